@@ -10,9 +10,10 @@ import (
 // errCacheClosed is returned by Acquire after Close.
 var errCacheClosed = errors.New("closed")
 
-// Cache keeps a bounded number of workspaces of type T open, by name. A workspace is opened
-// by its first user, shared while it is in use, kept open while idle as long as
-// there is room, and closed by least recent use. It is never open twice. Cache is safe for concurrent use.
+// Cache is an LRU cache of open workspaces of type T, by name. The first user of a workspace
+// opens it, and further users share it. Workspaces in use are never closed. Of the idle ones
+// a bounded number stays open. A workspace is never opened twice at once. A Cache is safe
+// for concurrent use.
 type Cache[T any] struct {
 	open  func(ctx context.Context, name string) (T, error)
 	close func(T) error
@@ -20,8 +21,8 @@ type Cache[T any] struct {
 
 	mu      sync.Mutex
 	entries map[string]*entry[T]
-	idle    int        // entries that nobody uses and that are not closing
-	left    *list.List // of *entry[T], by when their last user left; some are in use again
+	idle    int        // number of entries without users that are not closing
+	left    *list.List // of *entry[T], by the time at which their last user released them; some are in use again
 	closed  bool
 }
 
@@ -31,7 +32,7 @@ type entry[T any] struct {
 	value T
 	err   error
 	refs  int
-	spot  *list.Element // in left; nil: it is not there
+	spot  *list.Element // element in left; nil: none
 	gone  chan struct{} // set while closing; closed when done
 }
 
@@ -40,9 +41,9 @@ func NewCache[T any](max int, open func(ctx context.Context, name string) (T, er
 	return &Cache[T]{open: open, close: close, max: max, entries: map[string]*entry[T]{}, left: list.New()}
 }
 
-// Acquire returns the workspace, opening it when needed. Every success must be
-// followed by one Release. Callers that wait for the same opening share its outcome,
-// unless it failed because the ctx of the opener ended: then they try themselves.
+// Acquire returns the workspace, and opens it if necessary. After a success the caller must
+// call Release once. Callers that wait while another one opens the workspace get the same
+// result. If opening failed because the other's ctx ended, they try themselves.
 func (c *Cache[T]) Acquire(ctx context.Context, name string) (T, error) {
 	var zero T
 	for {
@@ -95,7 +96,7 @@ func (c *Cache[T]) Acquire(ctx context.Context, name string) (T, error) {
 	}
 }
 
-// AcquireOpen is Acquire for a workspace that is open, and reports whether it is.
+// AcquireOpen is Acquire if the workspace is open. ok reports whether it is.
 func (c *Cache[T]) AcquireOpen(name string) (v T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,12 +130,12 @@ func (c *Cache[T]) fill(ctx context.Context, e *entry[T]) (T, error) {
 	return v, err
 }
 
-// Release gives a workspace back that Acquire returned.
+// Release ends a use that Acquire or AcquireOpen began.
 func (c *Cache[T]) Release(name string) {
 	c.release(name, nil)
 }
 
-// release is Release for an entry, if it is still the one of its name; nil: whichever that is.
+// release is Release if the entry of the name is of, or if of is nil.
 func (c *Cache[T]) release(name string, of *entry[T]) {
 	c.mu.Lock()
 	var victims []*entry[T]
@@ -147,7 +148,7 @@ func (c *Cache[T]) release(name string, of *entry[T]) {
 	}
 }
 
-// leave ends a use of an entry, and returns which ones are to be closed for it. c.mu is held.
+// leave ends a use of an entry, and returns the idle entries to close because there are now too many. The caller holds c.mu.
 func (c *Cache[T]) leave(e *entry[T]) (victims []*entry[T]) {
 	e.refs--
 	if e.refs > 0 || e.gone != nil {
@@ -171,14 +172,14 @@ func (c *Cache[T]) leave(e *entry[T]) (victims []*entry[T]) {
 	return victims
 }
 
-// take marks an idle entry as closing. c.mu is held.
+// take marks an idle entry as closing. The caller holds c.mu.
 func (c *Cache[T]) take(e *entry[T]) {
 	c.idle--
 	c.unlist(e)
 	e.gone = make(chan struct{})
 }
 
-// unlist takes an entry out of left.
+// unlist removes an entry from left.
 func (c *Cache[T]) unlist(e *entry[T]) {
 	if e.spot != nil {
 		c.left.Remove(e.spot)
@@ -195,7 +196,7 @@ func (c *Cache[T]) finish(e *entry[T]) error {
 	return err
 }
 
-// EvictIdle closes up to n workspaces that nobody uses, the longest unused first, and returns how many it closed.
+// EvictIdle closes up to n idle workspaces, least recently used first, and returns the number closed.
 func (c *Cache[T]) EvictIdle(n int) int {
 	c.mu.Lock()
 	var victims []*entry[T]
@@ -215,8 +216,8 @@ func (c *Cache[T]) EvictIdle(n int) int {
 	return len(victims)
 }
 
-// Evict closes the workspace now when nobody uses it; false when it is in use.
-// A workspace that is not open counts as evicted.
+// Evict closes a workspace unless it is in use, and reports whether it is closed now. That includes a workspace that was not
+// open.
 func (c *Cache[T]) Evict(name string) bool {
 	c.mu.Lock()
 	e := c.entries[name]
@@ -239,7 +240,7 @@ func (c *Cache[T]) Evict(name string) bool {
 	return true
 }
 
-// Each calls f for every workspace that is open now.
+// Each calls f for every open workspace.
 func (c *Cache[T]) Each(f func(name string, v T)) {
 	c.mu.Lock()
 	var open []*entry[T]
@@ -258,8 +259,8 @@ func (c *Cache[T]) Each(f func(name string, v T)) {
 	}
 }
 
-// Close refuses further Acquires and closes every workspace, those in use
-// included: the caller has waited for its users. It returns all errors joined.
+// Close makes further calls of Acquire fail, and closes all workspaces, including those in use. The
+// caller must have waited for the users. Close returns all errors joined.
 func (c *Cache[T]) Close() error {
 	c.mu.Lock()
 	c.closed = true

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// house counts what is open, and fails the test when something is opened or closed twice.
+// house counts open workspaces, and fails the test if one is opened or closed twice.
 type house struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -130,8 +130,8 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 	require.NoError(t, c.Close())
 }
 
-// TestUsedAgain: what is used again stays open however long ago it was left, and counts from when
-// it is left the next time.
+// TestUsedAgain checks that a workspace that is used again stays open, and that its age counts from
+// its last release.
 func TestUsedAgain(t *testing.T) {
 	t.Parallel()
 	h, c := newHouse(t, 1)
@@ -184,7 +184,7 @@ func TestFailedOpeningIsSharedAndForgotten(t *testing.T) {
 	})
 }
 
-// TestOpenerWhoLeaves: one whose context ends does not fail those who wait with it.
+// TestOpenerWhoLeaves checks that an opener whose context ends does not make waiting callers fail.
 func TestOpenerWhoLeaves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &house{t: t, open: map[string]bool{}}

@@ -2,21 +2,21 @@ package workspace
 
 import "context"
 
-// Comparer compares versions of a workspace with what was said before them; see package change.
+// Comparer compares memories of a workspace with earlier ones; see package change.
 type Comparer interface {
-	// Generation names the deciders: versions that were compared under another one are compared again.
+	// Generation identifies the rules and models of the comparison. Versions compared under another generation are compared again.
 	Generation() int64
-	// Compare compares versions, which are found by the vectors of m in v.
+	// Compare compares versions. It finds related ones by the vectors of m in v.
 	Compare(ctx context.Context, sp *Space, v *Serving, m *Model, nums []int64) error
 }
 
-// Uncompared says that versions are about to be searchable that were not compared.
+// Uncompared notes versions that are about to become searchable and were not compared.
 func (sp *Space) Uncompared(nums []int64) { sp.comparing.announce(nums) }
 
-// Compared reports whether every memory was compared. False may mean that it is not known yet.
+// Compared reports whether every memory is known to be compared.
 func (sp *Space) Compared() bool { return sp.comparing.done() }
 
-// ToCompare reports whether memories of a space were not compared yet.
+// ToCompare reports whether a space has memories that were not compared.
 func (s *Set) ToCompare(ctx context.Context, sp *Space, c Comparer) (bool, error) {
 	if sp.Compared() {
 		return false, nil
@@ -29,8 +29,8 @@ func (s *Set) ToCompare(ctx context.Context, sp *Space, c Comparer) (bool, error
 	return len(nums) > 0, err
 }
 
-// FewToCompare reports whether memories were completed since the space was opened, and at most n of the space were not compared yet. To
-// find out for one that was just opened would take reading every version.
+// FewToCompare reports whether memories were completed since the space was opened, and at most n memories of the space were not compared. Without
+// memories completed since, it returns false, since it would have to read every version.
 func (s *Set) FewToCompare(ctx context.Context, sp *Space, c Comparer, n int) (bool, error) {
 	after, gen := sp.comparing.at()
 	if gen == 0 {
@@ -40,15 +40,15 @@ func (s *Set) FewToCompare(ctx context.Context, sp *Space, c Comparer, n int) (b
 	return len(nums) <= n, err
 }
 
-// Compare compares at most n memories that were not compared yet, and reports whether more is to be done. Those that wait
-// for better vectors are compared when they have them.
+// Compare compares at most n memories that were not compared, and reports whether there may be more. Memories that lack the
+// vectors of the slow embedder are compared when they have them.
 func (s *Set) Compare(ctx context.Context, sp *Space, c Comparer, n int) (more bool, err error) {
 	v := sp.Use()
 	defer v.Done()
 	if v.Model < 0 || v.Refiner != nil && !sp.Refined() {
-		return false, nil // asked again when it is embedded
+		return false, nil // called again when the memories are embedded
 	}
-	if err := sp.Follower.Sync(ctx); err != nil { // memories are compared with all that was said before
+	if err := sp.Follower.Sync(ctx); err != nil { // the indexes must have all earlier memories
 		return true, err
 	}
 	after, gen := sp.comparing.at()
@@ -67,7 +67,7 @@ func (s *Set) Compare(ctx context.Context, sp *Space, c Comparer, n int) (more b
 	return true, nil
 }
 
-// modelOf returns the embedder of the best vectors that a workspace is searched by.
+// modelOf returns the embedder of the best vectors that searches of a workspace use.
 func (s *Set) modelOf(v *Serving) *Model {
 	if v.Refined != 0 {
 		return &s.Models[v.Refined]

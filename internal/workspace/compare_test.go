@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// lookedAt counts how often a store is asked which versions were not compared.
+// lookedAt is a store that counts calls of Uncompared.
 type lookedAt struct {
 	backend.Store
 	after []int64
@@ -24,8 +24,8 @@ type someComparer struct{ Comparer }
 
 func (someComparer) Generation() int64 { return 1 }
 
-// A space that was just opened is not read as a whole for a recall that might wait; once memories are completed it is asked for
-// those from the first of them on.
+// TestFewToCompare checks that a recall does not read all versions of a space that was just opened. Once memories are completed,
+// only versions from the first of them on are read.
 func TestFewToCompare(t *testing.T) {
 	t.Parallel()
 	st := &lookedAt{}

@@ -6,18 +6,18 @@ import (
 	"syscall"
 )
 
-// DescriptorsPerTenant is how many file descriptors an open tenant takes at most with the bundled backends.
+// DescriptorsPerTenant is the maximal number of file descriptors of an open tenant with the bundled backends.
 const DescriptorsPerTenant = 8
 
 const (
-	// evictOnFull is how many idle tenants are closed when no descriptors are left.
+	// evictOnFull is the number of idle tenants to close when no descriptors are left.
 	evictOnFull = 8
-	// reservedFiles are the descriptors left to everything but idle tenants: connections, tenants in use, uploads.
+	// reservedFiles is the number of descriptors reserved for connections, tenants in use and uploads.
 	reservedFiles = 64
 )
 
-// MaxIdle returns how many tenants may stay open while idle: want, or less where the process may not have enough open
-// files, which it logs; never less than 1.
+// MaxIdle returns the maximal number of idle open tenants. It is want, or less if the process may not open enough files,
+// but at least 1. If it is less than want, MaxIdle logs that.
 func MaxIdle(want int, log *slog.Logger) int {
 	limit, ok := fileLimit()
 	if !ok {
@@ -31,7 +31,7 @@ func MaxIdle(want int, log *slog.Logger) int {
 	return n
 }
 
-// outOfFiles reports whether an error says that the process or the system has no file descriptor left.
+// outOfFiles reports whether an error means that the process or the system has no file descriptor left.
 func outOfFiles(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }

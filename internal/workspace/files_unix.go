@@ -4,7 +4,7 @@ package workspace
 
 import "syscall"
 
-// fileLimit is how many files the process may have open.
+// fileLimit returns the number of files that the process may have open.
 func fileLimit() (int, bool) {
 	var r syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r); err != nil || uint64(r.Cur) > 1<<30 {

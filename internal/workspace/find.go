@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Classes returns the classes of the store to look in, in order; 0 means both.
+// Classes returns the classes of the store to search, in order. 0 means both.
 func Classes(op string, c content.Class) ([]backend.Class, error) {
 	switch c {
 	case 0, content.ClassAll:
@@ -23,7 +23,7 @@ func Classes(op string, c content.Class) ([]backend.Class, error) {
 	return nil, ClassError(op, c)
 }
 
-// ClassError refuses a class that a call does not know.
+// ClassError returns the error for a class that a call does not support.
 func ClassError(op string, c content.Class) error {
 	return fault.Fieldf(op, fault.KindInvalid, "", "Class", "unknown class %d", c)
 }
@@ -40,7 +40,7 @@ func SourceError(op string, class content.Class, id string, err error) error {
 	return fault.Wrap(op, res, id, err)
 }
 
-// Find returns the newest version of an id in one of the classes that the principals may see.
+// Find returns the newest version of an id in the classes to search, if the principals may see it.
 func (sp *Space) Find(ctx context.Context, op, sub string, c content.Class, id string, principals []string) (*backend.Source, error) {
 	cs, err := Classes(op, c)
 	if err != nil {

@@ -10,13 +10,13 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Gate admits calls until a service closes, and owns the goroutines that work for it.
+// Gate admits calls until a service closes, and owns the goroutines of the service.
 type Gate struct {
-	life context.Context // ends when Shut begins
+	life context.Context // cancelled when Shut begins
 	stop context.CancelFunc
 	work sync.WaitGroup
 
-	mu     sync.RWMutex // guards closed against calls that begin
+	mu     sync.RWMutex // excludes Enter while closed is set
 	closed bool
 	calls  sync.WaitGroup
 }
@@ -28,13 +28,13 @@ func NewGate() *Gate {
 	return g
 }
 
-// Life is done when the service begins to close.
+// Life returns the context of the service, which is cancelled when it begins to close.
 func (g *Gate) Life() context.Context { return g.life }
 
 // Go runs f in a goroutine that Shut waits for.
 func (g *Gate) Go(f func()) { g.work.Go(f) }
 
-// Enter admits a call; every success must be followed by Leave. After Shut it is fault.ErrClosed.
+// Enter admits a call. After a success the caller must call Leave. After Shut it returns fault.ErrClosed.
 func (g *Gate) Enter() error {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
@@ -55,13 +55,13 @@ func (g *Gate) Bind(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() { stop(); cancel() }
 }
 
-// Abandon ends the lifetime of a service that could not be opened and waits for its goroutines.
+// Abandon cancels the context of a service that could not be opened, and waits for its goroutines.
 func (g *Gate) Abandon() {
 	g.stop()
 	g.work.Wait()
 }
 
-// Refuse makes Enter fail from now on and reports whether it did so for the first time.
+// Refuse makes Enter fail from now on. It reports whether this was its first call.
 func (g *Gate) Refuse() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -70,8 +70,8 @@ func (g *Gate) Refuse() bool {
 	return first
 }
 
-// Shut ends the lifetime, waits for calls and goroutines for at most patience each, and then runs
-// release, which frees the storage. A plug-in that hangs delays it by at most twice patience.
+// Shut cancels the context, waits at most patience for calls and at most patience for goroutines, and
+// then runs release, which closes the storage. A hanging plug-in delays it by at most twice patience.
 func (g *Gate) Shut(patience time.Duration, release func() error) error {
 	g.stop()
 	var errs []error
@@ -90,7 +90,7 @@ func (g *Gate) Shut(patience time.Duration, release func() error) error {
 	}
 	released := make(chan error, 1)
 	go func() { released <- release() }()
-	var late <-chan time.Time // what hung may hold the storage up as well
+	var late <-chan time.Time // limits release too, since a hanging call may block the storage
 	if len(errs) > 0 {
 		t.Reset(patience)
 		late = t.C

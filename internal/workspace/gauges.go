@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/meter"
 )
 
-// Gauges measures what all tenants hold, those that are closed as they were when they were counted last, and what is open.
+// Gauges returns the item counts of all tenants and the number of open ones. For closed tenants it uses the last stored counts.
 func (s *Set) Gauges(ctx context.Context) (*meter.Gauges, error) {
 	g := &meter.Gauges{Items: map[meter.Item]int{}, IndexBudget: -1, StoreBytes: -1, IndexFileBytes: -1}
 	s.spaces.Each(func(string, *Space) { g.Open++ })
@@ -28,7 +28,7 @@ func (s *Set) Gauges(ctx context.Context) (*meter.Gauges, error) {
 				g.Items[meter.Item{State: state, Error: code}] += k
 				n -= k
 			}
-			if n > 0 { // the store does not tell codes
+			if n > 0 { // items whose error code the store does not return
 				g.Items[meter.Item{State: state}] += n
 			}
 		}

@@ -12,29 +12,29 @@ import (
 // identityName is the workspace value that holds the identity of the embedder.
 const identityName = "embedder"
 
-// Identity says which embedder made the vectors of a workspace, and in which lane they stand.
+// Identity names the embedder that made the vectors of a workspace, and their lane.
 type Identity struct {
 	Model string       `json:"model"`
 	Dim   int          `json:"dim"`
 	Lane  backend.Lane `json:"lane,omitempty"`
-	// Next is the embedder that the workspace is being embedded with again, and the lane that is being filled. In
-	// records of earlier releases that lane is 0: then lane 0 holds vectors of both embedders.
+	// Next is the embedder with which the workspace is being embedded again, and the lane being filled. In records of
+	// earlier releases that lane may be 0, and lane 0 then has vectors of both embedders.
 	Next *Identity `json:"next,omitempty"`
-	// Old is the lane that served before and is to be dropped.
+	// Old is the lane used before, which is to be dropped.
 	Old *backend.Lane `json:"old,omitempty"`
-	// Slow is the embedder whose vectors refine those of Model, and their lane; not every chunk has one. NextSlow is the
-	// one that is to follow it, whose lane is being filled.
+	// Slow is the embedder whose vectors refine those of Model, and their lane. Some chunks may lack a vector there.
+	// NextSlow is the embedder that will replace Slow, and the lane being filled.
 	Slow     *Refinement `json:"slow,omitempty"`
 	NextSlow *Refinement `json:"next_slow,omitempty"`
-	// Drop are lanes of embedders that refined before and are to be dropped.
+	// Drop lists lanes of former slow embedders, which are to be dropped.
 	Drop []backend.Lane `json:"drop,omitempty"`
-	// Turned says that new items go into the lane of Next already, where several processes work on the workspace.
+	// Turned reports whether new items are embedded into the lane of Next already. It is only set if several processes share the workspace.
 	Turned bool `json:"turned,omitempty"`
 
-	stored []byte // as it is in the store; nil: it is not from there
+	stored []byte // the stored form; nil: it was not read from the store
 }
 
-// Refinement is an embedder that refines, with its lane.
+// Refinement is a slow embedder with its lane.
 type Refinement struct {
 	Model string       `json:"model"`
 	Dim   int          `json:"dim"`
@@ -43,7 +43,7 @@ type Refinement struct {
 
 func (r *Refinement) identity() Identity { return Identity{Model: r.Model, Dim: r.Dim} }
 
-// freeLane returns a lane that can be filled and is not in use; false: there is none.
+// freeLane returns an unused lane that can be filled, and reports whether there is one.
 func (i Identity) freeLane() (backend.Lane, bool) {
 	used := [backend.LaneCount]bool{0: true} // lane 0 is never filled again
 	used[i.Lane] = true
@@ -69,16 +69,16 @@ func (i Identity) freeLane() (backend.Lane, bool) {
 	return 0, false
 }
 
-// String names the model and its dimensions.
+// String returns the model and its dimensions.
 func (i Identity) String() string { return fmt.Sprintf("%s (%d dimensions)", i.Model, i.Dim) }
 
 // same reports whether two identities name one embedder.
 func (i Identity) same(o Identity) bool { return i.Model == o.Model && i.Dim == o.Dim }
 
-// mixed reports whether the lane in use holds vectors of two embedders.
+// mixed reports whether the lane in use has vectors of two embedders.
 func (i Identity) mixed() bool { return i.Next != nil && i.Next.Lane == i.Lane }
 
-// readIdentity reads who made the vectors of a workspace, as it is stored and decoded; nil when nobody did yet.
+// readIdentity returns the identity of a workspace in its stored and in its decoded form, or nil if it has no vectors yet.
 func readIdentity(ctx context.Context, st backend.Store) (stored []byte, id *Identity, err error) {
 	stored, err = st.Get(ctx, identityName)
 	if err != nil || stored == nil {
@@ -92,7 +92,8 @@ func readIdentity(ctx context.Context, st backend.Store) (stored []byte, id *Ide
 	return stored, id, nil
 }
 
-// changeIdentity reads the identity, has f change it, and stores it. f may run again when somebody else wrote first.
+// changeIdentity reads the identity, changes it with f, and stores it. If another process has stored one meanwhile, it tries
+// again and calls f again.
 func changeIdentity(ctx context.Context, st backend.Store, f func(id *Identity)) (out Identity, err error) {
 	err = cas.Retry(ctx, func() error {
 		stored, id, err := readIdentity(ctx, st)

@@ -9,14 +9,14 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Where several processes have a workspace open, one embeds it again. The others learn of it in three ways: what their indexes follow
-// speaks of another lane than theirs; what they write is refused, since the identity that they know is not the stored one; and
-// they begin to work on the workspace.
+// If several processes have a workspace open, one of them embeds it again. The other processes learn of it in three ways. The changes that
+// their indexes apply are of another lane. Their writes fail, since their identity is not the stored one. And a process reads the identity
+// when it takes the lease of the workspace.
 
-// othersTime is how long after a change of lanes the old one stays, so that searches of other processes that began before come to their end.
+// othersTime is the time for which the old lane is kept after a change of lanes. Searches of other processes that have begun before can then finish.
 const othersTime = time.Second
 
-// letOthers waits for searches of other processes.
+// letOthers waits for othersTime, so that searches of other processes can finish.
 func (s *Set) letOthers(ctx context.Context) error {
 	if s.Leases == nil {
 		return nil
@@ -25,15 +25,15 @@ func (s *Set) letOthers(ctx context.Context) error {
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-s.gate.Life().Done(): // the next start goes on
+	case <-s.gate.Life().Done(): // the next start continues
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	return nil
 }
 
-// Guarded is the Store of a space for who uses its vectors in a way: changes of vectors fail with [backend.ErrConflict] when that is not
-// the way any more.
+// Guarded returns the Store of a space for a user of v. Changes of vectors fail with [backend.ErrConflict] if another process has changed
+// the identity since v was loaded.
 func (sp *Space) Guarded(v *Serving) backend.Store {
 	if g, ok := sp.Store.(backend.Guarder); ok {
 		return g.Guard(identityName, v.Identity.stored)
@@ -41,10 +41,10 @@ func (sp *Space) Guarded(v *Serving) backend.Store {
 	return sp.Store
 }
 
-// Outdated has it found out, before the space is used next, how its vectors are used.
+// Outdated makes the next use of the space read the identity again.
 func (sp *Space) Outdated() { sp.stale.Store(true) }
 
-// Outdated is Space.Outdated for a space if it is open.
+// Outdated calls Space.Outdated for a space if it is open.
 func (s *Set) Outdated(uid string) {
 	if sp, open := s.AcquireOpen(uid); open {
 		sp.Outdated()
@@ -52,7 +52,7 @@ func (s *Set) Outdated(uid string) {
 	}
 }
 
-// saw looks for lanes in changes that the space does not know.
+// saw calls Outdated if changes are of a lane that the space does not know.
 func (sp *Space) saw(changes []backend.Change) {
 	v := sp.serving.Load()
 	if v == nil {
@@ -76,16 +76,16 @@ func (sp *Space) saw(changes []backend.Change) {
 	}
 }
 
-// knows reports whether a lane is one that serves or is being filled.
+// knows reports whether a lane is in use or being filled.
 func (v *Serving) knows(l backend.Lane) bool {
 	id := &v.Identity
 	return l == v.Lane || l == v.WriteLane || id.Next != nil && l == id.Next.Lane || id.Slow != nil && l == id.Slow.Lane || id.NextSlow != nil && l == id.NextSlow.Lane
 }
 
-// refresh finds out how the vectors of a space are used, where another process may have changed that.
+// refresh reads the identity of a space again if another process may have changed it.
 func (s *Set) refresh(ctx context.Context, sp *Space) error {
 	v := sp.Serving()
-	passing := s.Leases != nil && (v.Writer == nil || v.Identity.Turned) // it is about to be another
+	passing := s.Leases != nil && (v.Writer == nil || v.Identity.Turned) // another process is changing the identity
 	if !sp.stale.Load() && !passing {
 		return nil
 	}
@@ -94,11 +94,11 @@ func (s *Set) refresh(ctx context.Context, sp *Space) error {
 		defer func() { <-sp.reembed }()
 		return s.reload(ctx, sp)
 	default:
-		return nil // who changes it is here
+		return nil // this process is changing the identity
 	}
 }
 
-// UseAgain is Use in place of v, which is given back, where the space was found to be outdated since; else v.
+// UseAgain returns v unless the space has become outdated since. If it has, UseAgain releases v and returns a new Use.
 func (r *Ref) UseAgain(ctx context.Context, v *Serving) (*Serving, error) {
 	if !r.stale.Load() && !v.Identity.Turned {
 		return v, nil
@@ -113,7 +113,7 @@ func (r *Ref) UseAgain(ctx context.Context, v *Serving) (*Serving, error) {
 	return r.Use(), nil
 }
 
-// reload is refresh in any case. The caller holds sp.reembed.
+// reload reads the identity of a space again. The caller holds sp.reembed.
 func (s *Set) reload(ctx context.Context, sp *Space) error {
 	if s.Leases == nil {
 		return nil
@@ -130,7 +130,7 @@ func (s *Set) reload(ctx context.Context, sp *Space) error {
 	if bytes.Equal(id.stored, sp.serving.Load().Identity.stored) {
 		return nil
 	}
-	sp.serving.Store(s.serve(*id, false)) // what still uses the old way may search, and is refused to write
+	sp.serving.Store(s.serve(*id, false)) // users of the old Serving can search, but their writes fail
 	sp.refining.restart()
 	if s.attend != nil && sp.Serving().Writer != nil {
 		s.attend.Unpark(sp.UID)

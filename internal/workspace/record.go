@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// Data is what a tenant's registry record holds besides its columns.
+// Data is the content of a tenant's registry record beside its columns.
 type Data struct {
 	Embeddings bool            `json:"embeddings,omitempty"`
 	Dimension  int             `json:"dimension,omitempty"`
@@ -45,7 +45,7 @@ var (
 
 const maxOrgBytes = 256
 
-// CheckOrg refuses an id of an organisation that can't be stored; organisations need no creation.
+// CheckOrg returns an error for an invalid id of an organisation. Organisations are not created explicitly.
 func CheckOrg(op, id string) error {
 	if id == "" {
 		return fault.Fieldf(op, fault.KindInvalid, "", "Org", "is required")
@@ -53,7 +53,7 @@ func CheckOrg(op, id string) error {
 	return fault.CheckText(op, "Org", id, maxOrgBytes)
 }
 
-// CheckTenantID refuses an id that no tenant can have.
+// CheckTenantID returns an error for an invalid id of a tenant.
 func CheckTenantID(op, id string) error {
 	if id == "" {
 		return fault.Fieldf(op, fault.KindInvalid, "", "Tenant", "is required")
@@ -64,16 +64,16 @@ func CheckTenantID(op, id string) error {
 	return nil
 }
 
-// records spares the registry a read for each call. The cache is told of every change of this process, and
-// forgets everything when another one may have made some.
+// records caches tenants' records, so that calls need not read the registry. Changes by this process invalidate
+// single records. A possible change by another process invalidates all.
 type records struct {
 	mu      sync.RWMutex
 	byName  map[[2]string]*Record // by organisation and id
-	epoch   int                   // rises with every change, so that a read that overlapped one is not kept
+	epoch   int                   // incremented by every change; a read during which it changes is not cached
 	changed chan struct{}         // closed and replaced at every change
 }
 
-// maxRecords bounds the cache; when it is full it starts anew.
+// maxRecords bounds the cache. When it is full, it is emptied.
 const maxRecords = 100_000
 
 func newRecords() *records {
@@ -148,7 +148,7 @@ func (s *Set) Record(ctx context.Context, op, org, id string) (*Record, error) {
 	return r, nil
 }
 
-// Rename gives a tenant another id, which must be free. Handles on the old one find nothing from then on.
+// Rename changes the id of a tenant to a free one. Handles with the old id no longer find the tenant.
 func (s *Set) Rename(ctx context.Context, op string, r *Record, id string) error {
 	renamer, ok := s.registry.(backend.TenantRenamer)
 	if !ok {
@@ -162,7 +162,7 @@ func (s *Set) Rename(ctx context.Context, op string, r *Record, id string) error
 	return fault.Wrap(op, fault.Tenant, id, renamer.RenameTenant(ctx, r.UID, r.Rev, id))
 }
 
-// Update stores new data for a tenant that must not have changed since r was read, else backend.ErrConflict.
+// Update stores new data of a tenant. If the tenant has changed since r was read, it returns backend.ErrConflict.
 func (s *Set) Update(ctx context.Context, r *Record, data Data) error {
 	b, err := json.Marshal(data)
 	if err != nil {

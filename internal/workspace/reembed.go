@@ -10,16 +10,16 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// Sizes of the steps of embedding again, each of which is a transaction or a call of the embedder.
+// Sizes of the steps of re-embedding. Each step is a transaction or a call of the embedder.
 const (
-	fillSources = 64  // versions looked up at once
-	dropSources = 200 // versions whose old vectors are dropped at once
+	fillSources = 64  // versions read in one step
+	dropSources = 200 // versions whose old vectors are dropped in one step
 	usePoll     = 5 * time.Millisecond
 )
 
-// Reembed makes the vectors of every item of a tenant anew with the service's embedder and returns how many items it
-// embedded. They go into a lane beside the one in use, which serves until all are there. A call that was interrupted
-// goes on where it stopped.
+// Reembed embeds all items of a tenant again with the service's embedder, and returns the number of items that it
+// embedded. It fills another lane than the one in use, which is used until the new one is complete. After an
+// interruption the next call continues where the last one stopped.
 func (s *Set) Reembed(ctx context.Context, op, org, tenant string) (int, error) {
 	r, err := s.acquireAny(ctx, op, org, tenant)
 	if err != nil {
@@ -44,11 +44,11 @@ func (s *Set) Reembed(ctx context.Context, op, org, tenant string) (int, error) 
 	return n, err
 }
 
-// reembed brings a workspace to the service's embedder. The caller holds sp.reembed.
+// reembed is Reembed for a workspace. The caller holds sp.reembed.
 func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 	want := s.Models[0].Identity
 	if id := sp.serving.Load().Identity; s.Slow > 0 && id.Next == nil && id.same(s.Models[s.Slow].Identity) {
-		return 0, s.dropOld(ctx, sp) // the better vectors stand in the place of the fast ones already
+		return 0, s.dropOld(ctx, sp) // the slow embedder's vectors are in use already
 	}
 	id, err := s.beginLane(ctx, sp, want)
 	if err != nil || id.Next == nil {
@@ -63,7 +63,7 @@ func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 	if err := fill(); err != nil {
 		return total, err
 	}
-	// From here on new items go into the new lane, so that the filling comes to an end.
+	// From here on new items are embedded into the new lane. Without that, filling it might never end.
 	if s.Leases != nil { // in other processes too
 		if id, err = changeIdentity(ctx, sp.Store, func(id *Identity) { id.Turned = id.Next != nil }); err != nil {
 			return total, err
@@ -93,8 +93,8 @@ func (s *Set) reembed(ctx context.Context, sp *Space) (int, error) {
 	return total, s.dropOld(ctx, sp)
 }
 
-// beginLane decides which lane the service's embedder fills and returns the identity,
-// whose Next is nil when there is nothing to do.
+// beginLane selects the lane that the service's embedder fills, and returns the identity. Its Next is
+// nil if there is nothing to do.
 func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity, error) {
 	if err := s.dropOld(ctx, sp); err != nil {
 		return Identity{}, err
@@ -103,7 +103,7 @@ func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity
 	if id.same(want) && id.Next == nil {
 		return id, nil
 	}
-	// A lane that another embedder began to fill is emptied first.
+	// A lane that another embedder has begun to fill is dropped first.
 	if next := id.Next; next != nil && next.Lane != id.Lane && !next.same(want) {
 		if err := dropLane(ctx, sp, next.Lane); err != nil {
 			return id, err
@@ -117,16 +117,16 @@ func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity
 			id.Next = nil
 			return
 		}
-		if mixed { // no embedder serves lane 0 any more
+		if mixed { // no embedder can use lane 0 any more
 			id.Model, id.Dim = "mixed", 0
 		}
 		if id.Next != nil && !mixed && id.Next.same(want) {
-			return // it goes on where it was cut off
+			return // filling continues where it was interrupted
 		}
 		next := want
 		id.Next = nil
 		var free bool
-		if next.Lane, free = id.freeLane(); !free { // what another embedder began to refine is begun anew later
+		if next.Lane, free = id.freeLane(); !free { // drop a lane that another slow embedder has begun to fill; filling starts again later
 			next.Lane, id.NextSlow = id.NextSlow.Lane, nil
 			taken = true
 		}
@@ -147,8 +147,8 @@ func (s *Set) beginLane(ctx context.Context, sp *Space, want Identity) (Identity
 	return id, nil
 }
 
-// turn changes how the vectors of a workspace are used, and returns when nothing is
-// under way that uses them in the way before.
+// turn replaces the Serving of a workspace, and waits until all users of the old one have
+// finished.
 func (s *Set) turn(ctx context.Context, sp *Space, v *Serving) error {
 	before := sp.serving.Swap(v)
 	tick := time.NewTicker(usePoll)
@@ -165,8 +165,8 @@ func (s *Set) turn(ctx context.Context, sp *Space, v *Serving) error {
 	return nil
 }
 
-// fillLane embeds every version that lacks a lane and returns how many. Versions that
-// change meanwhile are looked at again, until a whole walk finds none.
+// fillLane embeds every version that lacks a lane, and returns their number. It repeats its
+// pass over all versions until a pass finds none, since versions may change meanwhile.
 func (s *Set) fillLane(ctx context.Context, sp *Space, lane backend.Lane) (total int, _ error) {
 	for after := int64(0); ; {
 		nums, err := sp.Store.MissingVectors(ctx, lane, after, fillSources)
@@ -195,7 +195,7 @@ func (s *Set) fillLane(ctx context.Context, sp *Space, lane backend.Lane) (total
 	}
 }
 
-// dropOld drops the lane that served before, if there still is one. The caller holds
+// dropOld drops the lane that was in use before, if it still exists. The caller holds
 // sp.reembed.
 func (s *Set) dropOld(ctx context.Context, sp *Space) error {
 	id := sp.serving.Load().Identity
@@ -226,8 +226,8 @@ func dropLane(ctx context.Context, sp *Space, lane backend.Lane) error {
 	}
 }
 
-// TidyLanes finishes what a call of Reembed left behind when it was cut off after it
-// had changed over: the scheduler calls it.
+// TidyLanes drops the lanes that an interrupted call of Reembed has left after it had changed
+// lanes. The scheduler calls it.
 func (s *Set) TidyLanes(ctx context.Context, sp *Space) error {
 	if id := sp.serving.Load().Identity; id.Old == nil && !id.Turned {
 		return nil
@@ -235,7 +235,7 @@ func (s *Set) TidyLanes(ctx context.Context, sp *Space) error {
 	select {
 	case sp.reembed <- struct{}{}:
 		defer func() { <-sp.reembed }()
-		if sp.serving.Load().Identity.Turned { // by a process that is gone: until another call, recall finds what it knew before
+		if sp.serving.Load().Identity.Turned { // the process that re-embedded is gone; until the next Reembed, recalls use the old lane
 			id, err := changeIdentity(ctx, sp.Store, func(id *Identity) { id.Turned = false })
 			if err != nil {
 				return err
@@ -246,6 +246,6 @@ func (s *Set) TidyLanes(ctx context.Context, sp *Space) error {
 		}
 		return s.dropOld(ctx, sp)
 	default:
-		return nil // Reembed is at it
+		return nil // Reembed is running
 	}
 }

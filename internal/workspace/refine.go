@@ -9,16 +9,16 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// pass is how far one has come that visits the versions of a workspace in the background: one adds the vectors of the
-// slow embedder, one compares memories.
+// pass is the progress of a background pass over the versions of a workspace. One pass adds the vectors of the slow
+// embedder, another compares memories.
 type pass struct {
 	mu    sync.Mutex
-	after int64 // versions up to here were visited, or are announced again
-	whole bool  // none was left when it was last looked
-	gen   int64 // rises with every announcement; 0: there was none since the opening
+	after int64 // versions up to this one were visited; announce may lower it
+	whole bool  // the last step found no version left
+	gen   int64 // incremented by announce; 0: announce was not called since the workspace was opened
 }
 
-// announce says that versions are about to be there that the pass has not visited.
+// announce notes versions that are about to be stored and that the pass has not visited.
 func (r *pass) announce(nums []int64) {
 	r.mu.Lock()
 	r.after, r.whole = min(r.after, slices.Min(nums)-1), false
@@ -26,20 +26,20 @@ func (r *pass) announce(nums []int64) {
 	r.mu.Unlock()
 }
 
-// done reports whether every version was visited. False may mean that it is not known yet.
+// done reports whether every version is known to be visited.
 func (r *pass) done() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.whole
 }
 
-// Unrefined says that versions are about to be searchable that lack the vectors of the slow embedder.
+// Unrefined notes versions that are about to become searchable without vectors of the slow embedder.
 func (sp *Space) Unrefined(nums []int64) { sp.refining.announce(nums) }
 
-// Refined reports whether every version has the vectors of the slow embedder. False may mean that it is not known yet.
+// Refined reports whether every version is known to have vectors of the slow embedder.
 func (sp *Space) Refined() bool { return sp.refining.done() }
 
-// restart has the pass look at every version.
+// restart makes the pass visit every version again.
 func (r *pass) restart() {
 	r.mu.Lock()
 	r.after, r.whole = 0, false
@@ -53,7 +53,7 @@ func (r *pass) at() (after, gen int64) {
 	return r.after, r.gen
 }
 
-// advance notes what was found since at said gen.
+// advance records the result of a step that began when the pass was at gen.
 func (r *pass) advance(gen, to int64, whole bool) {
 	r.mu.Lock()
 	if r.gen == gen {
@@ -62,14 +62,14 @@ func (r *pass) advance(gen, to int64, whole bool) {
 	r.mu.Unlock()
 }
 
-// Refine adds vectors of the slow embedder to at most n versions that lack them, atOnce calls of the embedder at a time, and reports
-// whether more is to be done. The caller must not hold a use of the space's vectors.
+// Refine adds vectors of the slow embedder to at most n versions that lack them, with atOnce concurrent calls of the embedder. It reports
+// whether there may be more. The caller must have ended its own Use of the space.
 func (s *Set) Refine(ctx context.Context, sp *Space, c *pipeline.Config, n, atOnce int) (more bool, err error) {
 	select {
 	case sp.reembed <- struct{}{}:
 		defer func() { <-sp.reembed }()
 	default:
-		return false, nil // Reembed is at it, and asks for refinement when it ends
+		return false, nil // Reembed is running, and plans refinement when it ends
 	}
 	if err := s.beginRefining(ctx, sp); err != nil {
 		return false, err
@@ -102,7 +102,7 @@ func (s *Set) Refine(ctx context.Context, sp *Space, c *pipeline.Config, n, atOn
 	return true, nil
 }
 
-// beginRefining decides which lane the slow embedder fills, and drops those that nobody uses any more. The caller holds
+// beginRefining selects the lane that the slow embedder fills, and drops lanes that are no longer used. The caller holds
 // sp.reembed.
 func (s *Set) beginRefining(ctx context.Context, sp *Space) error {
 	id := sp.serving.Load().Identity
@@ -137,10 +137,10 @@ func (s *Set) beginRefining(ctx context.Context, sp *Space) error {
 		return err
 	}
 	sp.serving.Store(s.serve(id, false))
-	return s.beginRefining(ctx, sp) // a lane is free now, where there was none
+	return s.beginRefining(ctx, sp) // dropping has freed a lane
 }
 
-// planSlow gives the slow embedder a lane. One that refined before serves on where it is at hand.
+// planSlow assigns a lane to the slow embedder. The former slow embedder stays in use meanwhile if the service has it.
 func (s *Set) planSlow(id *Identity, want Identity) {
 	if id.NextSlow != nil && !id.NextSlow.identity().same(want) {
 		id.Drop, id.NextSlow = append(id.Drop, id.NextSlow.Lane), nil
@@ -153,7 +153,7 @@ func (s *Set) planSlow(id *Identity, want Identity) {
 	}
 	lane, free := id.freeLane()
 	if !free {
-		return // a lane that is to be dropped is free at the next step
+		return // the next step has a free lane, once one was dropped
 	}
 	r := &Refinement{Model: want.Model, Dim: want.Dim, Lane: lane}
 	if id.Slow == nil {
@@ -163,7 +163,7 @@ func (s *Set) planSlow(id *Identity, want Identity) {
 	}
 }
 
-// changeSlow lets the vectors of the slow embedder that were added serve in place of those of another.
+// changeSlow puts the newly filled lane of the slow embedder into use in place of the former one.
 func (s *Set) changeSlow(ctx context.Context, sp *Space) error {
 	id, err := changeIdentity(ctx, sp.Store, func(id *Identity) {
 		if id.NextSlow != nil {

@@ -11,37 +11,37 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// Model is an embedder that makes or made vectors of workspaces.
+// Model is an embedder that makes or has made vectors of workspaces.
 type Model struct {
 	Identity Identity // its lane is not used
 	Embedder pipeline.Embedder
 }
 
-// Serving is what recall and ingestion use of a workspace's vectors. It is replaced as a whole, so that an embedder
-// is never used with the vectors of another.
+// Serving holds the embedders and lanes that recall and ingestion use for a workspace. It is immutable and replaced as
+// a whole, so an embedder is never used with the vectors of another.
 type Serving struct {
 	Identity Identity
-	// Model is the place in Config.Models of the embedder whose vectors stand in Lane; -1: it is not at hand.
+	// Model is the index in Config.Models of the embedder whose vectors are in Lane; -1: the service does not have it.
 	Model int
 	Lane  backend.Lane
-	// Writer embeds new items into WriteLane; nil: neither recall nor ingestion go on until Reembed is called.
+	// Writer embeds new items into WriteLane; nil: recall and ingestion fail until Reembed is called.
 	Writer    pipeline.Embedder
 	WriteLane backend.Lane
-	// Refined is the place in Config.Models of the embedder whose vectors in RefinedLane refine those in Lane; 0: none does.
+	// Refined is the index in Config.Models of the embedder whose vectors in RefinedLane refine those in Lane; 0: none.
 	Refined     int
 	RefinedLane backend.Lane
-	// Refiner embeds into RefineLane what Writer has embedded; nil: nobody does.
+	// Refiner embeds items into RefineLane after Writer has; nil: none.
 	Refiner    pipeline.Embedder
 	RefineLane backend.Lane
 
-	want  Identity     // of the service's embedder
-	users atomic.Int64 // recalls and steps under way
+	want  Identity     // identity of the service's embedder
+	users atomic.Int64 // number of recalls and steps that use it
 }
 
 // Done ends a use that Use began.
 func (v *Serving) Done() { v.users.Add(-1) }
 
-// Foreign returns the error of calls on a workspace whose embedder is not at hand.
+// Foreign returns the error of calls on a workspace whose embedder the service does not have.
 func (v *Serving) Foreign() error {
 	if v.Writer != nil {
 		return nil
@@ -49,7 +49,7 @@ func (v *Serving) Foreign() error {
 	return &fault.Error{Op: "open tenant", Kind: fault.KindConflict, Resource: fault.Embedding, Err: &ForeignEmbedderError{v.Identity, v.want}}
 }
 
-// ForeignEmbedderError says that the vectors of a tenant were made by another embedder than the service's.
+// ForeignEmbedderError is the error for a tenant whose vectors were made by another embedder than the service's.
 type ForeignEmbedderError struct{ Have, Want Identity }
 
 // Error implements error.
@@ -57,10 +57,10 @@ func (e *ForeignEmbedderError) Error() string {
 	return fmt.Sprintf("its vectors were made by %v, and the service uses %v: open it with the old embedder or call Tenant.Reembed", e.Have, e.Want)
 }
 
-// Serving returns how the vectors of the workspace are used now.
+// Serving returns the current Serving of the workspace.
 func (sp *Space) Serving() *Serving { return sp.serving.Load() }
 
-// Use returns how the vectors of the workspace are used until Done is called with it.
+// Use returns the current Serving and counts a user. The caller calls Done.
 func (sp *Space) Use() *Serving {
 	for {
 		v := sp.serving.Load()
@@ -68,11 +68,11 @@ func (sp *Space) Use() *Serving {
 		if sp.serving.Load() == v {
 			return v
 		}
-		v.users.Add(-1) // it was replaced before it was counted
+		v.users.Add(-1) // v was replaced before the user was counted
 	}
 }
 
-// model returns the place of an embedder, -1 when the service has no such one.
+// model returns the index in Config.Models of an embedder, or -1 if the service does not have it.
 func (s *Set) model(id Identity) int {
 	for i := range s.Models {
 		if s.Models[i].Identity.same(id) {
@@ -82,8 +82,8 @@ func (s *Set) model(id Identity) int {
 	return -1
 }
 
-// serve returns how a workspace is used whose identity is id. turning says that new items go into the lane that is
-// being filled already.
+// serve returns the Serving of a workspace with an identity. If turning is set, new items are embedded into the lane
+// that is being filled.
 func (s *Set) serve(id Identity, turning bool) *Serving {
 	v := &Serving{Identity: id, Model: -1, Lane: id.Lane, WriteLane: id.Lane, want: s.Models[0].Identity}
 	if id.mixed() {
@@ -99,7 +99,7 @@ func (s *Set) serve(id Identity, turning bool) *Serving {
 	return v
 }
 
-// refinement completes how a workspace is used by whose vectors refine it.
+// refinement sets the fields of v for refining.
 func (s *Set) refinement(v *Serving) {
 	id := &v.Identity
 	if s.Slow == 0 || v.Model < 0 || v.Model == s.Slow || v.Writer == nil {
@@ -115,7 +115,7 @@ func (s *Set) refinement(v *Serving) {
 	}
 }
 
-// loadServing finds out how the vectors of a workspace are used. A new one takes the service's embedder.
+// loadServing sets the Serving of a workspace from its stored identity. It stores the service's embedder as the identity of a new workspace.
 func (s *Set) loadServing(ctx context.Context, sp *Space) error {
 	_, id, err := readIdentity(ctx, sp.Store)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Set) loadServing(ctx context.Context, sp *Space) error {
 		made, err := changeIdentity(ctx, sp.Store, func(id *Identity) {
 			if id.Model == "" {
 				*id = s.Models[0].Identity
-				if s.Slow > 0 { // at once, so that its first items can be refined before they are completed
+				if s.Slow > 0 { // set at once, so that the first items can be refined before they are completed
 					s.planSlow(id, s.Models[s.Slow].Identity)
 				}
 			}
@@ -142,8 +142,8 @@ func (s *Set) loadServing(ctx context.Context, sp *Space) error {
 	return nil
 }
 
-// refuseLost reports a store that names no embedder although its tenant became ready, when one was written down: the store
-// was lost or emptied since, and taking writes would hide that.
+// refuseLost returns an error if a store has no identity although its tenant is ready, which means that it once had one. Such a store
+// was lost or emptied, and accepting writes would hide that.
 func (s *Set) refuseLost(ctx context.Context, uid string) error {
 	t, err := s.registry.TenantByUID(ctx, uid)
 	if errors.Is(err, backend.ErrNotFound) || err == nil && t.State != backend.TenantReady {

@@ -1,5 +1,5 @@
-// Package workspace keeps the tenants of a deployment: their records, the workspaces that are open, which embedder
-// made the vectors of each, and their making and removal.
+// Package workspace manages the tenants of a deployment: their records, the cache of open workspaces, the embedders of
+// their vectors, and the creation and removal of tenants.
 package workspace
 
 import (
@@ -18,21 +18,21 @@ import (
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
-// Attention is told when a tenant needs work in the background.
+// Attention schedules background work of tenants.
 type Attention interface {
-	// Wake plans attention for a workspace whose stored wake time is at.
+	// Wake plans processing of a workspace whose stored wake time is at.
 	Wake(uid string, at time.Time)
-	// Deleted says that items of a workspace, or the workspace itself, are gone.
+	// Deleted is called after items of a workspace, or the workspace itself, were deleted.
 	Deleted(uid string)
-	// Unpark says that a workspace that could not be worked on can be.
+	// Unpark is called when a workspace that could not be processed can be.
 	Unpark(uid string)
-	// Tidy says that a workspace has something to clear away.
+	// Tidy is called when a workspace has lanes to drop.
 	Tidy(uid string)
-	// Refine says that a workspace may lack vectors of the embedder that refines.
+	// Refine is called when a workspace may lack vectors of the slow embedder.
 	Refine(uid string)
-	// Upkeep says that a workspace may have work that can wait.
+	// Upkeep is called when a workspace may need upkeep, which can wait until the workers are idle.
 	Upkeep(uid string)
-	// RemoveLater says that a deleted tenant waits for its removal.
+	// RemoveLater is called when a deleted tenant is to be removed.
 	RemoveLater()
 }
 
@@ -40,17 +40,17 @@ type Attention interface {
 type Config struct {
 	Backend    backend.Backend
 	Gate       *Gate
-	Models     []Model // embedders; the first is that of new items
-	Slow       int     // the place in Models of the embedder that refines what the first one made; 0: none
-	MaxIdle    int     // workspaces kept open while idle
-	MaxTenants int     // of an organisation; 0: no bound
+	Models     []Model // embedders; the first one embeds new items
+	Slow       int     // index in Models of the slow embedder, which refines the vectors of the first; 0: none
+	MaxIdle    int     // maximal number of idle open workspaces
+	MaxTenants int     // maximal number of tenants of an organisation; 0: no bound
 	Patience   time.Duration
-	Words      func(predicate, context string) []uint64 // for stores that keep the words of relations
-	Leases     *lease.Keeper                            // nil: no other process has the deployment open
+	Words      func(predicate, context string) []uint64 // words of a relation, for stores that index them
+	Leases     *lease.Keeper                            // nil: only this process has the deployment open
 	Logger     *slog.Logger
 }
 
-// Set is the tenants of a deployment. It is safe for concurrent use.
+// Set holds the tenants of a deployment. It is safe for concurrent use.
 type Set struct {
 	Config
 	registry backend.Registry
@@ -58,25 +58,25 @@ type Set struct {
 	spaces   *Cache[*Space]
 	attend   Attention
 	doomed   sync.Map // uid -> struct{}: workspaces that are being removed and must not be opened
-	leased   sync.Map // uid -> struct{}: workspaces in which a predecessor may have left leases
+	leased   sync.Map // uid -> struct{}: workspaces in which an earlier process may have left claims
 	gate     *Gate
 	tallies  *tallies
 }
 
-// NewSet returns the tenants of a backend. SetAttention must be called before tenants are made or deleted.
+// NewSet returns the tenants of a backend. SetAttention must be called before tenants are created or deleted.
 func NewSet(c Config) *Set {
 	s := &Set{Config: c, registry: c.Backend.Registry(), records: newRecords(), gate: c.Gate, tallies: newTallies()}
 	s.spaces = NewCache(c.MaxIdle, s.openSpace, s.closeSpace)
 	return s
 }
 
-// SetAttention says who looks after workspaces.
+// SetAttention sets the scheduler of background work.
 func (s *Set) SetAttention(a Attention) { s.attend = a }
 
 // Registry is the deployment's registry.
 func (s *Set) Registry() backend.Registry { return s.registry }
 
-// Leased notes that a predecessor may have left leases in a workspace.
+// Leased notes that an earlier process may have left claims in a workspace.
 func (s *Set) Leased(uid string) { s.leased.Store(uid, struct{}{}) }
 
 // Close closes every workspace and the backend.
@@ -90,7 +90,7 @@ func (s *Set) Close() error {
 	return errors.Join(err, s.Backend.Close())
 }
 
-// Open admits a call on a tenant that is ready and pins its space until Release.
+// Open admits a call on a tenant that is ready, and pins its space until Release.
 func (s *Set) Open(ctx context.Context, op, org, tenant string) (*Ref, error) {
 	if err := s.gate.Enter(); err != nil {
 		return nil, err
@@ -103,8 +103,8 @@ func (s *Set) Open(ctx context.Context, op, org, tenant string) (*Ref, error) {
 	return r, nil
 }
 
-// OpenUID admits a call on the tenant with a uid and pins its space until Release. The answer is
-// backend.ErrNotFound when there is no such tenant, or it is not ready.
+// OpenUID admits a call on the tenant with a uid, and pins its space until Release. It returns backend.ErrNotFound
+// if there is no such tenant or it is not ready.
 func (s *Set) OpenUID(ctx context.Context, uid string) (*Ref, error) {
 	if err := s.gate.Enter(); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ func (s *Set) OpenUID(ctx context.Context, uid string) (*Ref, error) {
 	return r, nil
 }
 
-// acquire pins the space of a tenant that is ready and has its embedder at hand.
+// acquire pins the space of a tenant that is ready and whose embedder the service has.
 func (s *Set) acquire(ctx context.Context, op, org, tenant string) (*Ref, error) {
 	r, err := s.acquireAny(ctx, op, org, tenant)
 	if err != nil {
@@ -151,10 +151,10 @@ func (s *Set) acquire(ctx context.Context, op, org, tenant string) (*Ref, error)
 	return r, nil
 }
 
-// provisionPatience is how long a call waits for a tenant that was made just now: that takes milliseconds.
+// provisionPatience is the time for which a call waits for a new tenant to be provisioned, which takes milliseconds.
 const provisionPatience = 2 * time.Second
 
-// provisioned returns the record of a tenant, once it is provisioned or that takes long.
+// provisioned returns the record of a tenant. It first waits until the tenant is provisioned, up to provisionPatience.
 func (s *Set) provisioned(ctx context.Context, op, org, tenant string) (*Record, error) {
 	rec, err := s.Record(ctx, op, org, tenant)
 	if err != nil || rec.State != backend.TenantProvisioning {
@@ -180,7 +180,7 @@ func (s *Set) provisioned(ctx context.Context, op, org, tenant string) (*Record,
 	}
 }
 
-// acquireAny is acquire whatever the embedder of the tenant is.
+// acquireAny is acquire for a tenant with any embedder.
 func (s *Set) acquireAny(ctx context.Context, op, org, tenant string) (*Ref, error) {
 	rec, err := s.provisioned(ctx, op, org, tenant)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *Set) acquireAny(ctx context.Context, op, org, tenant string) (*Ref, err
 	return &Ref{Space: sp, Record: rec, set: s}, nil
 }
 
-// Acquire opens a space for work in the background. Every success must be followed by ReleaseUID.
+// Acquire opens a space for background work. After a success the caller must call ReleaseUID.
 func (s *Set) Acquire(ctx context.Context, uid string) (*Space, error) {
 	sp, err := s.spaces.Acquire(ctx, uid)
 	if errors.Is(err, errCacheClosed) {
@@ -218,13 +218,13 @@ func (s *Set) Acquire(ctx context.Context, uid string) (*Space, error) {
 	return sp, nil
 }
 
-// AcquireOpen is Acquire for a space that is open, and reports whether it is.
+// AcquireOpen is Acquire if the space is open, and reports whether it is.
 func (s *Set) AcquireOpen(uid string) (*Space, bool) { return s.spaces.AcquireOpen(uid) }
 
-// ReleaseUID gives a space back that Acquire returned.
+// ReleaseUID ends a use that Acquire or AcquireOpen began.
 func (s *Set) ReleaseUID(uid string) { s.spaces.Release(uid) }
 
-// openSpace opens a workspace for the cache: it finds out whose its vectors are and lets the indexes catch up.
+// openSpace opens a workspace for the cache. It loads the Serving and lets the indexes catch up.
 func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	if _, gone := s.doomed.Load(uid); gone {
 		return nil, fmt.Errorf("workspace: %w", backend.ErrNotFound)
@@ -302,13 +302,13 @@ func (s *Set) Create(ctx context.Context, org, id string, d Data) (*Record, erro
 		return nil, fault.Wrap(op, fault.Tenant, id, err)
 	}
 	s.records.drop(org, id)
-	s.attend.RemoveLater() // the workspace of a failed tenant that this one replaces
+	s.attend.RemoveLater() // removes the workspace of a failed tenant that this one replaces
 	s.attend.Wake(t.UID, now)
 	r, err := DecodeRecord(t)
 	return r, fault.Wrap(op, fault.Tenant, id, err)
 }
 
-// Delete marks a tenant as deleting. Its name is free at once; its data goes in the background.
+// Delete marks a tenant as deleting. Its id is free at once. Its data is removed in the background.
 func (s *Set) Delete(ctx context.Context, org, id string) error {
 	const op = "delete tenant"
 	for {
@@ -324,7 +324,7 @@ func (s *Set) Delete(ctx context.Context, org, id string) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			continue // it became ready meanwhile
+			continue // the tenant became ready meanwhile
 		}
 		if err != nil {
 			return fault.Wrap(op, fault.Tenant, id, err)
@@ -337,7 +337,7 @@ func (s *Set) Delete(ctx context.Context, org, id string) error {
 	}
 }
 
-// Provision makes the workspace of a new tenant.
+// Provision creates the workspace of a new tenant.
 func (s *Set) Provision(ctx context.Context, t backend.Tenant) error {
 	_, err := s.spaces.Acquire(ctx, t.UID)
 	if err == nil {
@@ -357,7 +357,7 @@ func (s *Set) Provision(ctx context.Context, t backend.Tenant) error {
 	return uerr
 }
 
-// RemoveDeleted removes the workspaces of deleted tenants and reports whether none is left: some may still be in use.
+// RemoveDeleted removes the workspaces of deleted tenants, and reports whether none is left. Some may still be in use.
 func (s *Set) RemoveDeleted(ctx context.Context) (bool, error) {
 	ts, err := s.registry.DeletingTenants(ctx, 100)
 	if err != nil || len(ts) == 0 {
@@ -374,12 +374,12 @@ func (s *Set) RemoveDeleted(ctx context.Context) (bool, error) {
 		err := s.Backend.RemoveWorkspace(ctx, t.UID)
 		if err == nil {
 			s.tallies.drop(t.UID)
-			err = s.tallies.store(ctx, s.registry) // before the tenant is forgotten, who else would delete it?
+			err = s.tallies.store(ctx, s.registry) // delete the tally before the tenant is forgotten, since nothing deletes it afterwards
 		}
 		if err == nil {
 			err = s.registry.ForgetTenant(ctx, t.UID)
 		}
-		if err != nil { // the others go on
+		if err != nil { // continue with the other tenants
 			errs = append(errs, fmt.Errorf("tenant %s: %w", t.UID, err))
 			continue
 		}
@@ -388,7 +388,7 @@ func (s *Set) RemoveDeleted(ctx context.Context) (bool, error) {
 	return all && len(errs) == 0, errors.Join(errs...)
 }
 
-// Field finds a metadata field of the tenant, nil where the schema has none of the name.
+// Field returns the metadata field with a name, or nil if the schema has none.
 func (r *Record) Field(name string) *content.Field {
 	for i := range r.Data.Schema {
 		if r.Data.Schema[i].Name == name {

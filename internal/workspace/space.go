@@ -12,43 +12,43 @@ import (
 	"github.com/contextmem/contextmem/internal/usage"
 )
 
-// Space is an open workspace and what runs over it. It is safe for concurrent use.
+// Space is an open workspace with its follower, caches and states. It is safe for concurrent use.
 type Space struct {
 	UID       string
 	Workspace backend.Workspace
 	Store     backend.Store
 	Follower  *pipeline.Follower
-	// Unflushed counts the chunks of items completed, long ones several times, and the items deleted, since the indexes last wrote what they hold.
+	// Unflushed counts the chunks of completed items and the deleted items since the indexes were last flushed. A long chunk counts several times.
 	Unflushed atomic.Int64
-	// Edits is held over a read, a change and a compare-and-set, which then seldom meets a conflict.
+	// Edits is locked during a read, a change and a compare-and-set, so that these seldom conflict.
 	Edits sync.Mutex
 
 	serving atomic.Pointer[Serving]
 	stale   atomic.Bool // another process may have changed the identity of the embedder
 	uses    *usage.Tally
-	reembed chan struct{} // has room for the one call that embeds again
+	reembed chan struct{} // a semaphore: full while one call re-embeds
 
 	refining  pass
 	comparing pass
 
-	docs recent.Table[*item.Doc] // by stored form; sources of one kind often have equal ones
+	docs recent.Table[*item.Doc] // stored form -> decoded doc; many sources have equal ones
 
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when states change
 
-	reading sync.Map // number of a source to the [2]int of pages that were read, and all
+	reading sync.Map // number of a source -> [2]int: pages read so far, and all pages
 }
 
-// Reading notes that so many pages of a source were read, and wakes those who wait for a state.
+// Reading records the number of pages of a source read so far, and wakes goroutines that wait for a state.
 func (sp *Space) Reading(num int64, done, total int) {
 	sp.reading.Store(num, [2]int{done, total})
 	sp.StateChanged()
 }
 
-// Read forgets what Reading noted.
+// Read removes what Reading has recorded.
 func (sp *Space) Read(num int64) { sp.reading.Delete(num) }
 
-// Pages returns how many pages of a source were read so far, and of how many; zeros while nothing counts.
+// Pages returns the number of pages of a source read so far, and the number of all pages. Both are 0 unless Reading was called.
 func (sp *Space) Pages(num int64) (done, total int) {
 	if v, ok := sp.reading.Load(num); ok {
 		n := v.([2]int)
@@ -65,11 +65,11 @@ func newSpace(uid string, ws backend.Workspace) *Space {
 	return sp
 }
 
-// Uses is how much the versions of the space were used.
+// Uses returns the counts of uses of the space's versions.
 func (sp *Space) Uses() *usage.Tally { return sp.uses }
 
-// Doc returns the record of a source without its fingerprint, by which the records of files differ that are equal in all
-// else. Nobody may change it.
+// Doc returns the record of a source without its fingerprint, so that equal records of files share one Doc. The caller must
+// not change it.
 func (sp *Space) Doc(src *backend.Source) (*item.Doc, error) {
 	key := item.WithoutFingerprint(src.Doc)
 	if doc, ok := recent.Get(&sp.docs, key); ok {
@@ -84,7 +84,7 @@ func (sp *Space) Doc(src *backend.Source) (*item.Doc, error) {
 	return doc, nil
 }
 
-// StateChanged wakes those who wait for a state in the space.
+// StateChanged wakes goroutines that wait for a state in the space.
 func (sp *Space) StateChanged() {
 	sp.mu.Lock()
 	close(sp.changed)
@@ -99,17 +99,17 @@ func (sp *Space) Changes() <-chan struct{} {
 	return sp.changed
 }
 
-// Fresh lets the indexes catch up before a search, when they are behind.
+// Fresh lets the indexes catch up before a search.
 func (sp *Space) Fresh(ctx context.Context) error {
 	return sp.Follower.Fresh(ctx)
 }
 
-// FreshOrLate is Fresh for a search that can say that it does not know all; late is how many changes the indexes lack, at most.
+// FreshOrLate is Fresh for a search whose result can be marked as incomplete. late is an upper bound of the changes that the indexes lack.
 func (sp *Space) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	return sp.Follower.FreshOrLate(ctx)
 }
 
-// ResolveSub returns the name under which a sub-tenant is stored: the default one under the tenant's id.
+// ResolveSub returns the stored name of a sub-tenant. The default sub-tenant is stored under the tenant's id.
 func (sp *Space) ResolveSub(ctx context.Context, tenant, sub string) (string, error) {
 	switch sub {
 	case "", tenant:
@@ -129,14 +129,14 @@ func (sp *Space) ResolveSub(ctx context.Context, tenant, sub string) (string, er
 	return sub, nil
 }
 
-// Ref is a space that a call uses, with the tenant's record.
+// Ref is a space pinned for a call, with the tenant's record.
 type Ref struct {
 	*Space
 	Record *Record
 	set    *Set
 }
 
-// Release gives the space back and ends the call.
+// Release unpins the space and ends the call.
 func (r *Ref) Release() {
 	r.set.spaces.Release(r.UID)
 	r.set.gate.Leave()

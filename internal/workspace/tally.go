@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Tally is how many items a tenant holds, by state, and of those errored by the code of the error. Zero counts are left out.
+// Tally holds the number of a tenant's items by state, and of errored items by error code. It leaves out zero counts.
 type Tally struct {
 	States map[string]int `json:"s,omitempty"`
 	Errors map[string]int `json:"e,omitempty"`
@@ -33,22 +33,22 @@ func sameCounts(a, b map[string]int) bool {
 }
 
 const (
-	kindTally    = "tally"     // of records: a Tally, by the uid of the workspace
-	talliesEvery = time.Minute // how old a count may be that is not stored
-	tallyPage    = 1000        // records read or written at once
+	kindTally    = "tally"     // kind of records with a Tally; their id is the uid of the workspace
+	talliesEvery = time.Minute // interval at which tallies are stored
+	tallyPage    = 1000        // records read or written in one call
 )
 
-// tallies are those of all workspaces, as they were when each was counted last: metrics are of tenants that are closed too.
+// tallies holds the last tally of each workspace, since metrics include closed tenants.
 type tallies struct {
 	mu    sync.Mutex
-	read  time.Time // when what is stored was read; other processes may share it
+	read  time.Time // time of the last load; other processes store tallies too
 	by    map[string]Tally
-	dirty map[string]bool // not stored, or to be deleted
+	dirty map[string]bool // uids whose tally is to be stored or deleted
 }
 
 func newTallies() *tallies { return &tallies{by: map[string]Tally{}, dirty: map[string]bool{}} }
 
-// load reads what is stored, once a minute at most. What is not stored yet stays as it is.
+// load reads the stored tallies, at most once a minute. It does not replace tallies that are not stored yet.
 func (x *tallies) load(ctx context.Context, reg backend.Registry) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -63,7 +63,7 @@ func (x *tallies) load(ctx context.Context, reg backend.Registry) error {
 		}
 		for _, r := range page {
 			var t Tally
-			if json.Unmarshal(r.Data, &t) == nil { // one that is damaged is counted when its tenant is opened
+			if json.Unmarshal(r.Data, &t) == nil { // a damaged one is replaced when its tenant is opened
 				by[r.ID] = t
 			}
 			after = r.ID
@@ -91,7 +91,7 @@ func (x *tallies) set(uid string, t Tally) {
 	}
 }
 
-// drop forgets a workspace.
+// drop removes the tally of a workspace.
 func (x *tallies) drop(uid string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -99,7 +99,7 @@ func (x *tallies) drop(uid string) {
 	x.dirty[uid] = true
 }
 
-// store writes what changed. What can't be written is tried again with the next.
+// store writes changed tallies. If it fails, the next call tries again.
 func (x *tallies) store(ctx context.Context, reg backend.Registry) error {
 	for {
 		var writes []backend.RecordWrite
@@ -132,7 +132,7 @@ func (x *tallies) store(ctx context.Context, reg backend.Registry) error {
 	}
 }
 
-// each calls f with what is known of each workspace.
+// each calls f with the tally of each workspace.
 func (x *tallies) each(f func(uid string, t Tally)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -159,7 +159,7 @@ func (sp *Space) count(ctx context.Context) (t Tally, err error) {
 	return t, err
 }
 
-// recount counts what open workspaces hold.
+// recount counts the items of open workspaces.
 func (s *Set) recount(ctx context.Context) error {
 	var open []string
 	s.spaces.Each(func(uid string, _ *Space) { open = append(open, uid) })
@@ -181,7 +181,7 @@ func (s *Set) recount(ctx context.Context) error {
 	return nil
 }
 
-// keepUses stores how much a workspace was used since that was stored last.
+// keepUses stores the uses of a workspace that are not stored yet.
 func (s *Set) keepUses(ctx context.Context, sp *Space) {
 	if _, gone := s.doomed.Load(sp.UID); gone {
 		return
@@ -191,7 +191,7 @@ func (s *Set) keepUses(ctx context.Context, sp *Space) {
 	}
 }
 
-// KeepTallies stores every minute, until ctx ends, how many items the tenants hold, and how much they were used.
+// KeepTallies stores the item counts and the uses of tenants every minute, until ctx ends.
 func (s *Set) KeepTallies(ctx context.Context) {
 	t := time.NewTicker(talliesEvery)
 	defer t.Stop()
@@ -199,7 +199,7 @@ func (s *Set) KeepTallies(ctx context.Context) {
 		select {
 		case <-t.C:
 			if s.recount(ctx) == nil {
-				_ = s.tallies.store(ctx, s.registry) // tried again with the next ones
+				_ = s.tallies.store(ctx, s.registry) // the next call tries again
 			}
 		case <-ctx.Done():
 			return

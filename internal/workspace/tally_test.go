@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// TestTallies: counts of many workspaces are stored, found again, and forgotten.
+// TestTallies stores, loads and removes tallies of many workspaces.
 func TestTallies(t *testing.T) {
 	t.Parallel()
 	ctx, reg := t.Context(), inmem.New().Registry()
