@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
 const programEnv = "CONTEXTMEM_TEST_IS_THE_PROGRAM"
@@ -30,8 +31,13 @@ func TestMain(m *testing.M) {
 	os.Exit(withCaches(m.Run))
 }
 
-// withCaches runs the tests with a folder for the user's caches that ends with them.
+// withCaches runs the tests with a folder for the user's caches that ends with them. What tools of tests have built stays where it is.
 func withCaches(run func() int) int {
+	if cache, err := os.UserCacheDir(); err == nil && os.Getenv(testtool.EnvCache) == "" {
+		if err := os.Setenv(testtool.EnvCache, cache); err != nil {
+			panic(err)
+		}
+	}
 	dir, err := os.MkdirTemp("", "contextmem-caches")
 	if err != nil {
 		panic(err)

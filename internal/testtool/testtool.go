@@ -11,6 +11,17 @@ import (
 // EnvCI is set to true where tests run on every change: there a missing program fails a test instead of skipping it.
 const EnvCI = "CI"
 
+// EnvCache names the folder of what was built for tests; without it that is the user's cache.
+const EnvCache = "CONTEXTMEM_TEST_CACHE"
+
+// cacheDir is the folder of what was built for tests.
+func cacheDir() (string, error) {
+	if dir := os.Getenv(EnvCache); dir != "" {
+		return dir, nil
+	}
+	return os.UserCacheDir()
+}
+
 // Find returns where a program is. Where it is missing the test is skipped, or fails in CI. hint says what installs it.
 func Find(t testing.TB, name, hint string) string {
 	t.Helper()

@@ -33,7 +33,7 @@ func BuildWeaviate(ctx context.Context) (string, error) {
 	if path := os.Getenv(EnvWeaviate); path != "" {
 		return path, nil
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := cacheDir()
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
 	}
@@ -61,6 +61,9 @@ func BuildWeaviate(ctx context.Context) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", "install", "-ldflags=-s -w", "github.com/weaviate/weaviate/cmd/weaviate-server@"+WeaviateVersion)
 	cmd.Dir = bin
 	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOWORK=off", "GOFLAGS=")
+	if os.Getenv("GOCACHE") == "" {
+		cmd.Env = append(cmd.Env, "GOCACHE="+filepath.Join(cache, "go-build"))
+	}
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: go install: %w\n%s", ErrNoWeaviate, err, out[max(0, len(out)-2000):])
 	}
