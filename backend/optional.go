@@ -83,6 +83,17 @@ type Troubled interface {
 	Trouble() (slow, lacks bool)
 }
 
+// Led is an [Index] that several processes share, each of which follows the same feed. Where they agree on one that leads, this one alone applies
+// changes, and the others hear how far it has come.
+type Led interface {
+	Index
+	// Lead says whether this process applies changes from now on. One that begins to takes over what others have left by halves, so that Applied may
+	// become less; one that ends leaves what it has so to who comes after it. Where Lead is never called every process applies changes.
+	Lead(ctx context.Context, mine bool) error
+	// Hear finds out how far the one that leads has come, and raises Applied to that where all of it is found here.
+	Hear(ctx context.Context) error
+}
+
 // NeighbourAppender is a [Graph] that appends what Neighbours returns to a slice of
 // the caller, which spares a large allocation for each recall.
 //

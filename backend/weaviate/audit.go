@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -14,35 +15,37 @@ import (
 )
 
 // settle compares what is not in doubt any more with what each replica has, stores what one lacks, deletes what one has too much, and says that
-// all have it once that is so. The caller holds mu.
+// all have it once that is so. Changes are applied meanwhile: sources that these change are left to a later comparison.
 func (x *index) settle(ctx context.Context) error {
-	all, n, end, lost := x.short.ripe()
-	if lost {
-		x.short.clear()
-		x.again(x.said.everyone(), x.said.Seq)
-		return nil
-	}
-	if !x.x.cluster.whole() {
-		return nil
-	}
-	if n == 0 {
-		if x.said.Whole < x.said.Seq && x.applied.Load() >= x.said.Seq && x.short.settled() {
-			return x.sayWhole(ctx, 0, x.said.at())
-		}
-		return nil
+	all, n, end, round, err := x.ripe(ctx)
+	if err != nil || n == 0 {
+		return err
 	}
 	d := desired(all)
 	wrong, err := x.compare(ctx, d, end.seq)
 	if err != nil {
 		return err
 	}
+	if len(wrong) > 0 {
+		mended := 0
+		for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), mendVersions) {
+			m, err := x.mend(ctx, d, wrong, some, round)
+			if mended += m; err != nil {
+				return err
+			}
+		}
+		if mended > 0 {
+			x.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "replicas of Weaviate lacked something or had too much", slog.String("uid", x.uid), slog.Int("sources", mended))
+		}
+		return nil // it is compared again
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.still(round) {
+		return nil
+	}
 	to := everywhere(nil)
 	to.doubt, to.timeout = x.short.doubtAll, healTimeout
-	if len(wrong) > 0 {
-		x.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "replicas of Weaviate lacked something or had too much", slog.String("uid", x.uid), slog.Int("sources", len(wrong)))
-		x.wrote = true
-		return x.repair(ctx, to, d, wrong) // and is compared again
-	}
 	for _, c := range d.tags {
 		if err := x.retag(ctx, to, &c); err != nil {
 			return err
@@ -54,6 +57,55 @@ func (x *index) settle(ctx context.Context) error {
 		}
 	}
 	return x.sayWhole(ctx, n, end)
+}
+
+// ripe is shortage.ripe where this process may compare; else n is 0.
+func (x *index) ripe(ctx context.Context) (all []backend.Change, n int, end point, round uint64, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.role == follows {
+		return nil, 0, point{}, 0, nil
+	}
+	all, n, end, lost := x.short.ripe()
+	if lost {
+		x.short.clear()
+		x.again(x.said.everyone(), x.said.Seq)
+		return nil, 0, point{}, 0, nil
+	}
+	if !x.x.cluster.whole() {
+		return nil, 0, point{}, 0, nil
+	}
+	if n == 0 && x.said.Whole < x.said.Seq && x.applied.Load() >= x.said.Seq && x.short.settled() {
+		err = x.sayWhole(ctx, 0, x.said.at())
+	}
+	return all, n, end, x.short.now(), err
+}
+
+// still reports whether what is kept is what it was in a round, and this process's business. The caller holds mu.
+func (x *index) still(round uint64) bool {
+	return x.role != follows && x.short.now() == round && x.short.node() == nil
+}
+
+// mendVersions is how many versions are mended at a time.
+const mendVersions = 8
+
+// mend stores some sources anew that were found to be wrong, but those that were changed since what d was made of.
+func (x *index) mend(ctx context.Context, d *content, wrong map[int64]map[string][]strfmt.UUID, some []int64, round uint64) (mended int, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !x.still(round) {
+		return 0, nil
+	}
+	now, of := desired(x.short.all()), map[int64]map[string][]strfmt.UUID{}
+	for _, source := range some {
+		if now.last[source] == d.last[source] {
+			of[source] = wrong[source]
+		}
+	}
+	to := everywhere(nil)
+	to.doubt, to.timeout = x.short.doubtAll, healTimeout
+	x.wrote = true
+	return len(of), x.repair(ctx, to, now, of)
 }
 
 // sayWhole says that all replicas have everything up to a point, which is the end of the first batches that are kept.
@@ -233,7 +285,7 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 }
 
 // indexedOn reports which of the objects that a node should have a search there does not find by their words, or by their vectors: it died when it had
-// stored them and not their words, or vectors.
+// stored them and not their words, or vectors, or a vector that was there before was stored late.
 func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string, want map[strfmt.UUID]stored, lacks func(id strfmt.UUID)) error {
 	looked := map[strfmt.UUID]bool{}
 	words := map[string]bool{}
@@ -260,12 +312,30 @@ func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string
 		return err
 	}
 	for _, o := range found {
-		delete(looked, uuidOf(kind, o.text(name)))
+		id := uuidOf(kind, o.text(name))
+		if w, ok := want[id]; ok && a.near != nil && !o.isFrom(a.near, w.Vector) {
+			continue // it is indexed with another vector
+		}
+		delete(looked, id)
 	}
 	for id := range looked {
 		lacks(id)
 	}
 	return nil
+}
+
+// sameDistance is how far the distance that a node tells may be from the true one, of vectors of about unit length.
+const sameDistance = 1e-3
+
+// isFrom reports whether the distance that an object was found at is that of a vector.
+func (o object) isFrom(near, vector []float32) bool {
+	dot, size := 0.0, 1.0
+	for i, x := range near {
+		p := float64(x) * float64(vector[i])
+		dot, size = dot+p, size+math.Abs(p)
+	}
+	d, ok := o.distance()
+	return ok && math.Abs(d+dot) <= sameDistance*size
 }
 
 // plainTags are the tags of users, in order.
@@ -296,9 +366,9 @@ func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int
 		for _, o := range slices.Concat(append(slices.Collect(maps.Values(vectors)), chunks)...) {
 			gone[o.Class] = append(gone[o.Class], o.ID)
 		}
-		x.holes.Lock()
+		end := x.holes.make(ctx)
 		err := x.replace(ctx, to, gone, vectors, chunks)
-		x.holes.Unlock()
+		end()
 		if err != nil {
 			return err
 		}

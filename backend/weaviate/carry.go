@@ -25,12 +25,12 @@ func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
 	}
 	for _, source := range slices.Sorted(maps.Keys(p.tags)) {
 		c := p.tags[source]
-		if err := x.hidden(to, func() error { return x.retag(ctx, to, &c) }); err != nil {
+		if err := x.hidden(ctx, to, func() error { return x.retag(ctx, to, &c) }); err != nil {
 			return err
 		}
 	}
 	for _, c := range p.vectors {
-		if err := x.hidden(to, func() error { return x.storeVectors(ctx, to, &c) }); err != nil {
+		if err := x.hidden(ctx, to, func() error { return x.storeVectors(ctx, to, &c) }); err != nil {
 			return err
 		}
 	}
@@ -48,10 +48,9 @@ func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
 }
 
 // hidden makes a change while no search of this process goes on, where the change deletes first what it stores.
-func (x *index) hidden(to target, f func() error) error {
+func (x *index) hidden(ctx context.Context, to target, f func() error) error {
 	if to.anew {
-		x.holes.Lock()
-		defer x.holes.Unlock()
+		defer x.holes.make(ctx)()
 	}
 	return f()
 }
@@ -84,7 +83,7 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 				}
 			}
 		}
-		err := x.hidden(to, func() error {
+		err := x.hidden(ctx, to, func() error {
 			if to.anew {
 				if err := x.removeAll(ctx, to, anyOf(propSource, numbers(some))); err != nil {
 					return err

@@ -41,6 +41,7 @@ type cluster struct {
 type node struct {
 	*client.Client
 	place    int
+	name     string            // its address
 	conn     *grpc.ClientConn  // for searches by gRPC; nil: they go by GraphQL
 	searcher pb.WeaviateClient // of conn
 	key      string
@@ -92,7 +93,7 @@ func newNode(text string, place int, to *http.Client, o *Options) (*node, error)
 	if o.APIKey != "" {
 		headers["Authorization"] = "Bearer " + o.APIKey
 	}
-	n := &node{place: place, key: o.APIKey}
+	n := &node{place: place, name: u.Host, key: o.APIKey}
 	if n.Client, err = client.NewClient(client.Config{Scheme: u.Scheme, Host: u.Host, ConnectionClient: to, Headers: headers}); err != nil {
 		return nil, errors.New("cannot be used")
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
 // late is a client of HTTP that has a node carry out chosen requests later than it was told that nobody answered, as a cluster does with a request whose
@@ -133,6 +134,28 @@ func TestLatePut(t *testing.T) {
 	requireBecomes(t, set, feed, chunksOf(feed))
 }
 
+// TestLateVector: a vector that was replaced is stored again by a request that was carried out late.
+func TestLateVector(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	feed := feedOf(6)
+	_, set := openOn(t, prefixOf(t.Name()), urls, Options{})
+	ix := set.Indexes()[0].(*index)
+	ix.short.doubt()
+	require.NoError(t, ix.Apply(t.Context(), feed))
+	of := aboutOf(&feed[0], feed[0].Tags)
+	older := of.vector(ix.x.schema, ix.uid, feed[0].Rows[0].Chunk, feed[0].Lane, backendtest.Vector("something else", testDim))
+	require.NoError(t, ix.x.batches.put(t.Context(), everywhere(nil), []stored{older}))
+	q := backend.VectorQuery{Part: testPart, Vector: feed[0].Rows[0].Vector, K: 3}
+	scores := func() (least float32) {
+		hits, err := set.Vectors().SearchVectors(t.Context(), q)
+		require.NoError(t, err)
+		return hits[2].Score
+	}
+	require.Less(t, scores(), float32(.9), "one of the three has the other vector")
+	require.Eventually(t, func() bool { return scores() > .999 }, 20*time.Second, 100*time.Millisecond)
+	requireBecomes(t, set, feed, chunksOf(feed))
+}
+
 // TestLateDelete: what is stored anew is deleted first. That request gets no answer and is made again; the cluster carries the first one out when
 // the items are stored.
 func TestLateDelete(t *testing.T) {
@@ -144,8 +167,12 @@ func TestLateDelete(t *testing.T) {
 	ix.short.late = 10 * time.Second
 	require.NoError(t, ix.Apply(t.Context(), feed[:30]))
 	ix.mu.Lock() // as after a node came back that had led
-	require.NoError(t, ix.short.keep(feed[:30], ix.said.at(), false))
+	require.NoError(t, ix.short.keep(feed[:30], ix.said.at(), time.Now(), false))
 	ix.short.lead(ix.x.cluster.nodes[0])
+	h := &ix.x.cluster.health
+	h.mu.Lock()
+	h.fell = time.Now() // in the middle of it
+	h.mu.Unlock()
 	slow.hold(deletes)
 	err := ix.heal(t.Context())
 	ix.mu.Unlock()

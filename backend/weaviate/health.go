@@ -29,6 +29,7 @@ type health struct {
 	all   context.Context    // ends when a node goes down; done while one is
 	lost  context.CancelFunc // of all
 	since time.Time          // when a node last went down or came up
+	fell  time.Time          // when one last went down
 
 	end     context.CancelFunc
 	looking sync.WaitGroup
@@ -167,6 +168,7 @@ func (c *cluster) turned(n *node, down bool) {
 		n.life.end = nil
 		h.lost()
 		h.down++
+		h.fell = h.since
 	} else {
 		n.life.ctx, n.life.end = context.WithCancel(context.Background())
 		n.life.came = time.Now()
@@ -223,6 +225,13 @@ func (c *cluster) troubled() bool {
 	c.lackMu.Lock()
 	defer c.lackMu.Unlock()
 	return c.lacking && time.Since(c.lacked) < allTimeout
+}
+
+// fell is when a node was last seen to go down.
+func (c *cluster) fell() time.Time {
+	c.health.mu.Lock()
+	defer c.health.mu.Unlock()
+	return c.health.fell
 }
 
 // wholeFor reports whether all nodes have answered for a while.

@@ -25,7 +25,9 @@ type index struct {
 	next    atomic.Uint64 // of what is applied next
 	stats   statistics
 	short   shortage
-	holes   sync.RWMutex // held for reading by searches
+	holes   holes
+	guide   atomic.Pointer[node] // the only node that has everything that another process, which leads, has applied; nil: all have, or this process leads
+	behind  atomic.Bool          // not all replicas have what that one has applied
 	tending tending
 
 	// What follows belongs to Apply, Reset and Flush, which take mu.
@@ -38,6 +40,7 @@ type index struct {
 	others     map[string]halves // what others have left by halves
 	asked      time.Time         // when others were last asked
 	wroteAt    time.Time         // when something was last applied
+	role       role              // whether it applies changes
 	alone      uint64            // changes up to it this process applies itself, whoever else has
 	wrote      bool              // it has written since it last heard of others
 	anew       uint64            // changes up to it may have been stored by halves
@@ -55,6 +58,7 @@ var (
 	_ backend.Remainer      = (*index)(nil)
 	_ backend.Remote        = (*index)(nil)
 	_ backend.Troubled      = (*index)(nil)
+	_ backend.Led           = (*index)(nil)
 )
 
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
@@ -107,8 +111,11 @@ func (x *index) Applied() uint64 { return x.applied.Load() }
 // Trouble implements [backend.Troubled].
 func (x *index) Trouble() (slow, lacks bool) {
 	through := x.short.node()
+	if through == nil {
+		through = x.guide.Load()
+	}
 	lacks = through != nil && through.isDown()
-	return lacks || !x.short.settled() || x.x.cluster.troubled(), lacks
+	return lacks || x.behind.Load() || !x.short.settled() || x.x.cluster.troubled(), lacks
 }
 
 // Epoch implements [backend.EpochKeeper].
@@ -195,7 +202,10 @@ func (x *index) Flush(ctx context.Context) error {
 // cluster's; see Remains.
 func (x *index) Purge(ctx context.Context) error {
 	for {
-		if err := x.Flush(ctx); err != nil || x.short.settled() {
+		if err := x.Flush(ctx); err != nil {
+			return err
+		}
+		if all, err := x.everywhere(ctx); err != nil || all {
 			return err
 		}
 		select {

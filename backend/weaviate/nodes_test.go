@@ -52,7 +52,7 @@ func openOn(t testing.TB, prefix string, urls []string, o Options) (*Indexers, b
 	o.Prefix = prefix
 	x, err := Open(t.Context(), urls, inmem.New(), &o)
 	require.NoError(t, err)
-	x.late = testLate
+	x.late, x.electing = testLate, time.Minute // a machine may be slow
 	t.Cleanup(func() { _ = x.Close() })
 	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
 	require.NoError(t, err)
@@ -136,6 +136,7 @@ func TestThreeNodes(t *testing.T) {
 	w := threeNodes(t)
 	t.Run("each dies in the middle of a batch", func(t *testing.T) { testNodesDie(t, w) })
 	t.Run("the one that has all dies", func(t *testing.T) { testLeadDies(t, w) })
+	t.Run("others are guided", func(t *testing.T) { testGuided(t, w) })
 	t.Run("no majority", func(t *testing.T) { testNoMajority(t, w) })
 }
 

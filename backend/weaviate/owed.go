@@ -23,6 +23,7 @@ type shortage struct {
 	kept    []batch
 	healed  int // how many of kept all replicas have
 	bytes   int
+	round   uint64    // grows whenever what is kept is forgotten
 	until   time.Time // then whatever was sent has been carried out, or never will be
 	lost    bool      // something is in doubt that was too much to be kept: it has to be read from the feed again
 }
@@ -32,7 +33,7 @@ type batch struct {
 	changes []backend.Change
 	end     point
 	bytes   int
-	at      time.Time
+	at      time.Time // when it was begun
 	until   time.Time // it is in doubt
 }
 
@@ -48,6 +49,14 @@ func (s *shortage) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.through, s.kept, s.healed, s.bytes, s.lost = nil, nil, 0, 0, false
+	s.round++
+}
+
+// now tells which round it is.
+func (s *shortage) now() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.round
 }
 
 // node is the only one that has all, nil when all have.
@@ -95,8 +104,8 @@ func (s *shortage) settles(n int) bool {
 	return s.through == nil && len(s.kept) == n && !s.lost && time.Now().After(s.until)
 }
 
-// keep remembers changes that end with a point. Where they are too many it is an error, unless all replicas have them.
-func (s *shortage) keep(changes []backend.Change, end point, everywhere bool) error {
+// keep remembers changes that end with a point and were begun at a time. Where they are too many it is an error, unless all replicas have them.
+func (s *shortage) keep(changes []backend.Change, end point, began time.Time, everywhere bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n := len(s.kept); n > 0 && s.kept[n-1].end.seq >= changes[0].Seq; n-- { // of a call that failed
@@ -119,10 +128,11 @@ func (s *shortage) keep(changes []backend.Change, end point, everywhere bool) er
 			return fmt.Errorf("weaviate: replicas have been away for too long: %w", backend.ErrUnavailable)
 		}
 		s.kept, s.healed, s.bytes, s.lost = nil, 0, 0, true
+		s.round++
 		return nil
 	}
 	s.bytes += size
-	s.kept = append(s.kept, batch{owned(changes), end, size, time.Now(), s.until})
+	s.kept = append(s.kept, batch{owned(changes), end, size, began, s.until})
 	return nil
 }
 
@@ -144,6 +154,41 @@ func (s *shortage) lacking() (out []backend.Change, since time.Time) {
 		out = append(out, b.changes...)
 	}
 	return out, since
+}
+
+// next returns the first batches that not all replicas have, as many as have about so many changes but one at least.
+func (s *shortage) next(most int) (changes []backend.Change, n int, since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.kept[s.healed:] {
+		if n > 0 && len(changes)+len(b.changes) > most {
+			break
+		}
+		if n == 0 {
+			since = b.at
+		}
+		changes = append(changes, b.changes...)
+		n++
+	}
+	return changes, n, since
+}
+
+// heal notes that all replicas have so many more batches, and reports whether they have all.
+func (s *shortage) heal(n int) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.healed += n
+	return s.healed == len(s.kept)
+}
+
+// all returns all changes that are kept.
+func (s *shortage) all() (out []backend.Change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.kept {
+		out = append(out, b.changes...)
+	}
+	return out
 }
 
 // ripe returns all changes that are kept, how many of the first batches are not in doubt any more, and where these end. lost: what was in doubt is

@@ -36,21 +36,22 @@ func by(n *node, timeout time.Duration) target {
 
 // write carries out plans, on all replicas or, while some are away, on a majority.
 func (x *index) write(ctx context.Context, changes []backend.Change, plans []*plan) error {
-	last := point{changes[len(changes)-1].Seq, x.next.Load()}
+	last, began := point{changes[len(changes)-1].Seq, x.next.Load()}, time.Now()
 	again := changes[0].Seq <= x.anew
-	if err := x.heal(ctx); err != nil && !errors.Is(err, errShort) {
+	// What is kept is stored beside what is applied, by and by; more than one step of it does not wait here.
+	if _, err := x.healSome(ctx); err != nil && !errors.Is(err, errShort) {
 		return err
 	}
 	if x.short.node() == nil && x.x.cluster.whole() {
 		to := everywhere(nil)
 		to.anew = again
-		err := x.writeTo(ctx, to, plans, changes, last)
+		err := x.writeTo(ctx, to, plans, changes, last, began)
 		if !errors.Is(err, errShort) {
 			return err
 		}
 		x.x.cluster.lacks(ctx)
 	}
-	if err := x.short.keep(changes, last, false); err != nil {
+	if err := x.short.keep(changes, last, began, false); err != nil {
 		return err
 	}
 	return x.elect(ctx, plans, last, again)
@@ -61,7 +62,7 @@ func (x *index) write(ctx context.Context, changes []backend.Change, plans []*pl
 //
 // What this process stores may undo what another has made of later changes meanwhile. So it then asks how far the others had got, and goes on
 // to say that it has to apply as much itself.
-func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes []backend.Change, last point) error {
+func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes []backend.Change, last point, began time.Time) error {
 	s := x.said
 	s.intend(last)
 	if err := x.say(ctx, to, s); err != nil {
@@ -84,12 +85,15 @@ func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes [
 	} else if !x.short.settled() {
 		whole = s.everyone()
 		if len(changes) > 0 {
-			if err := x.short.keep(changes, last, true); err != nil {
+			if err := x.short.keep(changes, last, began, true); err != nil {
 				return err
 			}
 		}
 	}
 	x.owes.settle(&s, whole)
+	if s.Through = everyNode; to.level != levelAll {
+		s.Through = to.only.name
+	}
 	s.finish(last, whole)
 	s.intend(beyond)
 	if err := x.say(ctx, to, s); err != nil {
@@ -111,7 +115,7 @@ func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool
 		if through != nil && !through.isDown() {
 			to := by(through, timeout)
 			to.anew = again
-			if failed = x.writeTo(ctx, to, plans, nil, last); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
+			if failed = x.writeTo(ctx, to, plans, nil, last, time.Time{}); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
 				return failed
 			}
 		}
@@ -122,7 +126,7 @@ func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool
 			lacking, since := x.short.lacking()
 			to := by(n, timeout)
 			to.anew = again || n.cameBack().After(since) // else it has not died while it stored some of them
-			failed = x.writeTo(ctx, to, planOf(lacking), nil, last)
+			failed = x.writeTo(ctx, to, planOf(lacking), nil, last, time.Time{})
 			if failed == nil {
 				x.short.lead(n)
 				return nil
@@ -145,48 +149,94 @@ func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool
 	}
 }
 
+// healChanges is about how many changes are stored on all replicas at a time: what is applied meanwhile waits.
+const healChanges = 32
+
 // heal stores what replicas lack on all of them, where all nodes answer; errShort: they do not. The caller holds mu.
 func (x *index) heal(ctx context.Context) error {
+	for {
+		done, err := x.healSome(ctx)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// healSome is heal of the first changes that are lacking; done: nothing is any more.
+//
+// A node that died while it stored an object may have it and not find it, so that it is deleted first. What was begun after a node was last seen to go
+// down is only stored again.
+func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	through := x.short.node()
 	if through == nil {
-		return nil
+		return true, nil
 	}
 	if !x.x.cluster.whole() {
-		return errShort
+		return false, errShort
 	}
+	some, n, since := x.short.next(healChanges)
 	to := everywhere(through)
-	to.anew, to.timeout = true, healTimeout
-	lacking, _ := x.short.lacking()
-	err := x.writeTo(ctx, to, planOf(lacking), nil, x.said.at())
+	to.anew, to.timeout, to.doubt = x.x.cluster.fell().After(since), healTimeout, x.short.doubt
+	x.wrote = true
+	for _, p := range planOf(some) {
+		if err = x.carryOut(ctx, to, p); err != nil {
+			break
+		}
+	}
 	if errors.Is(err, errShort) {
 		x.x.cluster.lacks(ctx)
 	}
-	return err
+	if err != nil || !x.short.heal(n) {
+		return false, err
+	}
+	return true, x.writeTo(ctx, everywhere(through), nil, nil, x.said.at(), time.Time{})
 }
 
 // search makes a call that reads, on any node, or on the only one that has all.
 func (x *index) search(ctx context.Context, f func(r route) error) error {
+	if g := x.guide.Load(); g != nil && x.short.node() == nil {
+		if !g.isDown() {
+			if err := x.read(ctx, g, onePatience, f); !errors.Is(err, backend.ErrUnavailable) {
+				return err
+			}
+		}
+		return x.read(ctx, nil, 0, f) // Trouble tells that something may lack
+	}
 	only := x.short.node()
 	if only == nil || !only.isDown() {
-		err := x.read(only, onePatience, f)
+		err := x.read(ctx, only, onePatience, f)
 		if only == nil || !errors.Is(err, backend.ErrUnavailable) {
 			return err
 		}
 	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.short.node() == only {
-		if err := x.elect(ctx, nil, x.said.at(), false); err != nil {
-			return err
-		}
+	if !soon(ctx, x.x.electing, x.mu.TryLock) {
+		return x.read(ctx, nil, 0, f) // Trouble tells that something may lack
 	}
-	return x.read(x.short.node(), 0, f)
+	err := x.replaced(ctx, only)
+	x.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return x.read(ctx, x.short.node(), 0, f)
+}
+
+// electWait is how long a search waits for changes to be applied before it does without the node that has all.
+const electWait = time.Second
+
+// replaced has another node take the place of the one that has all, where it still is that one. It goes on when the caller gives up: what is broken off
+// has to be done again. The caller holds mu.
+func (x *index) replaced(ctx context.Context, old *node) error {
+	if x.short.node() != old {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.x.cluster.retry)
+	defer cancel()
+	return x.elect(ctx, nil, x.said.at(), false)
 }
 
 // read makes a call that reads, while nothing is stored anew.
-func (x *index) read(only *node, patience time.Duration, f func(r route) error) error {
-	x.holes.RLock()
-	defer x.holes.RUnlock()
+func (x *index) read(ctx context.Context, only *node, patience time.Duration, f func(r route) error) error {
+	defer x.holes.avoid(ctx)()
 	if only == nil {
 		return f(route{})
 	}

@@ -41,9 +41,13 @@ type state struct {
 	Dims    []int  `json:"d"`  // lengths of vectors that it knows of
 	Content uint64 `json:"g"`  // generation of the content that it speaks of
 	Version uint64 `json:"v"`  // grows whenever the process says something; 0: an earlier release said this
+	Through string `json:"n"`  // address of the node that has everything up to Seq; everyNode: all have; "": an earlier release said this
 
 	Taken map[string]uint64 `json:"t,omitempty"` // versions of other processes up to which this one has done what they had left by halves
 }
+
+// everyNode says that all replicas have something.
+const everyNode = "*"
 
 // point is a change, by its number, and its epoch; 0: not known.
 type point struct{ seq, epoch uint64 }
@@ -90,10 +94,11 @@ const generation = "generation"
 
 // spoken is what processes say.
 type spoken struct {
-	all   []state // of the content that is there, but what others have done for those that ended
-	gen   state   // of the content
-	own   uint64  // greatest version that this process has said
-	slots int     // that this process has used
+	all   []state           // of the content that is there, but what others have done for those that ended
+	gen   state             // of the content
+	own   uint64            // greatest version that this process has said
+	slots int               // that this process has used
+	taken map[string]uint64 // what is done of what others had left by halves, see state
 }
 
 // byHalves reports whether something was begun and not ended, or may be carried out late.
@@ -135,6 +140,7 @@ func (x *index) states(ctx context.Context) (out spoken, err error) {
 			}
 		}
 	}
+	out.taken = taken
 	for _, process := range slices.Sorted(maps.Keys(newest)) {
 		s := newest[process]
 		x.x.schema.learn(s.Dims)
@@ -160,18 +166,26 @@ func (x *index) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.generation, x.version = found.gen, found.own
 	x.met = found.all
+	x.begin(found)
+	return nil
+}
+
+// begin begins where everything is there that processes have said.
+func (x *index) begin(found spoken) {
+	x.generation, x.version = found.gen, max(x.version, found.own)
 	var least, own point
 	for _, s := range found.all {
-		if s.Seq >= least.seq {
+		if s.Seq >= least.seq && (x.history == nil || x.follows(s.at())) {
 			least = s.at()
 		}
 		x.alone = max(x.alone, s.Intent)
 		if s.Process == x.x.process {
 			own = s.intends() // what it has itself left by halves stays said until it is done
-			x.said.Taken = s.Taken
 		}
+	}
+	if len(found.taken) > 0 {
+		x.said.Taken = found.taken
 	}
 	x.said.intend(own)
 	least, halves := x.takeOver(found.all, least)
@@ -186,8 +200,8 @@ func (x *index) recover(ctx context.Context) error {
 	x.anew = x.alone
 	x.applied.Store(least.seq)
 	x.epoch.Store(least.epoch)
+	x.said.Through = everyNode
 	x.said.finish(least, least)
-	return nil
 }
 
 // takeOver returns where to begin so that all is done that processes have left by halves, and whether there is something.
@@ -277,20 +291,29 @@ func (x *index) follows(p point) bool {
 // errReset says that another process has deleted the content of the tenant.
 var errReset = errors.New("weaviate: another process builds the index anew")
 
+// same begins anew, and says so, where another process has deleted the content of the tenant.
+func (x *index) same(found spoken) error {
+	if found.gen.Epoch == x.generation.Epoch {
+		return nil
+	}
+	x.generation, x.version, x.alone, x.anew, x.wrote = found.gen, max(x.version, found.own), 0, 0, false
+	x.stats.forget()
+	x.short.clear()
+	x.guide.Store(nil)
+	x.said, x.met, x.owes, x.others = state{Process: x.x.process}, nil, nil, nil
+	x.applied.Store(0)
+	x.epoch.Store(0)
+	return fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)
+}
+
 // hear reads what other processes say, and returns up to where they have applied the same feed, on all replicas.
 func (x *index) hear(ctx context.Context) (done uint64, err error) {
 	found, err := x.states(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if found.gen.Epoch != x.generation.Epoch {
-		x.generation, x.version, x.alone, x.anew, x.wrote = found.gen, max(x.version, found.own), 0, 0, false
-		x.stats.forget()
-		x.short.clear()
-		x.said, x.met, x.owes, x.others = state{Process: x.x.process}, nil, nil, nil
-		x.applied.Store(0)
-		x.epoch.Store(0)
-		return 0, fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)
+	if err := x.same(found); err != nil {
+		return 0, err
 	}
 	for _, s := range found.all {
 		if s.Process == x.x.process {

@@ -57,21 +57,42 @@ func (t *tending) end() {
 	t.done.Wait()
 }
 
-// upkeep is one step of it.
+// upkeep is one step of it. It holds mu for short pieces alone, between which changes are applied.
 func (x *index) upkeep(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err
 	}
 	defer x.leave()
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if err := x.heal(ctx); err != nil {
-		return err
+	for done := false; !done; {
+		var err error
+		if done, err = x.healing(ctx); err != nil {
+			return err
+		}
 	}
 	if err := x.settle(ctx); err != nil {
 		return err
 	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.role == follows {
+		return nil
+	}
 	return x.attend(ctx)
+}
+
+// healing stores some of what replicas lack on all of them, by another node where the one that has all has gone.
+func (x *index) healing(ctx context.Context) (done bool, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.role == follows {
+		return true, nil
+	}
+	if n := x.short.node(); n != nil && n.isDown() {
+		if err := x.replaced(ctx, n); err != nil {
+			return false, err
+		}
+	}
+	return x.healSome(ctx)
 }
 
 // note remembers who has left something by halves.

@@ -64,15 +64,16 @@ var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,59}$`)
 
 // Indexers keeps the indexes of a deployment. It is safe for concurrent use.
 type Indexers struct {
-	rest    backend.Indexers
-	cluster *cluster
-	schema  *collections
-	batches *batches
-	shelf   *shelf
-	process string        // tells this opening from those of other processes
-	late    time.Duration // for how long a write that nobody answered is in doubt
-	taking  time.Duration // see takeAfter
-	open    openset.Set[*set]
+	rest     backend.Indexers
+	cluster  *cluster
+	schema   *collections
+	batches  *batches
+	shelf    *shelf
+	process  string        // tells this opening from those of other processes
+	late     time.Duration // for how long a write that nobody answered is in doubt
+	taking   time.Duration // see takeAfter
+	electing time.Duration // see electWait
+	open     openset.Set[*set]
 }
 
 var _ backend.Indexers = (*Indexers)(nil)
@@ -98,7 +99,7 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 		return nil, errors.Join(err, c.close())
 	}
 	return &Indexers{
-		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), shelf: newShelf(), process: "p-" + opts.Process, late: lateWrites, taking: takeAfter,
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), shelf: newShelf(), process: "p-" + opts.Process, late: lateWrites, taking: takeAfter, electing: electWait,
 	}, nil
 }
 

@@ -95,8 +95,21 @@ func TestGone(t *testing.T) {
 			require.True(t, a.takes(t, "x"))
 		}
 		assert.Zero(t, b.lost.Load())
+		for who, want := range map[*running]bool{a: true, b: false} {
+			free, err := who.Free(t.Context(), "x")
+			require.NoError(t, err)
+			assert.Equal(t, want, free, "of others")
+		}
+		free, err := b.Free(t.Context(), "z")
+		require.NoError(t, err)
+		assert.True(t, free)
 		died := time.Now()
 		a.end()
+		for free := false; !free; {
+			free, err = b.Free(t.Context(), "x")
+			require.NoError(t, err)
+			time.Sleep(10 * time.Millisecond)
+		}
 		for !b.takes(t, "x") {
 			time.Sleep(10 * time.Millisecond)
 		}

@@ -42,6 +42,9 @@ const askEvery = 200 * time.Millisecond
 // OfWorkspace names the lease of who works on a workspace.
 func OfWorkspace(uid string) string { return "work/" + uid }
 
+// OfIndexes names the lease of who applies changes to the indexes of a workspace that several processes share.
+func OfIndexes(uid string) string { return "index/" + uid }
+
 // New returns a keeper without leases.
 func New(reg backend.Records) *Keeper {
 	return &Keeper{reg: reg, token: uid.New(), held: map[string]holding{}, firm: map[string]int{}}
@@ -77,14 +80,10 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	if err == nil && json.Unmarshal(rec.Data, &old) != nil {
 		return false, time.Time{}, backend.ErrCorrupt
 	}
-	if old.Token != k.token && old.Until.After(now) {
-		gone := false
-		if old.Alive {
-			if gone, err = k.gone(ctx, old.Token); err != nil {
-				return false, time.Time{}, err
-			}
-		}
-		if !gone {
+	if old.Token != k.token {
+		if free, err := k.free(ctx, &old, now); err != nil {
+			return false, time.Time{}, err
+		} else if !free {
 			k.drop(name)
 			return false, old.Until, nil
 		}
@@ -112,6 +111,39 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	}
 	k.mu.Unlock()
 	return true, until, nil
+}
+
+// free reports whether nobody has a lease any more.
+func (k *Keeper) free(ctx context.Context, l *stored, now time.Time) (bool, error) {
+	if !l.Until.After(now) {
+		return true, nil
+	}
+	if !l.Alive {
+		return false, nil
+	}
+	return k.gone(ctx, l.Token)
+}
+
+// Free reports whether no other process holds a lease.
+func (k *Keeper) Free(ctx context.Context, name string) (bool, error) {
+	if k == nil {
+		return true, nil
+	}
+	rec, err := k.reg.Record(ctx, kind, "", name)
+	if errors.Is(err, backend.ErrNotFound) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var l stored
+	if json.Unmarshal(rec.Data, &l) != nil {
+		return false, backend.ErrCorrupt
+	}
+	if l.Token == k.token {
+		return true, nil
+	}
+	return k.free(ctx, &l, time.Now())
 }
 
 // write stores a lease, and reports false when another was quicker.

@@ -29,6 +29,9 @@ const (
 // Follower lets the indexes of a workspace catch up with its Store. It is safe
 // for concurrent use.
 type Follower struct {
+	// Leader reports whether this process applies changes to indexes that several processes share, for some seconds. waited is for how long it has
+	// been waited for another one. Nil: there is no other process.
+	Leader func(ctx context.Context, waited time.Duration) (mine bool, err error)
 	// Saw receives the changes that the indexes have applied, before a search that waits for them goes on; nil: not called.
 	Saw func(changes []backend.Change)
 
@@ -50,6 +53,8 @@ type Follower struct {
 
 	troubled []backend.Troubled // the indexes that are on other machines
 	pursuits pursuits           // where there are some
+	leads    atomic.Bool        // this process does, as far as it knows; changed by who has turn
+	told     bool               // the indexes were told which; it belongs to who has turn
 }
 
 // waiter waits until the changes up to a sequence number are applied, by any goroutine.
@@ -153,7 +158,7 @@ const never = math.MaxUint64
 // Open brings the indexes of a workspace that was just opened up to its Store, before anything
 // is written to it. An index that is ahead of the Store, or whose last change is of
 // another epoch, has applied changes of another history, because an older copy of the
-// Store was put in place: it is built anew. Indexes that lack much catch up in the background; see FreshOrLate.
+// Store was put in place: it is built anew. Indexes that lack much, or that several processes share, catch up in the background; see FreshOrLate.
 func (f *Follower) Open(ctx context.Context) error {
 	if _, err := f.acquire(ctx, never); err != nil {
 		return err
@@ -177,44 +182,11 @@ func (f *Follower) Open(ctx context.Context) error {
 		f.recover()
 		return nil
 	}
+	if f.Leader != nil && len(f.troubled) > 0 { // who needs to wait for other machines does so when it asks
+		_, err := f.join(f.store.LastSeq())
+		return err
+	}
 	return f.Sync(ctx)
-}
-
-// follows reports whether an index has applied only what its Store holds. If that seems not to be so, the Store is asked: another process
-// may have written since it was opened, and this index, which all processes share, may have applied that.
-func (f *Follower) follows(ctx context.Context, s backend.Index) (bool, error) {
-	looksSo := func() bool { return s.Applied() <= f.store.LastSeq() && f.sameHistory(s) }
-	if looksSo() {
-		return true, nil
-	}
-	if _, err := f.store.Changes(ctx, s.Applied(), 1); err != nil && !errors.Is(err, backend.ErrFeedGone) {
-		return false, err
-	}
-	return looksSo(), nil
-}
-
-// sameHistory reports whether an index applied what its Store holds, as far as both can tell.
-func (f *Follower) sameHistory(s backend.Index) bool {
-	st, tells := f.store.(backend.Epochs)
-	if h, ok := s.(backend.HistoryTeller); ok && tells && !h.SameHistory(f.store.LastSeq(), st) {
-		return false
-	}
-	at := s.Applied()
-	k, keeps := s.(backend.EpochKeeper)
-	if at == 0 || !keeps || !tells {
-		return true
-	}
-	epoch, ok := k.Epoch()
-	return !ok || epoch == st.EpochOf(at)
-}
-
-// setEpoch sets in an index the epoch of the changes up to seq, which it applies next.
-func (f *Follower) setEpoch(s backend.Index, seq uint64) {
-	k, keeps := s.(backend.EpochKeeper)
-	st, tells := f.store.(backend.Epochs)
-	if keeps && tells {
-		k.SetEpoch(st.EpochOf(seq))
-	}
 }
 
 // Behind reports whether an index lacks a change. It does no I/O.
@@ -289,7 +261,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 			apply = t.ApplyTaken
 		}
 		// An error here occurs again below, unless that repairs it.
-		if s.Applied() == p.After && len(p.Changes) > 0 {
+		if mine, err := f.mayApply(ctx, s, 0); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if apply(ctx, p.Changes) == nil {
 				f.saw(p.Changes)
@@ -322,7 +294,14 @@ func (f *Follower) saw(changes []backend.Change) {
 func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, urgent bool) error {
 	started := false
 	for s.Applied() < last {
-		changes, err := f.store.Changes(ctx, s.Applied(), int(min(max(last-s.Applied(), applyChanges), feedRows)))
+		if done, err := f.heed(ctx, s, last); err != nil || done {
+			return err
+		}
+		at := s.Applied()
+		if at >= last {
+			return nil
+		}
+		changes, err := f.store.Changes(ctx, at, int(min(max(last-at, applyChanges), feedRows)))
 		if errors.Is(err, backend.ErrFeedGone) && !started {
 			started = true
 			if err := s.Reset(ctx); err != nil {
@@ -340,14 +319,21 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			if s.Applied() >= last { // the others are applied by the calls that committed them
 				break
 			}
-			before := s.Applied()
+			mine, err := f.mayApply(ctx, s, 0)
+			if err != nil {
+				return err
+			}
+			if !mine || s.Applied() != at { // it has to begin elsewhere
+				break
+			}
 			f.setEpoch(s, some[len(some)-1].Seq)
 			if err := s.Apply(ctx, some); err != nil {
 				return fmt.Errorf("apply changes to an index: %w", err)
 			}
-			if s.Applied() <= before {
-				return fmt.Errorf("an index did not advance past change %d", before)
+			if s.Applied() <= at {
+				return fmt.Errorf("an index did not advance past change %d", at)
 			}
+			at = s.Applied()
 			f.saw(some)
 			if f.wake(); !urgent && !f.awaited() {
 				runtime.Gosched() // recalls come first: a batch keeps a processor for long

@@ -20,7 +20,8 @@ const (
 // interrupt the work, and the next caller, with a deadline too, would have to start again.
 type pursuits struct {
 	mu    sync.Mutex
-	now   *pursuit // nil: none is running
+	now   *pursuit    // nil: none is running
+	again *time.Timer // see attend; nil: nothing is looked for
 	ended bool
 }
 
@@ -36,6 +37,9 @@ func (p *pursuits) close() {
 	p.mu.Lock()
 	p.ended = true
 	now := p.now
+	if p.again != nil {
+		p.again.Stop()
+	}
 	p.mu.Unlock()
 	if now != nil {
 		now.end()
@@ -74,6 +78,7 @@ func (f *Follower) run(ctx context.Context, run *pursuit) error {
 		goal := run.goal
 		if f.applied() >= goal {
 			p.now = nil // the next caller starts another pursuit
+			f.attend()
 			p.mu.Unlock()
 			return nil
 		}
@@ -81,6 +86,7 @@ func (f *Follower) run(ctx context.Context, run *pursuit) error {
 		if err := f.applyTo(ctx, goal, true); err != nil {
 			p.mu.Lock()
 			p.now = nil
+			f.attend()
 			p.mu.Unlock()
 			return err
 		}

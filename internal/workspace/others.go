@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/lease"
 )
 
 // If several processes have a workspace open, one of them embeds it again. The other processes learn of it in three ways. The changes that
@@ -30,6 +31,22 @@ func (s *Set) letOthers(ctx context.Context) error {
 		return ctx.Err()
 	}
 	return nil
+}
+
+// leadAfter is how long a process that does not work on a workspace waits for the one that does to apply changes, before it does so itself.
+const leadAfter = 1500 * time.Millisecond
+
+// leads reports whether this process applies changes to indexes of a workspace that several share: who works on it, or who needs them where nobody
+// does.
+func (s *Set) leads(ctx context.Context, uid string, waited time.Duration) (mine bool, err error) {
+	name, work := lease.OfIndexes(uid), lease.OfWorkspace(uid)
+	if waited < leadAfter && !s.Leases.Holds(name) && !s.Leases.Holds(work) {
+		if free, err := s.Leases.Free(ctx, work); err != nil || !free {
+			return false, err
+		}
+	}
+	mine, _, err = s.Leases.Take(ctx, name)
+	return mine, err
 }
 
 // Guarded returns the Store of a space for a user of v. Changes of vectors fail with [backend.ErrConflict] if another process has changed

@@ -11,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
+	"github.com/contextmem/contextmem/internal/lease"
 )
 
 // Data is the content of a tenant's registry record beside its columns.
@@ -104,6 +105,7 @@ func (s *Set) ForgetRecords() {
 func (s *Set) Heard(uid string) {
 	if sp, open := s.AcquireOpen(uid); open {
 		sp.StateChanged()
+		sp.Follower.Heard(s.Leases != nil && s.Leases.Holds(lease.OfWorkspace(uid)))
 		s.ReleaseUID(uid)
 	}
 }

@@ -241,6 +241,9 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 		return nil, err
 	}
 	sp := newSpace(uid, ws)
+	if s.Leases != nil {
+		sp.Follower.Leader = func(ctx context.Context, waited time.Duration) (bool, error) { return s.leads(ctx, uid, waited) }
+	}
 	if k, ok := sp.Store.(backend.WordKeeper); ok {
 		k.KeepWords(s.Words)
 	}
@@ -280,7 +283,11 @@ func (s *Set) closeSpace(sp *Space) error {
 	}
 	s.keepUses(ctx, sp)
 	sp.Follower.Close()
-	return errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
+	err := errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
+	if name := lease.OfIndexes(sp.UID); s.Leases != nil && s.Leases.Holds(name) {
+		_ = s.Leases.Release(ctx, name) // else it ends by itself
+	}
+	return err
 }
 
 // Create registers a tenant and plans its provisioning.

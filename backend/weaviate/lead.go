@@ -1,0 +1,121 @@
+package weaviate
+
+import (
+	"context"
+)
+
+// role is what a process does with the feed of a tenant.
+type role int
+
+const (
+	beside  role = iota // it applies changes, as others may at the same time: nobody has agreed on who does
+	leads               // it applies changes, and mends replicas
+	follows             // it hears what another one applies
+)
+
+// Lead implements [backend.Led]. That two processes take themselves for the one that leads for a moment does no harm: they then apply changes beside
+// each other.
+func (x *index) Lead(ctx context.Context, mine bool) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if !mine {
+		// What it has left by halves, or not all replicas have, is known from its state: who leads from now on does it.
+		x.guide.Store(x.short.node())
+		x.short.clear()
+		x.role, x.alone, x.anew, x.wrote, x.owes, x.others = follows, 0, 0, false, nil, nil
+		return nil
+	}
+	found, err := x.states(ctx)
+	if err != nil {
+		return err
+	}
+	_ = x.same(found) // else it begins anew
+	x.guide.Store(x.farthest(found).by)
+	x.short.clear()
+	x.said, x.alone, x.anew, x.wrote, x.owes, x.others = state{Process: x.x.process}, 0, 0, false, nil, nil
+	x.begin(found)
+	x.behind.Store(false)
+	x.stats.forget()
+	x.role = leads
+	return nil
+}
+
+// reached is how far changes are found, all by one node, or by each where it is nil.
+type reached struct {
+	point
+	by    *node
+	whole bool // all replicas have them, for good
+}
+
+// farthest returns how far the process has come that has come farthest.
+func (x *index) farthest(found spoken) (out reached) {
+	for i := range found.all {
+		s := &found.all[i]
+		r := reached{s.everyone(), nil, true}
+		if s.Version > 0 && s.Through == everyNode {
+			r = reached{s.at(), nil, s.Whole >= s.Seq}
+		} else if n := x.x.cluster.named(s.Through); n != nil {
+			r = reached{s.at(), n, false}
+		}
+		if x.follows(r.point) && (r.seq > out.seq || r.seq == out.seq && r.by == nil) {
+			out = r
+		}
+	}
+	return out
+}
+
+// named returns the node with an address, nil where there is none.
+func (c *cluster) named(address string) *node {
+	for _, n := range c.nodes {
+		if n.name == address {
+			return n
+		}
+	}
+	return nil
+}
+
+// Hear implements [backend.Led].
+func (x *index) Hear(ctx context.Context) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	found, err := x.states(ctx)
+	if err != nil {
+		return err
+	}
+	_ = x.same(found) // else it begins anew
+	r := x.farthest(found)
+	if r.seq < x.applied.Load() {
+		return nil
+	}
+	x.guide.Store(r.by)
+	x.behind.Store(!r.whole)
+	if r.seq > x.applied.Load() {
+		x.epoch.Store(r.epoch)
+		x.applied.Store(r.seq)
+		x.stats.forget()
+	}
+	return nil
+}
+
+// everywhere reports whether all replicas have what was applied, for good.
+func (x *index) everywhere(ctx context.Context) (bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.role != follows {
+		return x.short.settled(), nil
+	}
+	found, err := x.states(ctx)
+	if err != nil {
+		return false, err
+	}
+	r := x.farthest(found)
+	return r.whole && r.seq >= x.applied.Load(), nil
+}

@@ -1,0 +1,111 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
+const (
+	// hearPause is how soon who waits for the process that leads asks again how far it has come, at first; it doubles up to longestHear.
+	hearPause, longestHear = 10 * time.Millisecond, 200 * time.Millisecond
+	// attendEvery is how often the process that leads looks for what others have committed, beside being told, and attendFor for how long at least after
+	// it applied something.
+	attendEvery, attendFor = 500 * time.Millisecond, 15 * time.Second
+)
+
+// mayApply reports whether this process applies changes to an index, and tells the index when that has changed. waited is for how long it has been
+// waited for another to do that. The caller has f.turn.
+func (f *Follower) mayApply(ctx context.Context, s backend.Index, waited time.Duration) (bool, error) {
+	l, shared := s.(backend.Led)
+	if !shared || f.Leader == nil {
+		return true, nil
+	}
+	mine, err := f.Leader(ctx, waited)
+	if err != nil {
+		return false, err
+	}
+	if f.told && mine == f.leads.Load() {
+		return mine, nil
+	}
+	f.told = false
+	f.leads.Store(mine)
+	if err := f.learn(ctx); err != nil {
+		return false, err
+	}
+	if err := l.Lead(ctx, mine); err != nil {
+		return false, err
+	}
+	f.told = true
+	return mine, nil
+}
+
+// heed waits until the process that leads has applied everything up to a number; done is false as soon as this process is to apply it.
+func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done bool, err error) {
+	var timer *time.Timer
+	began := time.Now()
+	for pause := hearPause; ; pause = min(2*pause, longestHear) {
+		if mine, err := f.mayApply(ctx, s, time.Since(began)); err != nil || mine {
+			return s.Applied() >= last, err
+		}
+		if err := s.(backend.Led).Hear(ctx); err != nil {
+			return false, err
+		}
+		if s.Applied() >= last {
+			return true, nil
+		}
+		f.wake()
+		if err := f.learn(ctx); err != nil {
+			return false, err
+		}
+		if timer == nil {
+			timer = time.NewTimer(pause)
+			defer timer.Stop()
+		} else {
+			timer.Reset(pause)
+		}
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return false, ctx.Err()
+		}
+	}
+}
+
+// learn has the Store read of which epochs its changes are: those of what another process has applied may not be known here.
+func (f *Follower) learn(ctx context.Context) error {
+	_, err := f.store.Changes(ctx, f.store.LastSeq(), 1)
+	if errors.Is(err, backend.ErrFeedGone) {
+		return nil
+	}
+	return err
+}
+
+// Heard has what another process has committed applied, where this one does that for all, or is the one to begin to.
+func (f *Follower) Heard(works bool) {
+	if (works || f.leads.Load()) && f.Behind() {
+		_, _ = f.join(f.store.LastSeq()) // where the follower is closed nobody leads
+	}
+}
+
+// attend looks again, a while after something was applied for others, whether they have committed more: what was heard while the workspace was
+// being opened, or could not be applied, nobody may ask for here. The caller holds pursuits.mu.
+func (f *Follower) attend() {
+	p := &f.pursuits
+	if p.ended || !f.leads.Load() || p.again != nil {
+		return
+	}
+	until := time.Now().Add(attendFor)
+	p.again = time.AfterFunc(attendEvery, func() {
+		f.Heard(false)
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.ended || p.now == nil && time.Now().After(until) {
+			p.again = nil
+			return
+		}
+		p.again.Reset(attendEvery)
+	})
+}

@@ -1,0 +1,121 @@
+package pipeline
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// sharedIndex is an index that several processes share, as one of them sees it.
+type sharedIndex struct {
+	backend.Index
+	all    *atomic.Uint64 // how far the one that leads has come
+	seen   atomic.Uint64
+	writes atomic.Int64
+	roles  []bool
+	fail   atomic.Bool
+}
+
+func (x *sharedIndex) Applied() uint64             { return x.seen.Load() }
+func (x *sharedIndex) Trouble() (slow, lacks bool) { return false, false }
+func (x *sharedIndex) Hear(context.Context) error {
+	x.seen.Store(max(x.seen.Load(), x.all.Load()))
+	return nil
+}
+func (x *sharedIndex) Lead(_ context.Context, mine bool) error {
+	x.roles = append(x.roles, mine)
+	x.seen.Store(x.all.Load())
+	return nil
+}
+
+func (x *sharedIndex) Apply(_ context.Context, changes []backend.Change) error {
+	if x.fail.Load() {
+		return backend.ErrUnavailable
+	}
+	x.writes.Add(1)
+	last := changes[len(changes)-1].Seq
+	x.seen.Store(last)
+	x.all.Store(last)
+	return nil
+}
+
+// TestOneLeads: one process applies changes for all, whoever committed them and whether or not it was told, and another one as soon as that one does not
+// lead any more.
+func TestOneLeads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ws, err := inmem.New().OpenWorkspace(t.Context(), "0123456789abcdef0123456789abcdef")
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, ws.Close()) }()
+		n := 0
+		place := func() {
+			n++
+			_, err := ws.Store().Place(t.Context(), []backend.Placed{{Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Raw}, ID: fmt.Sprint(n)}},
+				Chunks: []backend.Chunk{{Key: fmt.Sprint(n), Vector: []float32{1, 0}}}}})
+			require.NoError(t, err)
+		}
+		var all atomic.Uint64
+		var leader atomic.Int64
+		var longest atomic.Int64
+		followers, indexes := [2]*Follower{}, [2]*sharedIndex{}
+		for i := range followers {
+			indexes[i] = &sharedIndex{Index: ws.Indexes()[0], all: &all}
+			followers[i] = newFollower(ws.Store(), []backend.Index{indexes[i]})
+			followers[i].Leader = func(_ context.Context, waited time.Duration) (bool, error) {
+				longest.Store(max(longest.Load(), int64(waited)))
+				return leader.Load() == int64(i), nil
+			}
+			defer followers[i].Close()
+		}
+		a, b := followers[0], followers[1]
+		place()
+		require.NoError(t, a.Open(t.Context()))
+		require.NoError(t, a.Sync(t.Context()))
+		require.NoError(t, b.Sync(t.Context()))
+		assert.Equal(t, int64(1), indexes[0].writes.Load())
+		assert.Zero(t, indexes[1].writes.Load(), "the other one does that")
+
+		place()
+		began := time.Now()
+		require.NoError(t, b.Sync(t.Context()), "the one that leads was not told, and looks by itself")
+		assert.Less(t, time.Since(began), 2*attendEvery)
+		place()
+		a.Heard(false)
+		began = time.Now()
+		require.NoError(t, b.Sync(t.Context()))
+		assert.Less(t, time.Since(began), 2*longestHear)
+
+		indexes[0].fail.Store(true)
+		place()
+		a.Heard(false)
+		waits := make(chan error, 1)
+		go func() { waits <- b.Sync(t.Context()) }()
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.Empty(t, waits)
+		assert.Greater(t, time.Duration(longest.Load()), 4*time.Second, "it can say that it has waited for long")
+		indexes[0].fail.Store(false)
+		time.Sleep(2 * attendEvery)
+		synctest.Wait()
+		require.Len(t, waits, 1, "it was tried again")
+		require.NoError(t, <-waits)
+		assert.Zero(t, indexes[1].writes.Load())
+
+		leader.Store(1)
+		place()
+		b.Heard(true) // in the process that works on the workspace
+		require.NoError(t, a.Sync(t.Context()))
+		assert.Equal(t, int64(1), indexes[1].writes.Load())
+		assert.Equal(t, []bool{true, false}, indexes[0].roles)
+		assert.Equal(t, []bool{false, true}, indexes[1].roles)
+	})
+}
