@@ -118,12 +118,35 @@ func (w *writer) time(b []byte, t time.Time) []byte {
 	if t == w.at {
 		return append(b, b[w.from:w.to]...)
 	}
-	w.from = len(b)
+	from, second := len(b), t.Unix()
 	b = append(b, '"')
-	b = t.UTC().AppendFormat(b, time.RFC3339Nano)
+	if w.to > 0 && second == w.at.Unix() && fourDigits(second) { // of many that were stored together
+		b = appendFraction(append(b, b[w.from+1:w.from+1+len("2006-01-02T15:04:05")]...), t.Nanosecond())
+	} else {
+		b = t.UTC().AppendFormat(b, time.RFC3339Nano)
+	}
 	b = append(b, '"')
-	w.at, w.to = t, len(b)
+	w.at, w.from, w.to = t, from, len(b)
 	return b
+}
+
+// fourDigits reports whether a second since 1970 is of a year from 1 to 9999.
+func fourDigits(second int64) bool { return second >= -62135596800 && second <= 253402300799 }
+
+// appendFraction appends what stands behind the second in RFC 3339 with nanoseconds, in UTC.
+func appendFraction(b []byte, nanos int) []byte {
+	if nanos > 0 {
+		b = append(b, ".000000000"...)
+		digits := b[len(b)-9:]
+		for i := 8; nanos > 0; i-- {
+			digits[i] = byte('0' + nanos%10)
+			nanos /= 10
+		}
+		for b[len(b)-1] == '0' {
+			b = b[:len(b)-1]
+		}
+	}
+	return append(b, 'Z')
 }
 
 // layout appends the layout of a chunk, all of which are often the same.

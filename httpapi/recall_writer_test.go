@@ -343,3 +343,24 @@ func TestMeta(t *testing.T) {
 	_, err := marshal((&call{rt: &route{family: gen2}, query: queryMeta{Alpha: &nan}}).meta(scopeNames{}))
 	require.Error(t, err)
 }
+
+// TestWriteTime writes times that share their seconds with those before, or do not.
+func TestWriteTime(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	seconds := []int64{0, 1, 1.7e9, 1.7e9 + 1, -62135596800, -62135596801, 253402300799, 253402300800, 1 << 40}
+	nanos := []int64{0, 1, 999_999_999, 500_000_000, 123_456_000, 10, 100_000_001}
+	var w writer
+	var b []byte
+	for range 3000 {
+		at := time.Unix(seconds[r.IntN(len(seconds))], nanos[r.IntN(len(nanos))])
+		if r.IntN(2) > 0 {
+			at = at.UTC()
+		}
+		from, want := len(b), `""`
+		if b = w.time(b, at); !at.IsZero() {
+			want = `"` + at.UTC().Format(time.RFC3339Nano) + `"`
+		}
+		require.Equal(t, want, string(b[from:]))
+	}
+}

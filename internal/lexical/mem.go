@@ -353,6 +353,19 @@ func (c *memCursor) singles(dst []uint32) int {
 	c.skipPositions()
 	n, doc, link := 0, c.doc, c.r.link
 	for most := min(len(dst), int(c.left)); n < most; n++ {
+		for ; n+4 <= most && len(link) >= 8; n += 4 {
+			w := binary.LittleEndian.Uint64(link)
+			if w&0x8081_8081_8081_8081 != 0x0001_0001_0001_0001 {
+				break
+			}
+			w = w >> 1 & 0x003F_003F_003F_003F * 0x0001_0001_0001_0001 // in each 16 bits the distance from doc
+			dst[n], dst[n+1], dst[n+2], dst[n+3] = doc+uint32(w&0xFFFF), doc+uint32(w>>16&0xFFFF), doc+uint32(w>>32&0xFFFF), doc+uint32(w>>48)
+			doc += uint32(w >> 48)
+			link = link[8:]
+		}
+		if n == most {
+			break
+		}
 		if len(link) == 0 {
 			c.r.follow()
 			link = c.r.link

@@ -70,12 +70,10 @@ func (q *work) entities() ([]named, float64, error) {
 		return nil, 0, nil
 	}
 	known := matchesOf(found)
-	term := make(map[string]*backend.TermInfo, len(q.terms))
+	term := termsOf(q.terms)
 	total, in := 0.0, 0.0
 	for i := range q.terms {
-		t := &q.terms[i]
-		term[t.Term] = t
-		total += float64(t.IDF)
+		total += float64(q.terms[i].IDF)
 	}
 	var out []named
 	var covered [][2]int
@@ -91,7 +89,7 @@ func (q *work) entities() ([]named, float64, error) {
 		}
 		// A single word that is mostly written in lower case is no name.
 		if g.Common {
-			if t := term[lexical.Stem(g.Key)]; t != nil && t.DF > 2+2*m.DF {
+			if t := term(lexical.Stem(g.Key)); t != nil && t.DF > 2+2*m.DF {
 				continue
 			}
 		}
@@ -101,12 +99,13 @@ func (q *work) entities() ([]named, float64, error) {
 		}
 	}
 	var tokens []lexical.Token
+	var counted []*backend.TermInfo // each term counts only once
 	for _, span := range covered {
 		tokens = lexical.Analyze(tokens[:0], q.asked.text[span[0]:span[1]])
 		for i := range tokens {
-			if t := term[tokens[i].Term]; t != nil {
+			if t := term(tokens[i].Term); t != nil && !slices.Contains(counted, t) {
 				in += float64(t.IDF)
-				delete(term, t.Term) // each term counts only once
+				counted = append(counted, t)
 			}
 		}
 	}
@@ -114,6 +113,26 @@ func (q *work) entities() ([]named, float64, error) {
 		return out, 0, nil
 	}
 	return out, in / total, nil
+}
+
+// termsOf returns a function that finds a term, nil where there is none. It is a linear search where a question has few.
+func termsOf(terms []backend.TermInfo) func(term string) *backend.TermInfo {
+	const few = 16
+	if len(terms) <= few {
+		return func(term string) *backend.TermInfo {
+			for i := range terms {
+				if terms[i].Term == term {
+					return &terms[i]
+				}
+			}
+			return nil
+		}
+	}
+	by := make(map[string]*backend.TermInfo, len(terms))
+	for i := range terms {
+		by[terms[i].Term] = &terms[i]
+	}
+	return func(term string) *backend.TermInfo { return by[term] }
 }
 
 // matchesOf returns a function that finds the last match of a key. It is a linear search, since questions name few entities.
