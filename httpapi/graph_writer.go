@@ -8,6 +8,8 @@ type graphWriter struct {
 	source, target writtenEntity
 	confidence     float64
 	confidenceAt   span
+	chunk          string
+	chunkAt        span
 }
 
 // span is what was written as b[from:to].
@@ -83,7 +85,14 @@ func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
 // evidence appends evidence; its sentence was written at context, if it was.
 func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte {
 	b = appendText(append(b, `{"canonical_predicate":"`...), e.Canonical)
-	b = appendText(append(b, `","chunk_id":"`...), e.ChunkID)
+	b = append(b, `","chunk_id":"`...)
+	if at := w.inGraph.chunkAt; at.to > 0 && e.ChunkID == w.inGraph.chunk {
+		b = append(b, b[at.from:at.to]...)
+	} else {
+		w.inGraph.chunk, w.inGraph.chunkAt.from = e.ChunkID, len(b)
+		b = appendText(b, e.ChunkID)
+		w.inGraph.chunkAt.to = len(b)
+	}
 	b = w.appendConfidence(append(b, `","confidence":`...), e.Confidence)
 	b = append(b, `,"context":`...)
 	if context.to > 0 {

@@ -27,6 +27,7 @@ type Reader struct {
 	hits    []Hit
 	met     bool                           // the hits are among chunks
 	fetched struct{ entities, chunks int } // how many were read, from the first on
+	last    referred
 	revived revived                        // what was restored
 	ids     idRoom
 	types   map[entityKey]string // as visible sources have them
@@ -204,10 +205,34 @@ func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 // refer notes what a link refers to, for fetch to read.
 func (r *Reader) refer(l *Link) {
 	r.meet()
-	l.Subject, l.Target = r.entity(l.From), r.entity(l.To)
-	if l.Proof = r.chunks.get(l.Chunk); l.Proof == nil {
-		l.Proof = r.chunks.add(l.Chunk)
+	last := &r.last
+	l.Subject, l.Target = r.entityAfter(l.From), r.entityAfter(l.To)
+	if last.proof == nil || last.chunk != l.Chunk {
+		if last.proof = r.chunks.get(l.Chunk); last.proof == nil {
+			last.proof = r.chunks.add(l.Chunk)
+		}
+		last.chunk = l.Chunk
 	}
+	l.Proof = last.proof
+	last.from, last.to, last.subject, last.target = l.From, l.To, l.Subject, l.Target
+}
+
+// referred is what a link refers to: mostly the next one refers to some of it too.
+type referred struct {
+	from, to, chunk int64
+	subject, target *Entity
+	proof           *Row
+}
+
+// entityAfter is entity for what the last link may have referred to.
+func (r *Reader) entityAfter(num int64) *Entity {
+	switch num {
+	case r.last.from:
+		return r.last.subject
+	case r.last.to:
+		return r.last.target
+	}
+	return r.entity(num)
 }
 
 // entity returns an entity, which fetch reads; nil for 0.
@@ -271,9 +296,20 @@ func loaded(e *Entity) bool { return e != nil && e.ID != "" }
 func Show(e *backend.Entity) Entity { return new(idRoom).show(e) }
 
 func (ids *idRoom) show(e *backend.Entity) Entity {
-	namespace, identifier, _ := item.Identified(e.Key)
-	return Entity{ID: ids.id("ent_", e.Num), Name: cmp.Or(lowerName(e), item.ShownKey(e.Key)), Type: cmp.Or(e.Type, noType),
-		Namespace: cmp.Or(namespace, e.Namespace, "default"), Identifier: identifier}
+	out := Entity{ID: ids.id("ent_", e.Num), Name: lowerName(e), Type: e.Type}
+	out.Namespace, out.Identifier, _ = item.Identified(e.Key)
+	if out.Name == "" {
+		out.Name = item.ShownKey(e.Key)
+	}
+	if out.Type == "" {
+		out.Type = noType
+	}
+	if out.Namespace == "" {
+		if out.Namespace = e.Namespace; out.Namespace == "" {
+			out.Namespace = "default"
+		}
+	}
+	return out
 }
 
 // lowerName returns the name in lower case: the key itself where they are equal.
@@ -346,9 +382,13 @@ func (l *Link) Canonical() string {
 // Prove sets e to what proves the relation.
 func (l *Link) Prove(e *facts.Evidence) {
 	r := l.Relation
-	*e = facts.Evidence{ID: l.ID(), Canonical: l.Canonical(), Raw: cmp.Or(r.Raw, r.Predicate), Context: r.Context, Confidence: confidence(r), Temporal: r.Temporal,
-		Timestamp: r.KnownFrom, ChunkID: l.Proof.Row.Key, SourceID: l.Subject.ID, ValidFrom: r.ValidFrom, ValidTo: r.ValidTo,
-		Superseded: !r.KnownTo.IsZero() && !r.Retracts}
+	*e = facts.Evidence{}
+	e.ID, e.Canonical, e.Raw, e.Context, e.Confidence, e.Temporal = l.ID(), l.Canonical(), r.Raw, r.Context, confidence(r), r.Temporal
+	e.Timestamp, e.ChunkID, e.SourceID, e.ValidFrom, e.ValidTo = r.KnownFrom, l.Proof.Row.Key, l.Subject.ID, r.ValidFrom, r.ValidTo
+	e.Superseded = !r.KnownTo.IsZero() && !r.Retracts
+	if e.Raw == "" {
+		e.Raw = r.Predicate
+	}
 	if loaded(l.Target) {
 		e.TargetID = l.Target.ID
 	} else if r.To != 0 {

@@ -39,10 +39,6 @@ func (m measure) of(c *cand) float64 {
 // best returns the n best candidates whose score is above 0, best first. The result is valid until
 // the next call.
 func (q *work) best(n int, by measure) []place {
-	if n <= fewPlaces {
-		q.order = q.few(n, by)
-		return q.order
-	}
 	all := q.order[:0]
 	for _, i := range q.upper(n, by) {
 		all = append(all, place{q.values[i], q.rows[i].Chunk, i})
@@ -54,33 +50,6 @@ func (q *work) best(n int, by measure) []place {
 	}
 	q.sorted = slices.Grow(q.sorted[:0], len(all))[:len(all)]
 	return first(all, n, q.sorted)
-}
-
-// few is best for few places, into which each better candidate is inserted: most are not.
-func (q *work) few(n int, by measure) []place {
-	out := slices.Grow(q.order[:0], max(n, 0))
-	least := 0.0 // what a candidate has to exceed, or to equal with a smaller chunk
-	for i := range q.cand {
-		v := by.of(&q.cand[i])
-		if !(v > 0 && v >= least) {
-			continue
-		}
-		p := place{v, q.rows[i].Chunk, int32(i)}
-		if len(out) < n {
-			out = append(out, p)
-		} else if n <= 0 || !p.ahead(&out[n-1]) {
-			continue
-		}
-		j := len(out) - 1
-		for ; j > 0 && p.ahead(&out[j-1]); j-- {
-			out[j] = out[j-1]
-		}
-		out[j] = p
-		if len(out) == n {
-			least = out[n-1].v
-		}
-	}
-	return out
 }
 
 // upper returns the rows of the n best candidates, and of the others in the same buckets, in no order. It sets q.values to the scores of all candidates.

@@ -18,10 +18,20 @@ func breaksAVX2(p *byte, n int) bool
 func pairsAVX2(p *byte, n int, pairs *Pairs) bool
 
 func plain(s string) int {
-	if len(s) < 16 || active == Generic {
-		return plainGeneric(s)
+	n := len(s)
+	switch {
+	case n >= 16 && active != Generic:
+		return plainAVX2(unsafe.StringData(s), n)
+	case n >= 8 && n <= 16: // a short text is looked at here: a call would take as long
+		if special(eight(s[:8]))|special(eight(s[n-8:])) == 0 {
+			return n
+		}
+	case n >= 4 && n < 8:
+		if special(four(s[:4])|four(s[n-4:])<<32) == 0 {
+			return n
+		}
 	}
-	return plainAVX2(unsafe.StringData(s), len(s))
+	return plainGeneric(s)
 }
 
 func breaks(s string) bool {
