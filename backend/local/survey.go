@@ -76,6 +76,7 @@ func zeroed(s []float32, n int) []float32 {
 // surveyRows lists the rows of a set with their scores.
 func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered) error {
 	here, place, columns, memory := slices.Grow(s.Rows[:0], p.liveN)[:p.liveN], int32(0), p.has(facetColumns), p.class == backend.Memory
+	clear(here)
 	keyword, dense := g.keyword, g.dense[:len(g.keyword)]
 	g.beside = g.beside[:0]
 	for i, w := range rows.Words() {
@@ -92,7 +93,7 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 				continue
 			}
 			from := p.of[row]
-			*r = backend.Surveyed{Chunk: p.chunk[row], Source: p.sourceNum[from], Keyword: keyword[row], Dense: dense[row]}
+			r.Chunk, r.Source, r.Keyword, r.Dense = p.chunk[row], p.sourceNum[from], keyword[row], dense[row]
 			if !memory {
 				continue
 			}

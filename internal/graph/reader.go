@@ -28,7 +28,7 @@ type Reader struct {
 	met     bool                           // the hits are among chunks
 	fetched struct{ entities, chunks int } // how many were read, from the first on
 	last    referred
-	revived revived                        // what was restored
+	revived revived // what was restored
 	ids     idRoom
 	types   map[entityKey]string // as visible sources have them
 	sight   *Sight               // nil: not needed yet

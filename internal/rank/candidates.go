@@ -1,8 +1,6 @@
 package rank
 
 import (
-	"sort"
-
 	"github.com/contextmem/contextmem/backend"
 )
 
@@ -51,8 +49,15 @@ func (q *work) get(chunk int64) int32 {
 
 // findRising finds a chunk by binary search among the first q.rising rows, whose chunks are ascending.
 func (q *work) findRising(chunk int64) (int32, bool) {
-	i := sort.Search(q.rising, func(i int) bool { return q.rows[i].Chunk >= chunk })
-	return int32(i), i < q.rising && q.rows[i].Chunk == chunk
+	from, to := 0, q.rising
+	for from < to {
+		if mid := int(uint(from+to) >> 1); q.rows[mid].Chunk < chunk {
+			from = mid + 1
+		} else {
+			to = mid
+		}
+	}
+	return int32(from), from < q.rising && q.rows[from].Chunk == chunk
 }
 
 // indexAll adds the chunks of a survey to q.index. Most searches do not need that.

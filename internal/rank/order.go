@@ -57,14 +57,12 @@ func (q *work) upper(n int, by measure) []int32 {
 	size := len(q.cand)
 	q.values, q.buckets, q.kept = slices.Grow(q.values[:0], size)[:size], slices.Grow(q.buckets[:0], size)[:size], slices.Grow(q.kept[:0], size)[:size]
 	top := 0.0
-	for i := range q.cand {
-		v := by.of(&q.cand[i])
-		if !(v > 0) {
-			v = 0
-		}
-		q.values[i] = v
-		if v > top {
-			top = v
+	if by == byScore {
+		top = finalScores(q.values, q.cand)
+	} else {
+		for i := range q.cand {
+			q.values[i] = max(by.of(&q.cand[i]), 0)
+			top = max(top, q.values[i])
 		}
 	}
 	if n <= 0 || top == 0 {
@@ -91,6 +89,24 @@ func (q *work) upper(n int, by measure) []int32 {
 		some = slices.DeleteFunc(some, func(i int32) bool { return q.values[i] == 0 })
 	}
 	return some
+}
+
+// finalScores sets values to the scores of candidates, 0 for what is none, and returns the greatest. It is apart from the loop for other
+// measures, since nearly each recall runs it.
+func finalScores(values []float64, cand []cand) (top float64) {
+	values = values[:len(cand)]
+	for i := range cand {
+		c := &cand[i]
+		v := c.Score
+		if !c.in || !(v > 0) {
+			v = 0
+		}
+		values[i] = v
+		if v > top {
+			top = v
+		}
+	}
+	return top
 }
 
 // scaleOf returns the factor that maps values up to top to buckets.

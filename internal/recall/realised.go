@@ -1,6 +1,8 @@
 package recall
 
 import (
+	"slices"
+
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/language"
 )
@@ -13,7 +15,7 @@ const (
 // realise lowers the scores of memories that only name a condition, if the question asks what happened. For example, "in
 // June, if the lease is signed" does not say when the lease was signed.
 func (r *run) realise(hits []*Hit) {
-	if len(hits) == 0 || !language.AsksWhatHappened(r.Query) {
+	if !slices.ContainsFunc(r.scopes, func(sc scope) bool { return sc.Part.Class == backend.Memory }) || len(hits) == 0 || !language.AsksWhatHappened(r.Query) {
 		return
 	}
 	for _, h := range hits[:min(len(hits), conditionRead)] {

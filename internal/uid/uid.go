@@ -4,6 +4,7 @@ package uid
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"sync"
 
 	"github.com/google/uuid"
 )
@@ -11,10 +12,32 @@ import (
 // Request returns a random UUID (version 4) in its usual form, as requests have it.
 func Request() string {
 	var id uuid.UUID
-	_, _ = rand.Read(id[:]) // never fails
+	from := randoms.Get().(*random)
+	from.fill(id[:])
+	randoms.Put(from)
 	id[6] = id[6]&0x0f | 0x40
 	id[8] = id[8]&0x3f | 0x80
 	return id.String()
+}
+
+// random is random bytes that were read together: reading a few takes as long as reading many.
+type random struct {
+	bytes [512]byte
+	used  int // from the first on
+}
+
+var randoms = sync.Pool{New: func() any { return &random{used: len(random{}.bytes)} }}
+
+// fill sets id to bytes that nobody else gets. The length of the bytes is a multiple of that of id.
+func (r *random) fill(id []byte) {
+	if r.used == len(r.bytes) {
+		_, _ = rand.Read(r.bytes[:]) // never fails
+		r.used = 0
+	}
+	from := r.bytes[r.used:][:len(id)]
+	copy(id, from)
+	clear(from)
+	r.used += len(id)
 }
 
 // New returns a random UUID (version 4, 122 random bits) as 32 lower-case hexadecimal digits without hyphens.
