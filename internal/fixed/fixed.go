@@ -28,9 +28,8 @@ const (
 // lies in dst where that has the room. ok is false, and v unchanged, where v has fewer than [MinDim] or more than [MaxDim] numbers or rounding would change too much, as where one number is far
 // greater than the others.
 func Rounded(dst, v []float32) (rounded []float32, ok bool) {
-	top, square := float32(0), 0.
+	top, square := magnitude(v), 0.
 	for _, f := range v {
-		top = max(top, float32(math.Abs(float64(f))))
 		square += float64(f) * float64(f)
 	}
 	if len(v) < MinDim || len(v) > MaxDim || !(top >= least && top <= most) {
@@ -48,6 +47,15 @@ func Rounded(dst, v []float32) (rounded []float32, ok bool) {
 	return dst, true
 }
 
+// magnitude is the greatest of a vector; not a number where one of it is none.
+func magnitude(v []float32) float32 {
+	top := uint32(0) // magnitudes compare as their bits do, and what is not a number comes behind all others
+	for _, f := range v {
+		top = max(top, math.Float32bits(f)&(1<<31-1))
+	}
+	return math.Float32frombits(top)
+}
+
 // nearest is the whole number that is nearest to x, away from 0 in the middle.
 func nearest(x float32) int32 {
 	half := math.Float32frombits(math.Float32bits(x)&(1<<31) | math.Float32bits(.5))
@@ -56,19 +64,17 @@ func nearest(x float32) int32 {
 
 // Step returns the step whose multiples the numbers of a vector are, 0 for a vector of zeros; false: they are not what [Rounded] returns.
 func Step(v []float32) (step float32, ok bool) {
-	top := float32(0)
-	for _, f := range v {
-		top = max(top, float32(math.Abs(float64(f))))
-	}
+	top := magnitude(v)
 	if top == 0 {
-		return 0, !slices.ContainsFunc(v, func(f float32) bool { return f != 0 })
+		return 0, true
 	}
 	step = top / Most
 	if !(top >= least/2 && top <= 2*most) || math.Float32bits(step)&stepBits != 0 {
 		return 0, false
 	}
+	inverse := 1 / step // the product with a multiple is far nearer to the whole number than to any other
 	for _, f := range v {
-		if k := int32(f / step); float32(k)*step != f {
+		if k := nearest(f * inverse); float32(k)*step != f {
 			return 0, false
 		}
 	}
