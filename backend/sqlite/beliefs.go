@@ -77,7 +77,14 @@ func (x rows) Retraction(g, objects storerules.Group, f *storerules.Fact, back b
 		where = "(ord, source, num) < (?, ?, ?) ORDER BY ord DESC, source DESC, num DESC LIMIT 1"
 	}
 	for _, from := range g {
+		may, err := x.t.retracts(from)
+		if err != nil {
+			return nil, err
+		}
 		for _, object := range objects {
+			if !may {
+				break
+			}
 			_, err := x.t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retracting
 				WHERE flags > 1 AND from_id = ? AND predicate = ? AND to_id = ? AND object = ? AND `+where, func(r *row) error {
 				if found := readFact(r); near == nil || back && near.Before(&found) || !back && found.Before(near) {

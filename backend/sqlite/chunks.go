@@ -107,7 +107,6 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 		if shared, err = x.t.shareOriginal(v.Num, []byte(in.Chunks[0].Text)); err != nil {
 			return err
 		}
-		x.t.texts.keep(v.First, in.Chunks[0].Text)
 	}
 	err := x.t.c.do(`UPDATE sources SET state = 3, indexed = 1, rev = rev + 1, graph = 0, dense = ?, older = 0, first_chunk = ?, chunks = ?,
 		seq_chunks = ?, seq_tags = 0, seq_graph = 0, lane = ?, lanes = ?, seq_lane_1 = 0, seq_lane_2 = 0, seq_lane_3 = 0,
@@ -116,6 +115,7 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	if err != nil {
 		return err
 	}
+	x.t.texts.keep(v.Num, v.First, in.Chunks)
 	if !describes(in) {
 		return nil
 	}

@@ -19,15 +19,17 @@ func (s *store) FinishTold(ctx context.Context, items []backend.Finished) (ok []
 			if told == nil {
 				told = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
 			}
-			if err := t.Finish(v, f); err != nil || v.SeqGraph != t.led.Seq {
+			if err := t.Finish(v, f); err != nil {
 				return err
+			}
+			if t.texts.drop(v.Num); v.SeqGraph != t.led.Seq {
+				return nil
 			}
 			part, err := t.partName(v.Part)
 			told.Changes = append(told.Changes, backend.Change{Seq: uint64(v.SeqGraph) << storerules.SeqShift, Kind: backend.PutGraph, Part: part,
 				Source: v.Num, SourceID: v.ID, Title: v.Title, Time: v.Time, Session: v.Session, Mentions: t.Mentioned})
 			return err
 		}, func(t *tx) error {
-			t.texts.forget()
 			// What is folded together now may belong to what was told.
 			if err := t.flush(); err != nil {
 				return err

@@ -18,9 +18,12 @@ func (x rows) AddRelation(v *head, in *backend.Relation, f *storerules.Fact) err
 	text := ""
 	if in.Context != "" {
 		var err error
-		if text, err = x.t.textOf(v.First + in.Chunk); err != nil {
+		if text, err = x.t.textOf(v.Num, v.First+in.Chunk); err != nil {
 			return err
 		}
+	}
+	if in.Retracts {
+		x.t.retracting.add(f.From)
 	}
 	return x.t.c.do(`INSERT INTO relations (num, part, source, chunk, from_id, to_id, ord, flags, valid_from, valid_to, known_to,
 		confidence, predicate, from_key, to_key, raw, context, temporal, origin, kind, object, precision, known_from, crc)
@@ -31,11 +34,11 @@ func (x rows) AddRelation(v *head, in *backend.Relation, f *storerules.Fact) err
 }
 
 // textOf returns the text of a chunk of the version whose relations are being stored.
-func (t *tx) textOf(chunk int64) (text string, err error) {
+func (t *tx) textOf(source, chunk int64) (text string, err error) {
 	if t.chunkNum == chunk {
 		return t.chunkText, nil
 	}
-	if text, ok := t.texts[chunk]; ok {
+	if text, ok := t.texts.of(source, chunk); ok {
 		return text, nil
 	}
 	_, err = t.c.one(bg, "SELECT text FROM chunks WHERE num = ?", func(r *row) error {
@@ -45,25 +48,6 @@ func (t *tx) textOf(chunk int64) (text string, err error) {
 	t.chunkNum, t.chunkText = chunk, text
 	return text, err
 }
-
-// chunkTexts are short texts of chunks that were just stored, by the numbers of the chunks: relations are about to be stored with places in them.
-// They are forgotten when that has happened.
-type chunkTexts map[int64]string
-
-// Bounds of chunkTexts, in bytes of a text and in texts.
-const maxKeptText, maxKeptTexts = 4096, 512
-
-func (k *chunkTexts) keep(chunk int64, text string) {
-	if len(text) > maxKeptText || len(*k) >= maxKeptTexts {
-		return
-	}
-	if *k == nil {
-		*k = make(chunkTexts)
-	}
-	(*k)[chunk] = text
-}
-
-func (k *chunkTexts) forget() { *k = nil }
 
 func (x rows) FactsOf(source int64) (fs []storerules.Fact, keys [][2]string, err error) {
 	err = x.t.c.each(bg, "SELECT "+factCols+", from_key, to_key FROM relations INDEXED BY relations_source WHERE source = ?",

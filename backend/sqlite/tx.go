@@ -54,6 +54,8 @@ type tx struct {
 	chunkNum  int64
 	chunkText string
 	texts     chunkTexts
+
+	retracting retracting
 }
 
 // lags is how far the counters are behind.
@@ -106,6 +108,7 @@ func (t *tx) forget() {
 	t.parts.Purge()
 	t.names.Purge()
 	t.entities.Purge()
+	t.retracting = retracting{}
 	t.Forget()
 }
 
