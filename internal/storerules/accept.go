@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Accept stores items to be worked on, but for those of which what they expect does not hold.
+// Accept stores items to be processed. It skips items whose expectation does not hold.
 func (t *Tx) Accept(items []backend.Incoming) ([]backend.Accepted, error) {
 	if err := t.Rows.LoadItems(len(items), func(i int) *backend.Source { return &items[i].Source }); err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (t *Tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 	if out.Exists || out.Conflict {
 		return out, nil
 	}
-	v := &t.head // no call keeps it
+	v := &t.head // reused, since no caller keeps it
 	*v = Head{Part: part, ID: in.ID, Created: Stamp(in.CreatedAt)}
 	if old != nil {
 		v.Created = old.Created
@@ -60,8 +60,8 @@ func (t *Tx) accept(in *backend.Incoming) (out backend.Accepted, err error) {
 	return out, err
 }
 
-// replace makes room for a newer version of old's item: old goes when it was not indexed, else it stays to be searched. It returns the
-// version that stays, 0 for none.
+// replace prepares for a newer version of old's item. It removes old if it was not indexed; otherwise old stays searchable. It returns the
+// version that stays searchable, or 0 if there is none.
 func (t *Tx) replace(old *Head) (older int64, err error) {
 	if !old.Indexed {
 		older = old.Older
@@ -74,7 +74,7 @@ func (t *Tx) replace(old *Head) (older int64, err error) {
 	return old.Num, t.Rows.SetReplaced(old)
 }
 
-// Place stores items that come with their chunks, and returns what the feed has of them.
+// Place stores items together with their chunks, and returns the changes that this added to the feed.
 func (t *Tx) Place(items []backend.Placed) (*backend.Placement, error) {
 	if err := t.Rows.LoadItems(len(items), func(i int) *backend.Source { return &items[i].Source }); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (t *Tx) Place(items []backend.Placed) (*backend.Placement, error) {
 	return out, nil
 }
 
-// CheckPlaced checks items that come with their chunks.
+// CheckPlaced checks the arguments of Place.
 func CheckPlaced(items []backend.Placed) error {
 	for i := range items {
 		err := CheckBlobs(items[i].Blobs)
@@ -106,7 +106,7 @@ func CheckPlaced(items []backend.Placed) error {
 	return nil
 }
 
-// CheckIncoming checks items that are to be worked on.
+// CheckIncoming checks the arguments of Accept.
 func CheckIncoming(items []backend.Incoming) error {
 	for i := range items {
 		if err := CheckBlobs(items[i].Blobs); err != nil {
@@ -116,7 +116,7 @@ func CheckIncoming(items []backend.Incoming) error {
 	return nil
 }
 
-// place stores one item and returns the entry of the feed that puts its chunks.
+// place stores one item and returns the change that puts its chunks.
 func (t *Tx) place(in *backend.Placed) (put backend.Change, err error) {
 	part, err := t.Rows.MakePart(in.Part)
 	if err != nil {
@@ -165,7 +165,7 @@ func (t *Tx) place(in *backend.Placed) (put backend.Change, err error) {
 	return put, err
 }
 
-// addChunks stores chunks by the numbers of a version, and reports whether their ordinals are 0, 1, 2 in this order.
+// addChunks stores chunks under the chunk numbers of a version. dense reports whether their ordinals are 0, 1, 2 and so on.
 func (t *Tx) addChunks(v *Head, chunks []backend.Chunk) (dense bool, err error) {
 	dense = true
 	for i := range chunks {
@@ -174,7 +174,7 @@ func (t *Tx) addChunks(v *Head, chunks []backend.Chunk) (dense bool, err error) 
 	return dense, t.Rows.AddChunks(v, chunks)
 }
 
-// Index stores the chunks of a version in place of what it has, and of the version that it replaces.
+// Index stores the chunks of a version. They replace chunks that it already has, and the older version.
 func (t *Tx) Index(v *Head, in *backend.Indexed) error {
 	if err := t.RemoveOlder(v); err != nil {
 		return err
@@ -207,15 +207,15 @@ func (t *Tx) Index(v *Head, in *backend.Indexed) error {
 	return t.Rows.SetIndexed(v, in, dense)
 }
 
-// Metadata is what [Tx.UpdateMetadata] changes of a version.
+// Metadata holds the new values for [Tx.UpdateMetadata].
 type Metadata struct {
 	Metadata, Additional []byte
-	Doc                  []byte // nil: as it is
+	Doc                  []byte // nil: unchanged
 	Tags                 []uint64
 	Now                  time.Time
 }
 
-// UpdateMetadata changes the metadata and tags of an item, if it is as it was read, and returns how many chunks it has.
+// UpdateMetadata changes the metadata and tags of an item if its newest version is the expected one. It returns the number of its chunks.
 func (t *Tx) UpdateMetadata(part backend.Partition, id string, expect backend.Version, m *Metadata) (int, error) {
 	v, err := t.Find(part, id)
 	if err == nil && !v.Is(expect) {
@@ -248,7 +248,7 @@ func (t *Tx) updateMetadata(v *Head, m *Metadata) error {
 	return t.Rows.SetMetadata(v, m)
 }
 
-// Requeue lets an item that failed be worked on again.
+// Requeue queues a failed item again.
 func (t *Tx) Requeue(part backend.Partition, id string) error {
 	v, err := t.Find(part, id)
 	if err == nil && v.State != backend.Errored {

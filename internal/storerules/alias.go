@@ -1,9 +1,9 @@
 package storerules
 
-// aliases is what keys of a partition were folded into.
+// aliases maps keys of a partition to the keys into which they were merged.
 type aliases struct {
 	into   map[string]string
-	behind map[string]int // of a key how many were folded into it
+	behind map[string]int // key -> number of keys merged into it
 }
 
 func (a *aliases) add(key, into string) {
@@ -26,7 +26,7 @@ func (a *aliases) remove(key string) {
 	}
 }
 
-// chain returns the keys that a key was folded into, itself first.
+// chain returns a key followed by the keys into which it was merged, in order.
 func (t *Tx) chain(part int64, key string) ([]string, error) {
 	aliases, err := t.aliasesOf(part)
 	if err != nil {
@@ -39,7 +39,7 @@ func (t *Tx) chain(part int64, key string) ([]string, error) {
 	return keys, nil
 }
 
-// aliasesOf returns the aliases of a partition; few have any.
+// aliasesOf returns the aliases of a partition. Few partitions have any.
 func (t *Tx) aliasesOf(part int64) (*aliases, error) {
 	if m, ok := t.aliases[part]; ok {
 		return m, nil

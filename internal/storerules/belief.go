@@ -2,15 +2,15 @@ package storerules
 
 import "cmp"
 
-// What is believed of a subject and a predicate is a function of the relations that are there, not of the order in which they came: a
-// functional relation is retired by the next functional one in the order of what they speak of, any relation by the next retraction of
-// its object, whichever comes first. So taking a relation away leaves what would be there without it. Only relations that a change can
-// touch are weighed.
+// Which relations of a subject and a predicate hold depends only on the stored relations, and not on the order in which they were stored. A
+// functional relation is retired by the next functional one, in the order of the times about which they speak. Any relation is retired by the
+// next retraction of its object. The earlier of the two counts. Removing a relation therefore has the same result as never having stored
+// it. A change weighs again only the relations that it can affect.
 
-// Fact is what weighing needs of a relation.
+// Fact holds the columns of a relation that weighing needs.
 type Fact struct {
 	Num, Source, From, To, Ord, Flags int64
-	Predicate                         string // what the store finds a predicate by
+	Predicate                         string // the store's key of the predicate
 	Object                            string // a literal
 	SupersededBy                      int64
 	KnownFrom, KnownTo                any // nil or microseconds
@@ -21,7 +21,7 @@ func (f *Fact) Before(x *Fact) bool {
 	return cmp.Or(cmp.Compare(f.Ord, x.Ord), cmp.Compare(f.Source, x.Source), cmp.Compare(f.Num, x.Num)) < 0
 }
 
-// retiredAt is KnownTo of a relation that by retires, false when neither was learnt at a known time.
+// retiredAt returns KnownTo of f if by retires it: the later of both KnownFrom. It returns false if neither is known.
 func (f *Fact) retiredAt(by *Fact) (any, bool) {
 	a, _ := f.KnownFrom.(int64)
 	b, ok := by.KnownFrom.(int64)
@@ -31,7 +31,7 @@ func (f *Fact) retiredAt(by *Fact) (any, bool) {
 	return by.KnownFrom, ok
 }
 
-// rootAt is what an end of a relation stands for.
+// rootAt returns the root entity of an end of a relation.
 func (t *Tx) rootAt(part int64, e *end) (_ int64, err error) {
 	if !e.found {
 		if e.root, err = t.rootOf(part, e.num); err != nil {
@@ -42,7 +42,7 @@ func (t *Tx) rootAt(part int64, e *end) (_ int64, err error) {
 	return e.root, nil
 }
 
-// groupAt is the group of an end of a relation.
+// groupAt returns the group of an end of a relation.
 func (t *Tx) groupAt(part int64, e *end) (Group, error) {
 	root, err := t.rootAt(part, e)
 	if err != nil || root == 0 || e.alone {
@@ -51,7 +51,7 @@ func (t *Tx) groupAt(part int64, e *end) (Group, error) {
 	return t.groupOf(part, root)
 }
 
-// groupOf returns the group of an entity that stands for itself.
+// groupOf returns the group of a root entity.
 func (t *Tx) groupOf(part, entity int64) (Group, error) {
 	aliases, err := t.aliasesOf(part)
 	if err != nil {
@@ -60,14 +60,14 @@ func (t *Tx) groupOf(part, entity int64) (Group, error) {
 	if len(aliases.into) == 0 {
 		return Group{entity}, nil
 	}
-	// The rows of entities made by this call must be there to be found.
+	// The query needs the rows of entities that this call has made.
 	if err := t.settleUses(); err != nil {
 		return nil, err
 	}
 	return t.Rows.Members(entity)
 }
 
-// rootOf is the entity that another stands for.
+// rootOf returns the root of an entity.
 func (t *Tx) rootOf(part, entity int64) (int64, error) {
 	aliases, err := t.aliasesOf(part)
 	if err != nil || len(aliases.into) == 0 || entity == 0 {
@@ -79,7 +79,7 @@ func (t *Tx) rootOf(part, entity int64) (int64, error) {
 	return t.Rows.RootOf(entity)
 }
 
-// weighNew settles what a relation just stored, between from and to, retires, and what retires it.
+// weighNew determines which relations a newly stored one, between from and to, retires, and which one retires it.
 func (t *Tx) weighNew(part int64, f *Fact, from, to *end) error {
 	if f.Flags == 0 && t.Numbers.Retractions == 0 {
 		return nil
@@ -93,7 +93,7 @@ func (t *Tx) weighNew(part int64, f *Fact, from, to *end) error {
 		if err != nil {
 			return err
 		}
-		for i := range touched { // they are of the same group
+		for i := range touched { // they have the same group
 			if err := t.weigh(part, g, &end{num: touched[i].To}, &touched[i]); err != nil {
 				return err
 			}
@@ -102,8 +102,8 @@ func (t *Tx) weighNew(part int64, f *Fact, from, to *end) error {
 	return t.weigh(part, g, to, f)
 }
 
-// touchedBy returns the relations that f may retire, which come before it: of a functional one the last functional one of each member,
-// of a retraction those of its object back to the last retraction of that.
+// touchedBy returns the relations before f that f may retire. For a functional relation these are the last functional one of each member of the
+// group. For a retraction these are the relations of its object since the last retraction of that object.
 func (t *Tx) touchedBy(part int64, g Group, to *end, f *Fact) ([]Fact, error) {
 	if f.Flags&Retracts == 0 {
 		return t.Rows.FunctionalBefore(g, f)
@@ -136,8 +136,8 @@ func (t *Tx) touchedBy(part int64, g Group, to *end, f *Fact) ([]Fact, error) {
 	return out, nil
 }
 
-// retraction finds the retraction of what f says by a group that is nearest to f: before it when back, else behind it. Objects count as
-// one when they stand for one entity.
+// retraction returns the retraction of f by a group that is nearest to f: the last one before f if back is set, else the first one after f. Objects
+// with one root are the same.
 func (t *Tx) retraction(part int64, g Group, to *end, f *Fact, back bool) (*Fact, error) {
 	if t.Numbers.Retractions == 0 {
 		return nil, nil
@@ -149,7 +149,7 @@ func (t *Tx) retraction(part int64, g Group, to *end, f *Fact, back bool) (*Fact
 	return t.Rows.Retraction(g, objects, f, back)
 }
 
-// weighAll decides again what retires each of some relations.
+// weighAll weighs relations again.
 func (t *Tx) weighAll(part int64, fs []Fact) error {
 	for i := range fs {
 		root, err := t.rootOf(part, fs[i].From)
@@ -167,7 +167,7 @@ func (t *Tx) weighAll(part int64, fs []Fact) error {
 	return nil
 }
 
-// weigh decides what retires f, which is stored.
+// weigh determines which relation retires f, and stores that.
 func (t *Tx) weigh(part int64, g Group, to *end, f *Fact) error {
 	if f.Flags&Retracts != 0 {
 		return nil
@@ -198,8 +198,7 @@ func (t *Tx) weigh(part int64, g Group, to *end, f *Fact) error {
 	return t.Rows.SetRetired(f.Num, knownTo, num)
 }
 
-// weighGroup decides again about all relations that a change of what an entity stands for can touch: those of the group, and those of
-// which it is the object.
+// weighGroup weighs again all relations that a change of roots can affect: those with an end in the group.
 func (t *Tx) weighGroup(part int64, g Group) error {
 	fs, err := t.Rows.FactsAt(g)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"github.com/contextmem/contextmem/internal/half"
 )
 
-// Never is the stand-in for the zero time where an order is needed: before all others.
+// Never represents the zero time in comparisons. It is before all other times.
 const Never = math.MinInt64
 
-// Micros is a time as it is compared; the zero time is [Never].
+// Micros returns a time in microseconds for comparisons; the zero time is [Never].
 func Micros(t time.Time) int64 {
 	if t.IsZero() {
 		return Never
@@ -24,7 +24,7 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-// Stamp is a time as it is stored, in microseconds; the zero time is nil.
+// Stamp returns a time in its stored form, in microseconds; the zero time is nil.
 func Stamp(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -32,7 +32,7 @@ func Stamp(t time.Time) any {
 	return t.UnixMicro()
 }
 
-// Stamped is a time as it comes back after it was stored.
+// Stamped returns a time rounded as if it had been stored and read back.
 func Stamped(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -40,7 +40,7 @@ func Stamped(t time.Time) time.Time {
 	return time.UnixMicro(t.UnixMicro()).UTC()
 }
 
-// DueFrom is when a source that waits for a time may be claimed, in microseconds: 0 stands for any time.
+// DueFrom returns the time from which on a waiting source may be claimed, in microseconds; 0 means any time.
 func DueFrom(at time.Time) int64 {
 	if at.IsZero() {
 		return 0
@@ -48,10 +48,10 @@ func DueFrom(at time.Time) int64 {
 	return max(at.UnixMicro(), 1)
 }
 
-// Castagnoli is the CRC-32C table; processors have an instruction for it.
+// Castagnoli is the table of CRC-32C, for which processors have an instruction.
 var Castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Checksum is the CRC-32C of bytes.
+// Checksum returns the CRC-32C of bytes.
 func Checksum(b []byte) uint32 { return crc32.Checksum(b, Castagnoli) }
 
 // Marks stand behind a vector of shorter numbers, whose length is odd by that: of 16 bits, and of 12 bits, an even and an odd number of them.
@@ -126,7 +126,7 @@ func unpackTwelves(b []byte) []float32 {
 	return v
 }
 
-// PackFloats returns a vector as little-endian float32.
+// PackFloats encodes a vector as little-endian float32.
 func PackFloats(v []float32) []byte {
 	b := make([]byte, 0, 4*len(v))
 	for _, f := range v {
@@ -135,7 +135,7 @@ func PackFloats(v []float32) []byte {
 	return b
 }
 
-// UnpackVector reads what [PackVector] or [PackFloats] wrote.
+// UnpackVector decodes the result of [PackVector] or [PackFloats].
 func UnpackVector(b []byte) ([]float32, error) {
 	if n := len(b) / 2; len(b)%2 == 1 && b[2*n] == halfMark {
 		v := make([]float32, n)
@@ -159,7 +159,7 @@ func UnpackVector(b []byte) ([]float32, error) {
 	return v, nil
 }
 
-// PackTags is tags as bytes; it keeps nil and empty apart.
+// PackTags encodes tags. It distinguishes nil and empty tags.
 func PackTags(tags []uint64) []byte {
 	if tags == nil {
 		return nil
@@ -171,7 +171,7 @@ func PackTags(tags []uint64) []byte {
 	return b
 }
 
-// UnpackTags reads what [PackTags] wrote.
+// UnpackTags decodes the result of [PackTags].
 func UnpackTags(b []byte) ([]uint64, error) {
 	if b == nil {
 		return nil, nil
@@ -186,8 +186,8 @@ func UnpackTags(b []byte) ([]uint64, error) {
 	return tags, nil
 }
 
-// Mention is a stored mention: the chunk by its place in the version, the entity of the key itself, and the key, so that the feed needs
-// no look-up.
+// Mention is a stored mention. It has the index of the chunk in its version, the entity of the key itself, and the key, so that reading the feed
+// needs no look-up.
 type Mention struct {
 	Chunk  int64
 	Entity int64
@@ -203,7 +203,7 @@ func appendMention(b []byte, m Mention) []byte {
 	return append(b, m.Key...)
 }
 
-// UnpackMentions reads the mentions of a version.
+// UnpackMentions decodes the mentions of a version.
 func UnpackMentions(b []byte) ([]Mention, error) {
 	out := make([]Mention, 0, len(b)/16)
 	for len(b) > 0 {

@@ -9,53 +9,53 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// EntityKey names an entity.
+// EntityKey is the partition and the key of an entity.
 type EntityKey struct {
 	Part int64
 	Key  string
 }
 
-// EntityRef is what a store remembers of an entity.
+// EntityRef is the cached part of an entity.
 type EntityRef struct {
 	Num   int64
 	Named bool // its name and type come from a mention
 }
 
-// Use is what a call changes about the counters of an entity, and the entity itself when the call made it.
+// Use collects the changes of an entity's counters by one call, and the entity itself if the call has made it.
 type Use struct {
 	EntityKey
 	Mentions, Uses int64
 	Made           bool
 	Name, Type     string
-	Named          bool // made: by a mention; else: name and type are new
+	Named          bool // if Made: a mention made it; otherwise: name and type have changed
 	Root           int64
 }
 
-// Counted is an entity with its counters.
+// Counted is an entity together with its counters.
 type Counted struct {
 	Num, Root, Mentions, Uses int64
 	Key                       string
 }
 
-// Group is the entities whose relations can retire one another: one entity, and those folded into it.
+// Group lists the entities whose relations can retire one another: a root entity and the entities merged into it.
 type Group []int64
 
 // end is an end of a relation.
 type end struct {
-	num   int64 // 0: a literal
-	root  int64 // what the entity stands for, once found
+	num   int64 // the entity; 0: a literal
+	root  int64 // root of the entity, if found is set
 	found bool
-	alone bool // it is known that nothing else stands for root
+	alone bool // no entity was merged into root
 }
 
-// Said is how often a version mentions an entity, and the type that it gives it first.
+// Said holds the number of a version's mentions of an entity, and the first type that it gives the entity.
 type Said struct {
 	Entity int64
 	Type   string
 	Count  int64
 }
 
-// useOf returns the changes of an entity that the call under way collects.
+// useOf returns the changes that the current call collects for an entity.
 func (t *Tx) useOf(num int64, k EntityKey) *Use {
 	u := t.uses[num]
 	if u == nil {
@@ -65,7 +65,8 @@ func (t *Tx) useOf(num int64, k EntityKey) *Use {
 	return u
 }
 
-// use counts a use of a key with so many mentions, making its entity and those it is folded into. m is nil for ends of relations.
+// use counts a use of a key with a number of mentions. It makes the entity of the key, and those into which it is merged, if they do not
+// exist. m is nil for ends of relations.
 func (t *Tx) use(part int64, key string, mentions int64, m *backend.Mention) (e end, err error) {
 	keys, err := t.chain(part, key)
 	if err == nil {
@@ -108,7 +109,7 @@ func (t *Tx) use(part int64, key string, mentions int64, m *backend.Mention) (e 
 	return end{num: nums[0], root: nums[len(nums)-1], found: true, alone: aliases.behind[keys[len(keys)-1]] == 0}, nil
 }
 
-// unuse takes one use of a key back.
+// unuse undoes one use of a key.
 func (t *Tx) unuse(part int64, key string, mentions int64) error {
 	keys, err := t.chain(part, key)
 	if err == nil {
@@ -132,7 +133,7 @@ func (t *Tx) unuse(part int64, key string, mentions int64) error {
 	return nil
 }
 
-// relieve settles early in very large calls: entities that are not written yet must not fall out of the store's cache.
+// relieve writes entities early during very large calls. Otherwise the store's cache could evict entities that are not written yet.
 func (t *Tx) relieve() error {
 	if !t.Rows.Crowded(len(t.uses)) {
 		return nil
@@ -142,7 +143,7 @@ func (t *Tx) relieve() error {
 	return err
 }
 
-// settleUses writes the entities that the call made and the counters it changed, and removes entities that nothing uses any more.
+// settleUses writes the entities that the call has made and the counters that it has changed, and removes entities without uses.
 func (t *Tx) settleUses() error {
 	if len(t.uses) == 0 {
 		return nil
@@ -158,7 +159,7 @@ func (t *Tx) settleUses() error {
 
 func (t *Tx) settleUse(num int64, u *Use) (err error) {
 	switch {
-	case u.Made && u.Uses == 0: // came and went
+	case u.Made && u.Uses == 0: // made and unused again in this call
 		t.Rows.ForgetEntity(u.EntityKey)
 		return nil
 	case u.Made:
@@ -189,7 +190,7 @@ func (t *Tx) settleUse(num int64, u *Use) (err error) {
 	return err
 }
 
-// addMentions stores the mentions of a version that has none.
+// addMentions stores the mentions of a version that has none yet.
 func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 	if len(ms) == 0 {
 		return nil
@@ -199,7 +200,7 @@ func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 	}
 	packed := make([]byte, 0, 32*len(ms))
 	said := make([]Said, 0, len(ms))
-	seen := make(map[int64]int, len(ms)) // of an entity its index in said
+	seen := make(map[int64]int, len(ms)) // entity -> index in said
 	t.Mentioned = make([]backend.MentionRef, len(ms))
 	for i := range ms {
 		m := &ms[i]
@@ -228,7 +229,7 @@ func (t *Tx) clearGraph(v *Head) error {
 	ms, err := t.Rows.Mentions(v.Num)
 	damaged := errors.Is(err, backend.ErrCorrupt)
 	if damaged {
-		// What is damaged must still be possible to delete. Entities are left with counts that are too high, which keeps them.
+		// A damaged version must be deletable too. The counters of its entities stay too high, so these entities are kept.
 		ms, err = nil, nil
 	}
 	if err == nil {
@@ -251,7 +252,7 @@ func (t *Tx) clearGraph(v *Head) error {
 	return t.clearRelations(v)
 }
 
-// FoldMentions puts mentions of keys in the order of the keys and their chunks, one of each.
+// FoldMentions sorts mentions by key and chunk, and combines mentions with equal keys and chunks.
 func FoldMentions(ms []backend.KeyMention) []backend.KeyMention {
 	slices.SortStableFunc(ms, func(a, b backend.KeyMention) int {
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Chunk, b.Chunk))

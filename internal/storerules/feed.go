@@ -7,19 +7,19 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// The feed counts its entries from 1; Numbers.FeedStart is the last tombstone that was compacted away. What indexes see is made of
-// that: entry n is n<<32, but entries up to FeedStart, which only an index that starts from zero may still be told, are numbers between
-// (FeedStart-1)<<32 and FeedStart<<32. So an index in the middle of starting again can be told from one that missed a tombstone,
-// although both have come as far.
+// The feed numbers its entries from 1. Numbers.FeedStart is the last tombstone that was compacted away. Sequence numbers for indexes are
+// computed from both. Entry n has the number n<<32 if it is after FeedStart. Earlier entries, which only an index that starts from zero
+// may still read, have numbers between (FeedStart-1)<<32 and FeedStart<<32. This distinguishes an index that is starting again from
+// one that missed a tombstone, although both have applied the same entries.
 const SeqShift = 32
 
-// MaxEntries is how many entries a feed can have over its life.
+// MaxEntries is the maximal number of entries of a feed in its lifetime.
 const MaxEntries = 1<<32 - 1
 
-// KindLane is what a lane counts in the kind of an entry.
+// KindLane is the factor of the lane in the kind of an entry.
 const KindLane = 16
 
-// SeqOf is the sequence number of an entry of a feed whose last compacted tombstone is start.
+// SeqOf returns the sequence number of an entry in a feed whose last compacted tombstone is start.
 func SeqOf(entry, start int64) uint64 {
 	if entry > start {
 		return uint64(entry) << SeqShift
@@ -27,7 +27,7 @@ func SeqOf(entry, start int64) uint64 {
 	return uint64(start-1)<<SeqShift | uint64(entry)
 }
 
-// EntryOf is the entry that an index has come to; ok is false when it missed a tombstone.
+// EntryOf returns the last entry that an index with a sequence number has applied. ok is false if the index missed a tombstone.
 func EntryOf(seq uint64, start int64) (entry int64, ok bool) {
 	n, sub := int64(seq>>SeqShift), int64(seq&MaxEntries)
 	switch {
@@ -39,21 +39,21 @@ func EntryOf(seq uint64, start int64) (entry int64, ok bool) {
 	return sub, n == start-1
 }
 
-// ReachedEntry is the entry that an index has come to, whether or not it missed a tombstone.
+// ReachedEntry is EntryOf for an index that may have missed a tombstone.
 func ReachedEntry(seq uint64) int64 {
-	if sub := int64(seq & MaxEntries); sub > 0 { // of an index that starts again
+	if sub := int64(seq & MaxEntries); sub > 0 { // the index is starting again
 		return sub
 	}
 	return int64(seq >> SeqShift)
 }
 
-// EntriesBehind is how many entries a feed that has come to last has behind after.
+// EntriesBehind returns the number of entries after the sequence number after, up to last.
 func EntriesBehind(after, last uint64) uint64 {
 	entries := last >> SeqShift
 	return entries - min(uint64(ReachedEntry(after)), entries)
 }
 
-// Next numbers a new entry.
+// Next returns the number of a new entry.
 func (t *Tx) Next() (int64, error) {
 	if t.Numbers.Seq >= MaxEntries {
 		return 0, fmt.Errorf("the change feed is full after %d changes: %w", t.Numbers.Seq, backend.ErrUnavailable)
@@ -62,7 +62,7 @@ func (t *Tx) Next() (int64, error) {
 	return t.Numbers.Seq, nil
 }
 
-// Put adds a change of a version to the feed and takes an earlier one of the kind, at *seq, back.
+// Put adds a change of a version to the feed, removes the earlier change of the kind, whose entry is *seq, and sets *seq.
 func (t *Tx) Put(source int64, kind backend.ChangeKind, seq *int64) error {
 	if err := t.takeBack(seq); err != nil {
 		return err
@@ -97,7 +97,7 @@ func (t *Tx) drop(v *Head) error {
 	return t.Rows.AddTombstone(seq, backend.Drop, v.Num, int64(p.Class), p.Sub, v.ID)
 }
 
-// dropSub adds the tombstone of a sub-tenant, which stands for those of its versions.
+// dropSub adds the tombstone of a sub-tenant, which replaces those of its versions.
 func (t *Tx) dropSub(sub string) error {
 	if err := t.Rows.RemoveTombstones(sub); err != nil {
 		return err
@@ -109,7 +109,7 @@ func (t *Tx) dropSub(sub string) error {
 	return t.Rows.AddTombstone(seq, backend.DropSub, 0, 0, sub, "")
 }
 
-// dropVectors adds the tombstone of a lane, in place of an earlier one.
+// dropVectors adds the tombstone of a lane, which replaces an earlier one.
 func (t *Tx) dropVectors(lane backend.Lane) error {
 	if err := t.Rows.RemoveLaneTombstone(lane); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (t *Tx) dropVectors(lane backend.Lane) error {
 	return t.Rows.AddTombstone(seq, backend.DropVectors, 0, int64(lane), "", "")
 }
 
-// CompactFeed removes up to limit tombstones that all indexes have seen, those up to seq, and returns how many.
+// CompactFeed removes up to limit tombstones up to seq, which all indexes have applied, and returns their number.
 func (t *Tx) CompactFeed(seq uint64, limit int) (int, error) {
 	old, err := t.Rows.Tombstones(min(int64(seq>>SeqShift), t.Numbers.Seq), max(limit, 0))
 	if err != nil || len(old) == 0 {
@@ -131,20 +131,20 @@ func (t *Tx) CompactFeed(seq uint64, limit int) (int, error) {
 	return len(old), t.Rows.RemoveChanges(old)
 }
 
-// FeedEntry is a row of the feed. What a put says is read from its version, whose chunks are Chunks from First on.
+// FeedEntry is a row of the feed. The content of a put is read from its version, which has Chunks chunks from First on.
 type FeedEntry struct {
 	backend.Change
 	First, Chunks int64
 }
 
-// NewEntry returns an entry from its number, its kind with its lane, and its version, in a feed whose last compacted tombstone is start.
+// NewEntry returns an entry with a number, a kind that includes the lane, and a version, in a feed whose last compacted tombstone is start.
 func NewEntry(entry, kind, source, start int64) FeedEntry {
 	return FeedEntry{Change: backend.Change{
 		Seq: SeqOf(entry, start), Kind: backend.ChangeKind(kind % KindLane), Source: source, Lane: backend.Lane(kind / KindLane),
 	}}
 }
 
-// SetVersion says what an entry says of the chunks of its version, which stand in a lane.
+// SetVersion sets the chunks, the lane and the tags of an entry's version.
 func (e *FeedEntry) SetVersion(first, chunks int64, lane backend.Lane, tags []uint64) {
 	e.First, e.Chunks = first, chunks
 	if e.Kind == backend.PutChunks {
@@ -155,7 +155,7 @@ func (e *FeedEntry) SetVersion(first, chunks int64, lane backend.Lane, tags []ui
 	}
 }
 
-// Size is what an entry counts in the limit of a read, but for its mentions, of which it does not know the number.
+// Size returns the number of rows by which an entry counts for the limit of a read, without its mentions, whose number is not known.
 func (e *FeedEntry) Size() int64 {
 	if e.Kind == backend.PutChunks || e.Kind == backend.PutVectors {
 		return 1 + e.Chunks
@@ -163,14 +163,14 @@ func (e *FeedEntry) Size() int64 {
 	return 1
 }
 
-// FeedRows reads what entries of the feed say, but for what is damaged.
+// FeedRows reads the content of feed entries. It leaves out damaged rows.
 type FeedRows interface {
 	Chunks(ctx context.Context, e *FeedEntry, f func(*backend.Chunk)) error
 	Vectors(ctx context.Context, e *FeedEntry, f func(chunk int64, ordinal int, vector []float32)) error
 	Mentions(ctx context.Context, e *FeedEntry, f func(m Mention, root int64)) error
 }
 
-// ReadFeed reads what entries say, about limit rows and at least one entry.
+// ReadFeed returns the changes of entries: about limit rows, and at least one entry.
 func ReadFeed(ctx context.Context, rows FeedRows, entries []FeedEntry, limit int) (out []backend.Change, err error) {
 	size := 0
 	for i := range entries {
@@ -206,12 +206,12 @@ func (e *FeedEntry) read(ctx context.Context, rows FeedRows) error {
 	return nil
 }
 
-// RowOf is what indexes see of a chunk.
+// RowOf returns a chunk in the form for indexes.
 func RowOf(num int64, ch *backend.Chunk) backend.Row {
 	return backend.Row{Chunk: num, Ordinal: ch.Ordinal, Key: ch.Key, Text: ch.Text, Heading: ch.Heading, Vector: ch.Vector, Extra: ch.Extra}
 }
 
-// RowsOf is what indexes see of chunks, the first of which has the number first.
+// RowsOf returns chunks in the form for indexes. The first chunk has the number first.
 func RowsOf(first int64, chunks []backend.Chunk) []backend.Row {
 	if len(chunks) == 0 {
 		return nil

@@ -9,12 +9,12 @@ import (
 // DamagedCode is the error code of a source whose content is damaged. The API leaves it open; E6xxx is the range of storage errors.
 const DamagedCode = "E6002"
 
-// Condemn ends a source whose stored content cannot be read back.
+// Condemn sets the final state of a source whose stored content is damaged.
 func (t *Tx) Condemn(v *Head) error {
 	return t.end(v, backend.Errored, DamagedCode, "the stored content is damaged", true)
 }
 
-// CheckFinished checks what extraction found in a version with so many chunks.
+// CheckFinished checks the result of extraction for a version with a number of chunks.
 func CheckFinished(f *backend.Finished, chunks int64) error {
 	if !f.State.Terminal() {
 		return fmt.Errorf("state %d is not final", f.State)
@@ -32,7 +32,7 @@ func CheckFinished(f *backend.Finished, chunks int64) error {
 	return nil
 }
 
-// Finish stores what extraction found in a version, in place of what is there, and its final state.
+// Finish stores the result of extraction for a version, which replaces an earlier one, and the final state.
 func (t *Tx) Finish(v *Head, f *backend.Finished) error {
 	if err := CheckFinished(f, v.Chunks); err != nil {
 		return err
@@ -65,7 +65,7 @@ func (t *Tx) Finish(v *Head, f *backend.Finished) error {
 	return t.end(v, f.State, f.ErrorCode, f.ErrorMessage, f.Event)
 }
 
-// end sets a version's final state and puts an event out when asked.
+// end sets the final state of a version. If event is set, it also adds an event to the outbox.
 func (t *Tx) end(v *Head, state backend.State, code, message string, event bool) error {
 	t.Move(v, state)
 	err := t.Rows.EndSource(v, state, code, message)
@@ -75,7 +75,7 @@ func (t *Tx) end(v *Head, state backend.State, code, message string, event bool)
 	return t.AddEvent(v, state, code, message)
 }
 
-// AddEvent puts the final state of a version into the outbox.
+// AddEvent adds the final state of a version to the outbox.
 func (t *Tx) AddEvent(v *Head, state backend.State, code, message string) error {
 	p, err := t.Rows.PartName(v.Part)
 	if err != nil {

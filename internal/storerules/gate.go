@@ -9,14 +9,14 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Gate counts calls in and lets Close wait for them.
+// Gate admits calls and lets Close wait for those in flight.
 type Gate struct {
 	closing atomic.Bool
-	pause   atomic.Pointer[chan struct{}] // closed when calls may come in again; nil: they may
+	pause   atomic.Pointer[chan struct{}] // set by Alone; closed when calls may enter again; nil: they may
 	mu      sync.RWMutex                  // held for reading by each call
 }
 
-// Enter starts a call; when it returns nil the caller owes a Leave.
+// Enter starts a call. If it returns nil, the caller must call Leave.
 func (g *Gate) Enter(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -38,14 +38,14 @@ func (g *Gate) Enter(ctx context.Context) error {
 	return backend.ErrClosed
 }
 
-// Closing reports whether new calls are turned away.
+// Closing reports whether new calls are rejected.
 func (g *Gate) Closing() bool { return g.closing.Load() }
 
 // Leave ends a call.
 func (g *Gate) Leave() { g.mu.RUnlock() }
 
-// Alone runs f while no call is under way, and reports whether there was such a moment: it waits a while for those that are, and new
-// ones wait that long at most, and for f.
+// Alone runs f while no call is in flight, and reports whether it did. It waits at most wait for calls in flight. New calls wait meanwhile, and
+// until f has returned.
 func (g *Gate) Alone(wait time.Duration, f func()) bool {
 	again := make(chan struct{})
 	if !g.pause.CompareAndSwap(nil, &again) {
@@ -65,7 +65,7 @@ func (g *Gate) Alone(wait time.Duration, f func()) bool {
 	return true
 }
 
-// Shut turns new calls away, waits for those under way and reports whether it was the first to do so. A second caller waits as well.
+// Shut rejects new calls and waits for those in flight. It reports whether it was the first call of Shut. Further calls wait too.
 func (g *Gate) Shut() (first bool) {
 	first = !g.closing.Swap(true)
 	g.mu.Lock()

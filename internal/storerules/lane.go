@@ -14,7 +14,7 @@ func CheckFill(lane backend.Lane) error {
 	return nil
 }
 
-// CheckLane checks the lane of a call, which it names.
+// CheckLane checks the lane of a call. Its error names the call.
 func CheckLane(call string, lane backend.Lane) error {
 	if lane >= backend.LaneCount {
 		return fmt.Errorf("%s: there is no lane %d", call, lane)
@@ -22,7 +22,7 @@ func CheckLane(call string, lane backend.Lane) error {
 	return nil
 }
 
-// CheckDrop checks a call that empties a lane.
+// CheckDrop checks the arguments of DropLane.
 func CheckDrop(lane backend.Lane, limit int) error {
 	if lane >= backend.LaneCount || limit <= 0 {
 		return fmt.Errorf("drop lane %d, %d at a time: there is none, or no end", lane, limit)
@@ -30,7 +30,7 @@ func CheckDrop(lane backend.Lane, limit int) error {
 	return nil
 }
 
-// PutVectors fills a lane of versions and reports of which, see [backend.Lanes].
+// PutVectors fills a lane of versions and reports which of them it has filled; see [backend.Lanes].
 func (t *Tx) PutVectors(lane backend.Lane, items []backend.LaneVectors) (_ []bool, err error) {
 	ok := make([]bool, len(items))
 	for i := range items {
@@ -78,7 +78,7 @@ func (t *Tx) putVectors(lane backend.Lane, in *backend.LaneVectors) (ok bool, er
 	return true, t.Rows.SetLanes(v)
 }
 
-// clearLane removes the vectors of a version in a lane. The entry of the feed is the caller's.
+// clearLane removes the vectors of a version in a lane. The caller changes the feed.
 func (t *Tx) clearLane(v *Head, lane backend.Lane) error {
 	if v.Lanes&(1<<lane) == 0 || v.Chunks == 0 {
 		return nil
@@ -86,8 +86,8 @@ func (t *Tx) clearLane(v *Head, lane backend.Lane) error {
 	return t.Rows.RemoveVectors(v, lane)
 }
 
-// DropLane empties a lane of up to limit versions behind after, and returns the last of them, 0 when there are no more. The first call,
-// with after 0, puts the tombstone of the lane into the feed.
+// DropLane removes a lane's vectors of up to limit versions after the version after. It returns the last of them, or 0 if there are no more. The
+// first call, with after 0, adds the tombstone of the lane to the feed.
 func (t *Tx) DropLane(lane backend.Lane, after int64, limit int) (next int64, err error) {
 	if after == 0 {
 		if err := t.dropVectors(lane); err != nil {

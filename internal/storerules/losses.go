@@ -6,13 +6,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Losses are damaged rows that a read leaves out.
+// Losses collects damaged rows that a read leaves out.
 type Losses struct {
 	rows  int
 	first error
 }
 
-// Skips reports whether an error says that a row is damaged, and notes it.
+// Skips reports whether an error means that a row is damaged. If so, it adds the error.
 func (l *Losses) Skips(err error) bool {
 	if !errors.Is(err, backend.ErrCorrupt) {
 		return false
@@ -21,14 +21,14 @@ func (l *Losses) Skips(err error) bool {
 	return true
 }
 
-// Note notes a damaged row.
+// Note adds the error of a damaged row.
 func (l *Losses) Note(err error) {
 	if l.rows++; l.first == nil {
 		l.first = err
 	}
 }
 
-// Err is what is said of the rows that were left out; nil when there are none.
+// Err returns the error for the rows that were left out, or nil if there are none.
 func (l *Losses) Err() error {
 	if l.rows == 0 {
 		return nil

@@ -8,19 +8,19 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// An alias leads from a key to the key it was folded into. Mentions and relations keep the keys they came with, and every entity knows
-// the one it stands for (its root), so that a merge is a change of a few rows and can be taken back.
+// An alias maps a key to the key into which it was merged. Mentions and relations keep their original keys, and every entity has a reference
+// to its root, the entity that represents it. A merge therefore changes only a few rows and can be undone.
 
-// Undone says who took a merge back.
+// Undone says who has undone a merge.
 type Undone int64
 
-// Who takes merges back.
+// Values of Undone.
 const (
 	UndoneByCaller Undone = 1
-	Unstated       Undone = 2 // sources do not say so any more
+	Unstated       Undone = 2 // no source states it any more
 )
 
-// MergeEntities folds what from stands for into what into stands for, and returns the number of the merge.
+// MergeEntities merges the root of from into the root of into, and returns the number of the merge.
 func (t *Tx) MergeEntities(p backend.Partition, from, into, reason string, now time.Time) (int64, error) {
 	num, err := t.merge(p, from, into, reason, now, false)
 	if err != nil {
@@ -29,8 +29,8 @@ func (t *Tx) MergeEntities(p backend.Partition, from, into, reason string, now t
 	return num, nil
 }
 
-// merge folds what from stands for into what into stands for; stated: into the entity of into itself, so that they part when that one
-// and what it stands for do.
+// merge merges the root of from into the root of into. If stated is set, it merges into the entity of into itself. When the merge of into and its
+// root is undone, from then stays with into.
 func (t *Tx) merge(p backend.Partition, from, into, reason string, now time.Time, stated bool) (int64, error) {
 	part, err := t.Rows.PartID(p)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Tx) merge(p backend.Partition, from, into, reason string, now time.Time
 	return t.Numbers.Merge, t.refold(part, moved, all)
 }
 
-// UndoMerge takes a merge back for a caller.
+// UndoMerge undoes a merge for a caller.
 func (t *Tx) UndoMerge(num int64) error {
 	if err := t.unmerge(num, UndoneByCaller); err != nil {
 		return fmt.Errorf("undo merge %d: %w", num, err)
@@ -140,7 +140,7 @@ func (t *Tx) unmerge(num int64, by Undone) error {
 			return err
 		}
 	}
-	// Those folded into the key, over any number of steps, go with it.
+	// Entities merged into the key, over any number of steps, stay with it.
 	all, err := t.Rows.Members(a.Root)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (t *Tx) unmerge(num int64, by Undone) error {
 	return t.refold(part, moved, append(rest, moved...))
 }
 
-// standsFor reads the entity that a key stands for; [backend.ErrNotFound] when there is none.
+// standsFor reads the root entity of a key. It returns [backend.ErrNotFound] if there is none.
 func (t *Tx) standsFor(part int64, key string) (Counted, error) {
 	keys, err := t.chain(part, key)
 	if err != nil {
@@ -180,8 +180,8 @@ func (t *Tx) standsFor(part int64, key string) (Counted, error) {
 	return e, err
 }
 
-// refold follows a change of what moved entities stand for: their mentions are put into the feed again, and what is believed of all
-// that it touches is weighed again.
+// refold handles a change of the roots of moved. It puts their mentions into the feed again, and weighs all affected relations
+// again.
 func (t *Tx) refold(part int64, moved, all Group) error {
 	sources, err := t.Rows.SourcesOf(moved)
 	if err != nil {

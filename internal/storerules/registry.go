@@ -7,12 +7,12 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Columns reads the columns of a row by their place in the statement, counted from 0.
+// Columns reads the columns of a row by their index in the statement, counted from 0.
 type Columns struct {
 	Int  func(i int) int64
 	Text func(i int) string
 	Blob func(i int) []byte
-	Time func(i int) time.Time // the zero time where the column is null
+	Time func(i int) time.Time // the zero time if the column is null
 }
 
 // TenantColumns are the columns that [Columns.Tenant] reads.
@@ -49,8 +49,8 @@ func (c Columns) Delivery() backend.Delivery {
 	}
 }
 
-// CheckUpdate decides whether a tenant may be stored over the one with its UID, whose state and revision are given; found reports
-// whether there is one.
+// CheckUpdate returns an error unless t may replace the stored tenant with its UID, which has the given state and revision. found reports whether
+// there is a stored one.
 func CheckUpdate(t *backend.Tenant, found bool, state backend.TenantState, rev int64) error {
 	switch {
 	case !found:
@@ -63,7 +63,7 @@ func CheckUpdate(t *backend.Tenant, found bool, state backend.TenantState, rev i
 	return nil
 }
 
-// NotForgotten returns why no tenant was forgotten; found reports whether there is one.
+// NotForgotten returns the reason why no tenant was forgotten. found reports whether the tenant exists.
 func NotForgotten(found bool) error {
 	if found {
 		return fmt.Errorf("forget tenant: it is not being deleted: %w", backend.ErrConflict)
@@ -71,7 +71,7 @@ func NotForgotten(found bool) error {
 	return fmt.Errorf("forget tenant: %w", backend.ErrNotFound)
 }
 
-// CheckRecord decides whether a record may be written over one of a revision; 0: there is none.
+// CheckRecord returns an error unless a record may replace the stored one, which has revision rev; 0: there is none.
 func CheckRecord(w *backend.RecordWrite, rev int64) error {
 	switch {
 	case w.IfRev == -1:
@@ -85,8 +85,8 @@ func CheckRecord(w *backend.RecordWrite, rev int64) error {
 	return nil
 }
 
-// DueAt returns when a delivery can be claimed, as a column: in microseconds since 1970, [Never] where it can at once, nil where
-// it never can.
+// DueAt returns the time from which on a delivery can be claimed, as a column in microseconds since 1970. It is [Never] for a delivery
+// that can be claimed at once, and nil for one that can never be claimed.
 func DueAt(status backend.DeliveryStatus, next, lease time.Time) any {
 	switch status {
 	case backend.DeliveryPending, backend.DeliveryFailed:
@@ -98,7 +98,7 @@ func DueAt(status backend.DeliveryStatus, next, lease time.Time) any {
 	}
 }
 
-// DueTime returns the time that [DueAt] stored. That of a delivery that can be claimed at once is not zero, which means never.
+// DueTime returns the time of a column of [DueAt]. For a delivery that can be claimed at once it is not the zero time, which means never.
 func DueTime(due int64) time.Time {
 	if due == Never {
 		return time.Unix(0, 0).UTC()
@@ -106,7 +106,7 @@ func DueTime(due int64) time.Time {
 	return time.UnixMicro(due).UTC()
 }
 
-// Room returns how many deliveries a claim may take of an address of which some are under way.
+// Room returns the number of deliveries that a claim may take of a URL that has underWay claimed ones.
 func Room(c *backend.DeliveryClaim, underWay int) int {
 	if c.PerURL > 0 {
 		return min(c.Limit, c.PerURL-underWay)
@@ -114,7 +114,7 @@ func Room(c *backend.DeliveryClaim, underWay int) int {
 	return c.Limit
 }
 
-// CheckOrg returns [backend.ErrNotFound] where a delivery is another organisation's.
+// CheckOrg returns [backend.ErrNotFound] if a delivery belongs to another organisation.
 func CheckOrg(d *backend.Delivery, org string) error {
 	if d.Org != org {
 		return backend.ErrNotFound
@@ -122,7 +122,7 @@ func CheckOrg(d *backend.Delivery, org string) error {
 	return nil
 }
 
-// CheckFinish decides whether the claim with a token may finish a delivery.
+// CheckFinish returns an error unless the claim with a token may finish a delivery.
 func CheckFinish(d *backend.Delivery, token string) error {
 	if d.Status != backend.DeliverySweeping || d.Token != token {
 		return fmt.Errorf("claim lost: %w", backend.ErrConflict)
@@ -130,7 +130,7 @@ func CheckFinish(d *backend.Delivery, token string) error {
 	return nil
 }
 
-// CheckRequeue decides whether an organisation may have a delivery tried again at once.
+// CheckRequeue returns an error unless an organisation may requeue a delivery.
 func CheckRequeue(d *backend.Delivery, org string) error {
 	if err := CheckOrg(d, org); err != nil {
 		return err
@@ -141,8 +141,8 @@ func CheckRequeue(d *backend.Delivery, org string) error {
 	return nil
 }
 
-// AddSub adds the items of a partition to the list of sub-tenants. Partitions come in order of their sub-tenants; those without items
-// are left out.
+// AddSub adds the items of a partition to a list of sub-tenants. It must be called for partitions in order of their sub-tenants. It skips
+// partitions without items.
 func AddSub(subs []backend.SubInfo, class backend.Class, sub string, items int) []backend.SubInfo {
 	if items <= 0 {
 		return subs

@@ -31,7 +31,7 @@ func TestCheckRecord(t *testing.T) {
 	}
 }
 
-// What can be claimed at once is due at a time that is not zero: that means never.
+// TestDue checks that a delivery that can be claimed at once does not have the zero time, which means never.
 func TestDue(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)

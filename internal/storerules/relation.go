@@ -12,7 +12,7 @@ const (
 	Retracts   = 2
 )
 
-// Ends returns the keys that a relation uses; a fact with a literal object has one.
+// Ends returns the keys that a relation uses. A relation with a literal object has only one.
 func Ends(from, to string) []string {
 	if to == "" || to == from {
 		return []string{from}
@@ -43,7 +43,7 @@ func (t *Tx) addRelation(v *Head, in *backend.Relation) error {
 	}
 	if in.Retracts {
 		f.Flags |= Retracts
-		f.KnownTo = f.KnownFrom // a retraction is never believed
+		f.KnownTo = f.KnownFrom // a retraction never holds itself
 		t.Numbers.Retractions++
 	}
 	if err := t.Rows.AddRelation(v, in, &f); err != nil {
@@ -52,7 +52,7 @@ func (t *Tx) addRelation(v *Head, in *backend.Relation) error {
 	return t.weighNew(v.Part, &f, &from, &to)
 }
 
-// clearRelations removes the relations of a version and gives back what they retired.
+// clearRelations removes the relations of a version, and weighs again the relations that they retired.
 func (t *Tx) clearRelations(v *Head) error {
 	gone, keys, err := t.Rows.FactsOf(v.Num)
 	if err != nil || len(gone) == 0 {
@@ -75,7 +75,7 @@ func (t *Tx) clearRelations(v *Head) error {
 	if err := t.weighAll(v.Part, retired); err != nil {
 		return err
 	}
-	// Only now: weighing follows entities that may go.
+	// Only now, since weighing uses entities that unuse may remove.
 	for _, k := range keys {
 		for _, key := range Ends(k[0], k[1]) {
 			if err := t.unuse(v.Part, key, 0); err != nil {
@@ -86,8 +86,8 @@ func (t *Tx) clearRelations(v *Head) error {
 	return nil
 }
 
-// Believed reports whether a relation is believed at the time that q asks for, and dated where q asks for that; with AsOf it may be
-// retired.
+// Believed reports whether a relation matches the times of q. Unless q.AllTime is set, it must be no retraction and known at q.KnownAt. Unless q.AsOf
+// is set too, it must not be retired then; with AsOf, [HeldAt] decides. If q.Dated is set, the relation must have a date.
 func Believed(r *backend.Relation, q *backend.RelationQuery) bool {
 	switch {
 	case q.Dated && r.ValidFrom.IsZero() && r.ValidTo.IsZero():
@@ -100,8 +100,8 @@ func Believed(r *backend.Relation, q *backend.RelationQuery) bool {
 	return !q.AsOf.IsZero() || r.KnownTo.IsZero() || !q.KnownAt.IsZero() && r.KnownTo.After(q.KnownAt)
 }
 
-// HeldAt reports whether a relation held at the time that q asks for. first reports whether no functional rival that was known comes
-// before a relation, stored reads one by its number.
+// HeldAt reports whether a relation held at q.AsOf. first reports whether no known functional rival comes before a relation. stored reads a relation
+// by its number.
 func HeldAt(r *backend.Relation, q *backend.RelationQuery, first func(*backend.Relation) (bool, error), stored func(num int64) (backend.Relation, error)) (bool, error) {
 	from, to := r.ValidFrom, r.ValidTo
 	if from.IsZero() && r.Functional {
@@ -129,7 +129,7 @@ func HeldAt(r *backend.Relation, q *backend.RelationQuery, first func(*backend.R
 	return Within(q.AsOf, from, to), nil
 }
 
-// About is the moment that a relation speaks of.
+// About returns the time about which a relation speaks.
 func About(r *backend.Relation) time.Time {
 	if r.Asserted.IsZero() {
 		return r.KnownFrom
@@ -137,7 +137,7 @@ func About(r *backend.Relation) time.Time {
 	return r.Asserted
 }
 
-// Began is when a relation began to hold, or its object ceased to.
+// Began returns the time at which a relation began to hold. For a retraction it is the time at which the retracted relation ended.
 func Began(r *backend.Relation) time.Time {
 	switch {
 	case r.Retracts && !r.ValidTo.IsZero():
@@ -148,7 +148,7 @@ func Began(r *backend.Relation) time.Time {
 	return About(r)
 }
 
-// Within reports whether a time lies in a half-open period; the zero time does in all.
+// Within reports whether a time is in the half-open interval from from to to. The zero time is in every interval.
 func Within(at, from, to time.Time) bool {
 	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// addStated stores what a version says about aliases; it has none yet.
+// addStated stores the aliases that a version states. The version has none yet.
 func (t *Tx) addStated(v *Head, as []backend.Alias, ms []backend.Mention) error {
 	for i := range as {
 		a := &as[i]
@@ -30,7 +30,7 @@ func (t *Tx) addStated(v *Head, as []backend.Alias, ms []backend.Mention) error 
 	return nil
 }
 
-// keeps reports whether an alias is of two different keys, the second of which is mentioned.
+// keeps reports whether an alias has two different keys and a mention of the second.
 func keeps(ms []backend.Mention, a *backend.Alias) bool {
 	return a.From != a.Into && slices.ContainsFunc(ms, func(m backend.Mention) bool { return m.Key == a.Into })
 }
@@ -41,7 +41,7 @@ func (t *Tx) AnyStated(part int64) (bool, error) {
 	return len(known) > 0, err
 }
 
-// CompareStated orders what sources state: by source, keys and likelihood.
+// CompareStated orders stated aliases by source, keys and likelihood.
 func CompareStated(a, b backend.Stated) int {
 	likely := func(x *backend.Stated) int {
 		if x.Likely {
@@ -52,7 +52,7 @@ func CompareStated(a, b backend.Stated) int {
 	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.From, b.From), cmp.Compare(a.Into, b.Into), likely(&a)-likely(&b))
 }
 
-// clearStated removes what a version says about aliases.
+// clearStated removes the aliases that a version states.
 func (t *Tx) clearStated(v *Head) error {
 	n := 0
 	err := t.Rows.StatedBy(v.Num, func(key string) {
@@ -65,7 +65,7 @@ func (t *Tx) clearStated(v *Head) error {
 	return t.Rows.RemoveStated(v.Num)
 }
 
-// statedKeys returns the keys of a partition about which something is stated, and maybe some more. Few are.
+// statedKeys returns the keys of a partition for which sources state aliases, and perhaps some more. Few keys have any.
 func (t *Tx) statedKeys(part int64) (map[string]bool, error) {
 	if m, ok := t.stated[part]; ok {
 		return m, nil
@@ -81,7 +81,7 @@ func (t *Tx) statedKeys(part int64) (map[string]bool, error) {
 	return m, err
 }
 
-// settleStated folds and unfolds entities as sources have it now.
+// settleStated merges entities, and undoes merges, according to the aliases that sources state now.
 func (t *Tx) settleStated() error {
 	if len(t.unweighed) == 0 {
 		return nil
@@ -151,7 +151,7 @@ func (t *Tx) settleKey(k EntityKey, p backend.Partition) error {
 	return t.Rows.SetStated(num, want.Into)
 }
 
-// standIn returns what a key is said to stand for; Into is empty when sources say nothing of it, or more than one thing.
+// standIn returns the alias of a key. Into is empty if sources state none, or several different ones.
 func (t *Tx) standIn(k EntityKey) (backend.Alias, error) {
 	for _, likely := range [...]bool{false, true} {
 		said, err := t.Rows.StandIns(k, likely)

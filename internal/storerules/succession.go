@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// CheckFound checks that what the comparison of a version found has it on one side.
+// CheckFound checks that the version is a side of each succession that its comparison found.
 func CheckFound(in *backend.Compared) error {
 	for i := range in.Found {
 		if f := &in.Found[i]; f.Later == f.Earlier || f.Later != in.Source.Num && f.Earlier != in.Source.Num {
@@ -17,7 +17,7 @@ func CheckFound(in *backend.Compared) error {
 	return nil
 }
 
-// Compare stores what comparisons found, in place of what those before found, and reports which versions were still there.
+// Compare stores the successions that comparisons found, which replace those of earlier comparisons. It reports which versions still exist.
 func (t *Tx) Compare(generation int64, items []backend.Compared) (_ []bool, err error) {
 	for i := range items {
 		if err := CheckFound(&items[i]); err != nil {
@@ -57,7 +57,7 @@ func (t *Tx) compare(generation int64, in *backend.Compared) (ok bool, err error
 	return true, t.Rows.SetCompared(v.Num, generation)
 }
 
-// PutSuccession stores a succession that a caller says and returns its number.
+// PutSuccession stores a succession that a caller states, and returns its number.
 func (t *Tx) PutSuccession(in *backend.Succession) (int64, error) {
 	num, err := t.putSuccession(in)
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Tx) putSuccession(in *backend.Succession) (int64, error) {
 	return t.Rows.SuccessionOf(in.Earlier, in.Later)
 }
 
-// UndoSuccession undoes a succession; one that was undone before stays so.
+// UndoSuccession undoes a succession. It does nothing if the succession is undone already.
 func (t *Tx) UndoSuccession(num int64, now time.Time) error {
 	found, err := t.Rows.UndoSuccession(num, now)
 	if err == nil && !found {

@@ -1,6 +1,6 @@
-// Package storerules holds what a [backend.Store] decides whatever keeps its rows: how the change feed is numbered, what merges
-// and aliases do to entities, what is believed of relations, and which rows go with a version. A store over an SQL database embeds a
-// [Tx] in what its changing calls share and gives it its SQL as [Rows].
+// Package storerules has the rules of a [backend.Store] that do not depend on its database: how the change feed is numbered, how merges and
+// aliases change entities, which relations hold, and which rows are removed with a version. A store over an SQL database embeds a [Tx] in
+// the state of its writing calls, and implements [Rows] with its SQL.
 package storerules
 
 import (
@@ -10,47 +10,47 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// partCache is of how many partitions a Tx remembers the aliases.
+// partCache is the number of partitions whose aliases a Tx caches.
 const partCache = 4096
 
-// Numbers are those that a store gave out last, where its feed starts, and how many relations retract others.
+// Numbers holds the last numbers that a store has assigned, the start of its feed, and the number of retractions.
 type Numbers struct {
 	Source, Chunk, Entity, Relation, Merge, Event, Part int64
-	Seq, FeedStart                                      int64 // entries of the feed, see [SeqOf]
+	Seq, FeedStart                                      int64 // entries of the feed; see [SeqOf]
 	Retractions                                         int64
 }
 
 // PartSum is a change of a partition's counters.
 type PartSum struct{ Items, Chunks int64 }
 
-// Plus returns the sum of a change and another one.
+// Plus returns the sum of two changes.
 func (s PartSum) Plus(items, chunks int64) PartSum {
 	return PartSum{s.Items + items, s.Chunks + chunks}
 }
 
-// Tx runs the rules of changing calls, one call after the other, in transactions of the store. It remembers what the call under way
-// left in memory and small things that are looked up often. It is used by one goroutine at a time.
+// Tx applies the rules of writing calls, one call after the other, in transactions of the store. It holds changes that the current call has not written yet, and
+// caches small values that are looked up often. A Tx is not safe for concurrent use.
 type Tx struct {
 	Rows     Rows
 	Numbers  *Numbers
-	Inserted bool             // the call under way put new rows into what is remembered
-	Dropped  []backend.Change // tombstones that the call under way added to the feed
+	Inserted bool             // the current call has put new rows into caches
+	Dropped  []backend.Change // tombstones that the current call has added to the feed
 
-	// Mentioned is what the version that was finished last mentions, as indexes see it.
+	// Mentioned holds the mentions of the last finished version in the form for indexes.
 	Mentioned []backend.MentionRef
 
-	aliases map[int64]*aliases        // by partition; loaded when needed
-	stated  map[int64]map[string]bool // keys that sources name aliases of, by partition; loaded when needed
+	aliases map[int64]*aliases        // aliases of each partition, loaded when needed
+	stated  map[int64]map[string]bool // result of statedKeys for each partition, loaded when needed
 
 	head Head // the version that is being accepted
 
-	// Of the call under way; Settle writes them.
+	// Changes by the current call, which Settle writes.
 	sums      map[int64]PartSum
 	uses      map[int64]*Use
-	unweighed map[EntityKey]bool // keys for which it changed what sources say that they stand for
+	unweighed map[EntityKey]bool // keys whose stated aliases the call has changed
 }
 
-// NewTx returns a Tx over the rows of a store, which counts in n.
+// NewTx returns a Tx over the rows of a store. It takes new numbers from n.
 func NewTx(rows Rows, n *Numbers) Tx {
 	return Tx{
 		Rows: rows, Numbers: n,
@@ -62,14 +62,14 @@ func NewTx(rows Rows, n *Numbers) Tx {
 // Begin starts a call.
 func (t *Tx) Begin() { t.Inserted, t.Dropped = false, nil }
 
-// Clear drops what a call that failed left in memory.
+// Clear drops the unwritten changes of a failed call.
 func (t *Tx) Clear() {
 	clear(t.sums)
 	clear(t.uses)
 	clear(t.unweighed)
 }
 
-// Forget empties what the Tx remembers of stored rows.
+// Forget empties the caches of stored rows.
 func (t *Tx) Forget() {
 	clear(t.aliases)
 	clear(t.stated)
@@ -78,7 +78,7 @@ func (t *Tx) Forget() {
 // Count changes the counters of a partition.
 func (t *Tx) Count(part, items, chunks int64) { t.sums[part] = t.sums[part].Plus(items, chunks) }
 
-// Settle writes what a call left in memory.
+// Settle writes the changes that a call holds in memory.
 func (t *Tx) Settle() error {
 	for _, part := range slices.Sorted(maps.Keys(t.sums)) {
 		if sum := t.sums[part]; sum != (PartSum{}) {

@@ -7,24 +7,24 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Head is what the changing calls need of a version.
+// Head holds the columns of a version that writing calls need.
 type Head struct {
 	Num, Rev, Part               int64
 	ID                           string
 	State                        backend.State
 	Newest, Indexed, Graph       bool
 	Token                        string
-	Older                        int64 // the version behind a newest one, 0 for none; it may be gone
-	First, Chunks                int64 // the first chunk, and how many there are
-	SeqChunks, SeqTags, SeqGraph int64 // where the feed has them, 0: nowhere
+	Older                        int64 // the indexed version before a newest one, which may be gone; 0: none
+	First, Chunks                int64 // number of the first chunk, and number of chunks
+	SeqChunks, SeqTags, SeqGraph int64 // entries of the feed; 0: none
 	Lane                         backend.Lane
-	Lanes                        int64 // a bit for each that is filled
+	Lanes                        int64 // a bit for each filled lane
 	SeqLane                      [backend.LaneCount]int64
 	Tags                         []uint64
-	Created                      any // as it is stored
+	Created                      any // the stored form
 
-	// Set by a Store that tells what it indexed, as the version was when it was read.
-	Described bool // what follows is set, and Tags are sound
+	// The fields below are set by a Store that returns the changes of its calls. They are as of the time at which the version was read.
+	Described bool // the fields below are set, and Tags are not damaged
 	Title     string
 	Time      time.Time
 	Session   string
@@ -35,7 +35,7 @@ func (v *Head) Is(read backend.Version) bool {
 	return v != nil && v.Num == read.Num && v.Rev == read.Rev
 }
 
-// Find reads the newest version of an id in a partition; [backend.ErrNotFound] when there is none.
+// Find reads the newest version of an id in a partition. It returns [backend.ErrNotFound] if there is none.
 func (t *Tx) Find(p backend.Partition, id string) (*Head, error) {
 	part, err := t.Rows.PartID(p)
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *Tx) Find(p backend.Partition, id string) (*Head, error) {
 	return v, err
 }
 
-// Held reads the version that token has claimed, nil when the claim was lost.
+// Held reads a version that is claimed under token. It returns nil if the claim was lost.
 func (t *Tx) Held(num int64, token string) (*Head, error) {
 	if token == "" {
 		return nil, nil
@@ -60,7 +60,7 @@ func (t *Tx) Held(num int64, token string) (*Head, error) {
 	return v, nil
 }
 
-// EachHeld calls do with each version that is still held under its token, and reports which were. what names the call in errors.
+// EachHeld calls do with each version that is still claimed under its token, and reports which are. what is the name of the call in errors.
 func EachHeld[T any](t *Tx, what string, items []T, of func(*T) (num int64, token string), do func(*Head, *T) error) ([]bool, error) {
 	ok := make([]bool, len(items))
 	if err := t.Rows.LoadVersions(len(items), func(i int) int64 { num, _ := of(&items[i]); return num }); err != nil {
@@ -90,18 +90,18 @@ func CheckBlobs(blobs []backend.Blob) error {
 	return nil
 }
 
-// Leads reports whether lists of a class can be led by a tag.
+// Leads reports whether stores index versions of a class by a tag.
 func Leads(class backend.Class, tag uint64) bool {
 	return class != backend.Raw || tag != backend.Everybody
 }
 
-// Move counts the new state of v.
+// Move sets the state of v and updates the counts of states.
 func (t *Tx) Move(v *Head, to backend.State) {
 	t.Rows.MoveState(v.State, to)
 	v.State = to
 }
 
-// ClearContent removes the chunks and the graph of a version, and it from the feed.
+// ClearContent removes the chunks, the graph and the feed entries of a version.
 func (t *Tx) ClearContent(v *Head) error {
 	if err := t.clearGraph(v); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (t *Tx) ClearContent(v *Head) error {
 	return err
 }
 
-// removeVersion removes a version with everything of it. The counter of items is the caller's.
+// removeVersion removes a version with all its rows. The caller updates the count of items.
 func (t *Tx) removeVersion(v *Head) error {
 	if v.Newest {
 		if err := t.Rows.RemoveTags(v); err != nil {
@@ -145,7 +145,7 @@ func (t *Tx) removeVersion(v *Head) error {
 	return t.Rows.RemoveSource(v.Num)
 }
 
-// RemoveOlder removes the indexed version behind a newest one, if there still is one.
+// RemoveOlder removes the older indexed version of a newest one, if it still exists.
 func (t *Tx) RemoveOlder(v *Head) error {
 	if v.Older == 0 {
 		return nil
@@ -193,7 +193,7 @@ func (t *Tx) Delete(part backend.Partition, ids []string, o backend.DeleteOption
 	return out, nil
 }
 
-// DeleteSub removes up to limit items of a sub-tenant and, when none are left, the sub-tenant. It returns how many items went.
+// DeleteSub removes up to limit items of a sub-tenant, and the sub-tenant if none is left. It returns the number of removed items.
 func (t *Tx) DeleteSub(sub string, limit int) (n int, err error) {
 	parts, err := t.Rows.Parts(sub)
 	if err != nil {
@@ -222,9 +222,9 @@ func (t *Tx) DeleteSub(sub string, limit int) (n int, err error) {
 	return n, t.forgetSub(sub, parts, n > 0)
 }
 
-// forgetSub removes what an empty sub-tenant leaves behind; changed reports whether indexes may still know it.
+// forgetSub removes the remaining rows of an empty sub-tenant. changed reports whether indexes may still have data of it.
 func (t *Tx) forgetSub(sub string, parts []int64, changed bool) error {
-	// What the removals of this call left in memory belongs to rows that go now.
+	// Write the changes of this call first, since the rows to which they belong are removed now.
 	if err := t.Settle(); err != nil {
 		return err
 	}
@@ -240,7 +240,7 @@ func (t *Tx) forgetSub(sub string, parts []int64, changed bool) error {
 	return t.dropSub(sub)
 }
 
-// Expire removes up to limit versions that have expired, and returns how many went and when the next one expires.
+// Expire removes up to limit expired versions. It returns their number, and the time at which the next one expires.
 func (t *Tx) Expire(now time.Time, limit int) (n int, next time.Time, err error) {
 	nums, err := t.Rows.Expired(now, max(limit, 0))
 	if err != nil {
@@ -252,7 +252,7 @@ func (t *Tx) Expire(now time.Time, limit int) (n int, next time.Time, err error)
 			return 0, time.Time{}, err
 		}
 		switch {
-		case v == nil: // went with a newer version
+		case v == nil: // removed together with a newer version
 			continue
 		case v.Newest:
 			err = t.RemoveItem(v)
