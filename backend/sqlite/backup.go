@@ -26,22 +26,22 @@ var _ backend.Backuper = (*DB)(nil)
 // and a manifest that names them:
 //
 //	dir/LOCK         held while a backup is written or read
-//	dir/BACKUP.json  what counts, with checksums
-//	dir/files/       registry, workspaces, what goes beside
+//	dir/BACKUP.json  the manifest, with checksums
+//	dir/files/       registry, workspaces, further files
 //
-// Each file is written by VACUUM INTO in one read transaction: writers go on, pages that are free
-// are left out, and a workspace that was not written to since its file was made keeps that.
-// Indexes are not in a backup: they are built again from the stores.
+// Each file is written by VACUUM INTO in one read transaction, which does not block writers and leaves
+// out free pages. If a workspace has not changed since its file was written, the file is kept.
+// Indexes are not in a backup: they are rebuilt from the stores.
 //
-// The registry is copied first and the workspaces after it, so that a record about a workspace, such as how
-// far a connector has read, is never newer than the workspace. Deliveries of events are then taken from the
-// registry as it is at the end: an event that a workspace has handed over meanwhile is in one of the two.
+// The registry is copied first and the workspaces after it. A record about a workspace, such as the progress
+// of a connector, is therefore never newer than the workspace. Deliveries of events are copied last, so an
+// event that a workspace hands over meanwhile is in the workspace or in the deliveries.
 func (d *DB) Backup(ctx context.Context, dir string, beside map[string][]byte) (r backend.BackupReport, err error) {
 	return d.backup(ctx, dir, beside, nil)
 }
 
-// BackupCopy is [DB.Backup] of a directory that is a copy of a deployment elsewhere. revs has a number for each workspace that rises there with each
-// change, as it was before the copy was made: one with the number that the backup has is not copied again.
+// BackupCopy is [DB.Backup] of a directory that is a copy of another deployment. revs has a revision for each workspace, read before the copy was made. The other
+// deployment raises it with each change. A workspace whose revision equals that of the backup is not copied again.
 func (d *DB) BackupCopy(ctx context.Context, dir string, beside map[string][]byte, revs map[string]int64) (backend.BackupReport, error) {
 	if revs == nil {
 		revs = make(map[string]int64)
@@ -66,19 +66,19 @@ func (d *DB) backup(ctx context.Context, dir string, beside map[string][]byte, r
 	return b.report, errors.Join(b.failed...)
 }
 
-// backup is a call of Backup.
+// backup is the state of a call of Backup.
 type backup struct {
 	db     *DB
 	revs   map[string]int64 // see BackupCopy; nil: the directory is no copy
 	dir    string
 	lock   *os.File
-	old    *backupManifest // what the directory holds; never nil
+	old    *backupManifest // manifest of the backup in the directory; never nil
 	next   *backupManifest
 	report backend.BackupReport
 	failed []error
 }
 
-// openBackup locks a directory for a backup, making it when it is absent.
+// openBackup locks a directory for a backup. It makes the directory if there is none.
 func (d *DB) openBackup(dir string) (*backup, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -98,7 +98,7 @@ func (d *DB) openBackup(dir string) (*backup, error) {
 		return nil, err
 	}
 	b.old, err = readBackup(dir)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrCorrupt) { // then everything is copied
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, backend.ErrCorrupt) { // copy everything
 		b.old, err = &backupManifest{}, nil
 	}
 	if err != nil {
@@ -107,7 +107,7 @@ func (d *DB) openBackup(dir string) (*backup, error) {
 	return b, nil
 }
 
-// onlyBackup refuses a directory that holds anything else than a backup.
+// onlyBackup returns an error if a directory has files that do not belong to a backup.
 func onlyBackup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -166,7 +166,7 @@ func (b *backup) run(ctx context.Context, beside map[string][]byte) error {
 	return b.sweep(b.next)
 }
 
-// newName is a file of the backup that is not there yet.
+// newName returns the name of a new file of the backup.
 func (b *backup) newName(what string) string {
 	var random [8]byte
 	_, _ = rand.Read(random[:])
@@ -186,13 +186,13 @@ func (b *backup) tenants(ctx context.Context, registry string) (uids []string, e
 	return uids, errors.Join(err, c.close())
 }
 
-// workspace copies a workspace unless the backup has it as it is.
+// workspace copies a workspace unless the backup has its current state.
 func (b *backup) workspace(ctx context.Context, uid string) error {
 	old, had := b.old.Workspaces[uid]
 	had = had && old.here(b.dir)
 	path := filepath.Join(b.db.path(uid), "store.db")
 	mark, err := b.db.mark(ctx, uid, path)
-	if b.revs != nil { // the copy was written at once, whatever is in it
+	if b.revs != nil { // the mark of a copy says nothing about the original
 		if mark.Commits = b.revs[uid]; mark.Commits == 0 {
 			mark.Epoch = 0
 		}
@@ -221,11 +221,11 @@ func (b *backup) workspace(ctx context.Context, uid string) error {
 	t, terr := b.db.reg.TenantByUID(ctx, uid)
 	switch {
 	case errors.Is(terr, backend.ErrNotFound) || terr == nil && t.State == backend.TenantDeleting:
-		return nil // deleted meanwhile: complete takes it out of the copy
+		return nil // deleted meanwhile: complete removes it from the copied registry
 	case terr != nil:
 		return terr
 	case errors.Is(err, fs.ErrNotExist) && t.State != backend.TenantReady:
-		return nil // not made yet: it is, after a restore
+		return nil // the workspace is not created yet; after a restore it will be
 	}
 	if had {
 		b.next.add(uid, old)
@@ -235,8 +235,8 @@ func (b *backup) workspace(ctx context.Context, uid string) error {
 	return nil
 }
 
-// complete gives the copied registry the deliveries of the registry as it is now, takes out tenants that were deleted
-// meanwhile, and sets the wake time of the others, in which items may wait that the copy's wake times do not know of.
+// complete updates the copied registry: it copies the current deliveries, removes tenants that were deleted meanwhile, and
+// sets the wake times of the others, since their workspaces may have items added after the registry was copied.
 func (b *backup) complete(ctx context.Context, registry string) (err error) {
 	if err := b.patch(ctx, registry); err != nil {
 		return err
@@ -279,9 +279,9 @@ func (b *backup) patch(ctx context.Context, registry string) (err error) {
 	return errors.Join(c.do("COMMIT"), c.do("DETACH live"), ctx.Err())
 }
 
-// openPlain opens a database that is there, with SQLite's own settings.
+// openPlain opens an existing database with SQLite's default settings.
 func openPlain(path, vfs string) (*conn, error) {
-	if _, err := os.Stat(path); err != nil { // SQLite would make it
+	if _, err := os.Stat(path); err != nil { // SQLite would create the file
 		return nil, err
 	}
 	dc, err := openDriver(fileURL(path, "mode=rw"+connOptions{vfs: vfs}.inVFS()))
@@ -291,7 +291,7 @@ func openPlain(path, vfs string) (*conn, error) {
 	return &conn{dc: dc, stmts: make(map[string]*stmt)}, nil
 }
 
-// vacuumInto writes a database, as it is at one moment, to a new file, durably. ctx interrupts it.
+// vacuumInto writes a snapshot of a database to a new file, durably. ctx interrupts it.
 func (b *backup) vacuumInto(ctx context.Context, path, to string) error {
 	b.db.o.apart.RLock()
 	defer b.db.o.apart.RUnlock()
@@ -305,7 +305,7 @@ func (b *backup) vacuumInto(ctx context.Context, path, to string) error {
 	return syncFile(to)
 }
 
-// vacuumInto writes the database, as it is at one moment, to a new file. ctx interrupts it.
+// vacuumInto writes a snapshot of the database to a new file. ctx interrupts it.
 func (c *conn) vacuumInto(ctx context.Context, to string) error {
 	e, ok := c.dc.(driver.ExecerContext)
 	if !ok {
@@ -356,10 +356,10 @@ func (b *backup) sweep(m *backupManifest) error {
 	return errors.Join(errs...)
 }
 
-// storeMark tells states of a store apart: the last opening that wrote, and how often it did. Commits of an opening that
-// is over are final, which their number need not say.
+// storeMark identifies a state of a store: the epoch of the last opening that wrote, and the number of its commits. For an
+// opening that has ended the epoch alone is enough.
 type storeMark struct {
-	Epoch   uint64 `json:"epoch,omitempty"` // 0: not known
+	Epoch   uint64 `json:"epoch,omitempty"` // 0: unknown
 	Commits int64  `json:"commits,omitempty"`
 }
 
@@ -368,7 +368,7 @@ const finalCommits = -1
 // same reports whether nothing was written between two marks.
 func (m storeMark) same(o storeMark) bool { return m.Epoch != 0 && m == o }
 
-// mark reads where a store stands. What is written after the call makes another mark.
+// mark returns the mark of a store. Any later write changes the mark.
 func (d *DB) mark(ctx context.Context, uid, path string) (m storeMark, err error) {
 	d.mu.Lock()
 	s := d.open[uid]
@@ -399,7 +399,7 @@ func (d *DB) mark(ctx context.Context, uid, path string) (m storeMark, err error
 	return m, errors.Join(err, c.close())
 }
 
-// standing returns the epoch of this opening and how many commits it has made.
+// standing returns the epoch of this opening and the number of its commits.
 func (s *store) standing() (epoch uint64, commits int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

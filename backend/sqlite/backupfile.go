@@ -53,13 +53,13 @@ func (m *backupManifest) size() int64 {
 	return n
 }
 
-// here reports whether the file is there, by its size.
+// here reports whether the file exists and has the recorded size.
 func (x backupFile) here(dir string) bool {
 	info, err := os.Stat(filepath.Join(dir, backupFiles, x.File))
 	return err == nil && info.Size() == x.Size
 }
 
-// readBackup reads the manifest of a directory; [backend.ErrCorrupt] when it is no manifest.
+// readBackup reads the manifest of a directory. It returns [backend.ErrCorrupt] if the file is no manifest.
 func readBackup(dir string) (*backupManifest, error) {
 	b, err := os.ReadFile(filepath.Join(dir, backupName))
 	if err != nil {
@@ -88,12 +88,12 @@ func readBackup(dir string) (*backupManifest, error) {
 	return m, nil
 }
 
-// plainName reports whether a name stays in its folder.
+// plainName reports whether a name has no path elements, so that it cannot lead out of its folder.
 func plainName(name string) bool {
 	return name != "" && name != "." && name != ".." && filepath.IsLocal(name) && filepath.Base(name) == name
 }
 
-// publish makes m the manifest of a directory, whose files are durable.
+// publish writes m as the manifest of a directory. The files that m names must be durable already.
 func (m *backupManifest) publish(dir string) error {
 	b, err := json.MarshalIndent(m, "", " ")
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Content of more than pieceBytes stands in rows of pieces, of pieceBytes each but the last. Its row of blobs then has the
-// number of pieces as its checksum, negative, and the size in bytes as its data.
+// Content of more than pieceBytes is stored in rows of the table pieces. All pieces but the last have pieceBytes. The
+// content's row in blobs then has the negative number of pieces as its checksum, and the size in bytes as its data.
 const (
 	pieceBytes = 1 << 20
-	pieceBits  = 14 // so many of the number of a piece count it
+	pieceBits  = 14 // low bits of a piece's number that are its index
 	maxPieces  = 1<<pieceBits - 1
 )
 
@@ -22,10 +22,10 @@ const maxKind = 7
 
 func blobID(source int64, kind backend.ContentKind) int64 { return source<<3 | int64(kind) }
 
-// pieceID is the number of the first piece of a blob.
+// pieceID returns the number of the first piece of a blob.
 func pieceID(blob int64) int64 { return blob << pieceBits }
 
-// storeBlobs stores content of a version; anew: it may have had some of these kinds.
+// storeBlobs stores content of a version. If anew is set, the version may already have content of these kinds.
 func (t *tx) storeBlobs(source int64, blobs []backend.Blob, anew bool) error {
 	for _, b := range blobs {
 		data, id := b.Data, blobID(source, b.Kind)
@@ -56,7 +56,7 @@ func (t *tx) storeBlobs(source int64, blobs []backend.Blob, anew bool) error {
 	return nil
 }
 
-// storePieces stores a blob in pieces, and returns what its row holds.
+// storePieces stores a blob in pieces, and returns the values of its row in blobs.
 func (t *tx) storePieces(id int64, data []byte) (sum int64, head []byte, err error) {
 	n := int64(0)
 	for rest := data; len(rest) > 0; n++ {
@@ -84,7 +84,7 @@ func (t *tx) removeBlobs(source int64) error {
 // storedBlob is a row of blobs.
 type storedBlob struct {
 	id   int64
-	n    int64 // pieces; 0: data is the content
+	n    int64 // number of pieces; 0: data is the content
 	data []byte
 }
 
@@ -102,7 +102,7 @@ func readStored(r *row, what string, num int64) storedBlob {
 	return b
 }
 
-// content returns what a row stands for. It runs in the transaction in which the row was read.
+// content returns the content of a row. It must run in the transaction in which the row was read.
 func (b *storedBlob) content(ctx context.Context, c *conn, source int64) ([]byte, error) {
 	if b.n == 0 {
 		return b.data, nil

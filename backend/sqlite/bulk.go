@@ -2,13 +2,13 @@ package sqlite
 
 import "strings"
 
-// bulkRows is how many rows one statement inserts at most; a power of two.
+// bulkRows is the maximal number of rows that one statement inserts. It is a power of two.
 const bulkRows = 32
 
-// inserts are statements that insert 1, 2, 4 and so on up to bulkRows rows.
+// inserts holds statements that insert 1, 2, 4 and so on up to bulkRows rows.
 type inserts []string
 
-// insertsOf returns the statements that begin as into does and insert rows of so many values.
+// insertsOf returns the statements that begin with into and insert rows of width values.
 func insertsOf(into string, width int) (all inserts) {
 	one := "(?" + strings.Repeat(", ?", width-1) + ")"
 	for n := 1; n <= bulkRows; n *= 2 {
@@ -17,8 +17,8 @@ func insertsOf(into string, width int) (all inserts) {
 	return all
 }
 
-// bulk has rows that the call under way inserts into a table, and writes many of them at once: of a small row most of the time goes into
-// its statement. Whoever reads or removes rows of the table, in the call, flushes it before.
+// bulk collects the rows that the current call inserts into a table, and writes many of them with one statement. For small rows that saves most of the time. Code
+// that reads or removes rows of the table in the same call must flush the bulk first.
 type bulk struct {
 	sql   inserts
 	width int
@@ -48,7 +48,7 @@ func (b *bulk) flush(c *conn) error {
 	return nil
 }
 
-// drop forgets the rows.
+// drop discards the rows.
 func (b *bulk) drop() {
 	clear(b.args)
 	b.args = b.args[:0]

@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// cacheKind is the kind of thing that a cacheKey names.
+// cacheKind is the kind of value of a cacheKey.
 type cacheKind uint8
 
 const (
@@ -14,11 +14,11 @@ const (
 	cachedEntity                          // an entity: *backend.Entity
 	cachedChunkFacts                      // all relations with evidence in a chunk: *factList
 	cachedEntityRelation                  // the first relations of an entity: *factList
-	cachedEntityHistory                   // the same, whenever they were believed: *factList
-	cachedSuccessions                     // what took the place of a version: *successionList
+	cachedEntityHistory                   // the same, including retired ones: *factList
+	cachedSuccessions                     // successions in which a version is the earlier one: *successionList
 )
 
-// cacheKey names a value: its kind, the limit of a list (0: all), and a number. One of 0 names none.
+// cacheKey identifies a value: its kind, the limit of a list (0: all), and a number. A key of 0 is invalid.
 type cacheKey uint64
 
 const (
@@ -33,34 +33,34 @@ func newCacheKey(kind cacheKind, limit int, num int64) cacheKey {
 	return cacheKey(uint64(num)<<(kindBits+limitBits) | uint64(limit)<<kindBits | uint64(kind))
 }
 
-// rowCache keeps decoded rows of one store for as long as nothing is committed, up to a
-// number of bytes, and forgets those used longest ago, as near as an eighth. Before it is half full nothing is about to
-// be forgotten, and uses are not noted. Its values are shared: nobody changes them. It is safe for concurrent use.
+// rowCache is an approximate LRU cache of decoded rows of one store, bounded in bytes. A commit empties it. A use moves a
+// value to the front only if it is beyond the first eighth of the ring, and only once the cache is half full. Callers
+// share the values and must not change them. A rowCache is safe for concurrent use.
 type rowCache struct {
 	limit int
 
 	mu     sync.RWMutex
-	at     uint64 // the version of all values
+	at     uint64 // store version of all values
 	used   int
 	items  map[cacheKey]*cacheItem
-	order  cacheItem                             // a ring: next is used latest, prev longest ago
-	clock  uint64                                // uses and insertions so far
-	named  map[string][]byte                     // small values by name, nil of one that is not there
-	marked [marks]map[backend.Partition][]uint64 // numbers as bits
-	words  int                                   // of marked
+	order  cacheItem                             // head of a ring: next is the most recently used, prev the least recently used
+	clock  uint64                                // number of insertions and counted uses so far
+	named  map[string][]byte                     // small values by name; nil for a name without a value
+	marked [marks]map[backend.Partition][]uint64 // bit sets of numbers
+	words  int                                   // number of words in marked
 }
 
-// mark is something that is known of most numbers. A bit tells it: an item for each number would push what else is kept out.
+// mark is a property that most numbers have. The cache stores it as one bit per number, since an item per number would evict other values.
 type mark uint8
 
 const (
-	lasting  mark = iota // nothing took the place of a version of a source
-	undated              // no relation of a chunk has a time at which it was true
-	factless             // a chunk has no relations
+	lasting  mark = iota // no succession has this version as the earlier one
+	undated              // no relation of this chunk has a validity time
+	factless             // this chunk has no relations
 	marks
 )
 
-// eachMarked calls hit for each number of which a mark is known, with its place.
+// eachMarked calls hit with the index of each number that has a mark.
 func (m *rowCache) eachMarked(v uint64, what mark, part backend.Partition, nums []int64, hit func(i int)) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -75,7 +75,7 @@ func (m *rowCache) eachMarked(v uint64, what mark, part backend.Partition, nums 
 	}
 }
 
-// keepMarks marks numbers, as long as that takes little room.
+// keepMarks marks numbers, unless the bit sets would take too much memory.
 func (m *rowCache) keepMarks(v uint64, what mark, part backend.Partition, nums []int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,13 +99,13 @@ func (m *rowCache) keepMarks(v uint64, what mark, part backend.Partition, nums [
 	}
 }
 
-// Bounds of the values that are kept by name.
+// Bounds of the values cached by name.
 const (
 	maxNamed      = 32
 	maxNamedBytes = 1 << 10
 )
 
-// value returns the value of a name of version v; false: it is not known.
+// value returns the cached value of a name at version v, and reports whether it is cached.
 func (m *rowCache) value(v uint64, name string) ([]byte, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
@@ -116,7 +116,7 @@ func (m *rowCache) value(v uint64, name string) ([]byte, bool) {
 	return value, ok
 }
 
-// keep notes the value of a name of version v, if it is small.
+// keep caches the value of a name at version v, if it is small.
 func (m *rowCache) keep(v uint64, name string, value []byte) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -130,19 +130,19 @@ type cacheItem struct {
 	key        cacheKey
 	value      any
 	size       int
-	moved      uint64 // when it was put in front
+	moved      uint64 // clock when the item was moved to the front
 }
 
-// push puts an item into the ring before any other.
+// push adds an item at the front of the ring.
 func (m *rowCache) push(it *cacheItem) {
 	it.next, it.prev = m.order.next, &m.order
 	it.next.prev, m.order.next = it, it
 }
 
-// drop takes an item out of the ring.
+// drop removes an item from the ring.
 func (it *cacheItem) drop() { it.next.prev, it.prev.next = it.prev, it.next }
 
-// empty forgets everything.
+// empty removes all values.
 func (m *rowCache) empty() {
 	clear(m.items)
 	clear(m.named)
@@ -153,7 +153,7 @@ func (m *rowCache) empty() {
 	m.order.next, m.order.prev = &m.order, &m.order
 }
 
-// cacheOverhead is about what an entry takes beside its value.
+// cacheOverhead estimates the bytes of an entry without its value.
 const cacheOverhead = 160
 
 func newCache(limit int) *rowCache {
@@ -165,7 +165,7 @@ func newCache(limit int) *rowCache {
 	return m
 }
 
-// get calls hit for each number whose value of version v is known, with its place. It passes over 0.
+// get calls hit with the index and the value of each number that is cached at version v. It skips numbers of 0.
 func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit func(i int, value any)) {
 	m.mu.RLock()
 	if m.at == v && m.used <= m.limit/2 {
@@ -189,7 +189,7 @@ func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit fu
 	for i, num := range nums {
 		if it := m.items[newCacheKey(kind, limit, num)]; it != nil {
 			m.clock++
-			if m.clock-it.moved > uint64(len(m.items)/8) { // else it is still among the first
+			if m.clock-it.moved > uint64(len(m.items)/8) { // otherwise the item is still near the front
 				it.moved = m.clock
 				it.drop()
 				m.push(it)
@@ -199,7 +199,7 @@ func (m *rowCache) get(v uint64, kind cacheKind, limit int, nums []int64, hit fu
 	}
 }
 
-// put keeps a value of version v that takes about size bytes.
+// put caches a value at version v that takes about size bytes.
 func (m *rowCache) put(v uint64, key cacheKey, value any, size int) {
 	size += cacheOverhead
 	m.mu.Lock()
@@ -208,7 +208,7 @@ func (m *rowCache) put(v uint64, key cacheKey, value any, size int) {
 		return
 	}
 	if _, ok := m.items[key]; ok {
-		return // another call was first, with an equal value
+		return // another call has cached an equal value
 	}
 	m.clock++
 	it := &cacheItem{key: key, value: value, size: size, moved: m.clock}
@@ -222,8 +222,8 @@ func (m *rowCache) put(v uint64, key cacheKey, value any, size int) {
 	}
 }
 
-// turn forgets everything when v is newer than what is there; false when it is older.
-// The caller holds mu.
+// turn empties the cache if v is newer than its version. It returns false if v is older. The caller
+// holds mu.
 func (m *rowCache) turn(v uint64) bool {
 	if v > m.at {
 		m.empty()

@@ -11,22 +11,22 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Bounds of what is remembered of relations.
+// Bounds of cached relations.
 const (
 	maxRememberedFacts    = 4096 // relations of the chunks of one call
 	maxRememberedEntities = 32   // entities of one call
-	maxQueriedEntities    = 8    // of those, such that are new and of which each is a query of its own, since all have more relations than asked for
+	maxQueriedEntities    = 8    // entities of one call that are not cached and need a query each, because together they have more relations than requested
 )
 
-// About what the structures take without their texts.
+// Estimated bytes of the structures without their texts.
 const (
-	chunkBytes  = 640 // with the version
+	chunkBytes  = 640 // including its source
 	entityBytes = 128
 	factBytes   = 424
 )
 
-// Chunks reads through the cache. Rows are kept whatever their time to live and
-// checked against it each time.
+// Chunks reads through the cache. The cache also has expired rows; each call checks
+// the time to live.
 func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
 	v, quiet := s.commits.load()
 	if !quiet {
@@ -36,7 +36,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 		return nil, err
 	}
 	s.Leave()
-	out := make([]*backend.Hydrated, len(nums)) // nil where there is none
+	out := make([]*backend.Hydrated, len(nums)) // nil for a missing chunk
 	missing := len(nums)
 	var damage error
 	s.cache.get(v, cachedChunk, 0, nums, func(i int, value any) {
@@ -49,9 +49,9 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 			return nil, err
 		}
 		if s.commits.n.Load() != v {
-			return s.readChunks(ctx, nums, now) // all of one state
+			return s.readChunks(ctx, nums, now) // reads all rows again, in one snapshot
 		}
-		for i, num := range nums { // read is in the same order, without what is gone
+		for i, num := range nums { // read has the same order, without missing chunks
 			if out[i] == nil && len(read) > 0 && read[0].Num == num {
 				out[i], read = read[0], read[1:]
 				s.share(out[i])
@@ -69,14 +69,14 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*bac
 	return out, damage
 }
 
-// alike is what most rows have in common.
+// alike holds values that most rows have in common.
 type alike struct {
 	layout, doc []byte
 	sub         string
 }
 
-// share lets a row have the layout, the record and the sub-tenant of the one before where they are equal: that takes less memory, and who
-// compares them sees one address.
+// share replaces the layout, the record and the sub-tenant of a row by those of the row before if they are equal. That saves memory, and
+// makes comparing them fast, since the addresses are equal.
 func (s *store) share(row *backend.Hydrated) {
 	last, src := s.alike.Load(), row.Src
 	if last == nil {
@@ -98,7 +98,7 @@ func (s *store) share(row *backend.Hydrated) {
 	}
 }
 
-// without lists the n numbers whose place is not known.
+// without returns the n numbers whose index is not known.
 func without(nums []int64, n int, known func(i int) bool) []int64 {
 	if n == len(nums) {
 		return nums
@@ -161,7 +161,7 @@ func (s *store) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, 
 type factList struct {
 	part  backend.Partition
 	rels  []*backend.Relation
-	dated bool // some of them have a time at which they were true
+	dated bool // some have a validity time
 }
 
 func (l *factList) size() int {
@@ -173,15 +173,15 @@ func (l *factList) size() int {
 	return n
 }
 
-// Relations reads through the cache what recall asks for: the relations of a few
-// chunks, and of a few entities those believed now and those that ever were.
+// Relations reads through the cache for the queries of recall: relations of a few
+// chunks, and current or all relations of a few entities.
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
 	simple := q.Sources == nil && q.Predicates == nil && q.After == 0 && q.Limit > 0 && !q.Own
 	if v, quiet := s.commits.load(); quiet && simple {
 		var lists []*factList
 		var err error
 		switch {
-		case len(q.Chunks) > 0 && q.Entities == nil && (q.AllTime || q.AsOf.IsZero()): // what held then takes rivals that stand elsewhere
+		case len(q.Chunks) > 0 && q.Entities == nil && (q.AllTime || q.AsOf.IsZero()): // AsOf also needs rivals in other chunks
 			if q.Dated && s.undated(v, &q) {
 				if err := s.Enter(ctx); err != nil {
 					return nil, err
@@ -203,7 +203,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 	return s.readRelations(ctx, q)
 }
 
-// known returns the lists of the cache, nil where there is none, and their number.
+// known returns the cached lists, with nil for those that are not cached, and the number of cached ones.
 func (s *store) known(ctx context.Context, v uint64, kind cacheKind, limit int, part backend.Partition, nums []int64) ([]*factList, int, error) {
 	if err := s.Enter(ctx); err != nil {
 		return nil, 0, err
@@ -220,7 +220,7 @@ func (s *store) known(ctx context.Context, v uint64, kind cacheKind, limit int, 
 	return lists, n, nil
 }
 
-// undated reports whether it is known of the chunks of a query that no relation of them has a time at which it was true.
+// undated reports whether the cache knows that no relation of a query's chunks has a validity time.
 func (s *store) undated(v uint64, q *backend.RelationQuery) bool {
 	n := 0
 	s.cache.eachMarked(v, undated, q.Part, q.Chunks, func(int) { n++ })
@@ -230,10 +230,10 @@ func (s *store) undated(v uint64, q *backend.RelationQuery) bool {
 // noFacts is the list of a chunk without relations.
 var noFacts = &factList{}
 
-// factsOfChunks returns the relations of each chunk, whenever they were believed. It
-// returns nil when they are too many.
+// factsOfChunks returns the relations of each chunk, including retired ones. It returns nil if
+// there are too many.
 func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
-	var room [32]int64 // most queries need no more
+	var room [32]int64 // enough for most queries
 	nums := append(room[:0], q.Chunks...)
 	s.cache.eachMarked(v, factless, q.Part, nums, func(i int) { nums[i] = 0 })
 	lists, n, err := s.known(ctx, v, cachedChunkFacts, 0, q.Part, nums)
@@ -287,9 +287,9 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 // KeepWords implements [backend.WordKeeper].
 func (s *store) KeepWords(f func(predicate, context string) []uint64) { s.words = f }
 
-// factsOfEntities returns the first relations of each entity that are believed now, or ever were,
-// as many as q asks for in all. Those believed now come with their words: recall weighs each of them for every question that names the
-// entity. It returns nil when there are too many to remember.
+// factsOfEntities returns the first relations of each entity, current or all, up to q's limit for each. Current relations
+// have their words, since recall weighs each of them for every question that names the entity. It returns nil if there are
+// too many to cache.
 func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
 	if q.Limit > maxRememberedFacts {
 		return nil, nil
@@ -326,7 +326,7 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 	return lists, nil
 }
 
-// readFacts reads the first relations of each of some entities: of all at once where they are no more than q asks for.
+// readFacts reads the first relations of each entity. It uses one query if all entities together have no more relations than q's limit.
 func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entities []int64) (map[int64]*factList, error) {
 	by := make(map[int64]*factList, len(entities))
 	for _, e := range entities {
@@ -361,8 +361,8 @@ func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entitie
 	return by, nil
 }
 
-// mergeFacts returns what q asks for of lists that hold it all: each relation once,
-// by number, up to the limit. Of chunks the lists hold more, of entities what is believed now, as q asks.
+// mergeFacts returns the relations that match q, each once, by number, up to the limit. lists contain all of them.
+// Lists of chunks may contain others too.
 func mergeFacts(lists []*factList, q *backend.RelationQuery) []*backend.Relation {
 	n, some := 0, lists[:0]
 	for _, l := range lists {
@@ -373,7 +373,7 @@ func mergeFacts(lists []*factList, q *backend.RelationQuery) []*backend.Relation
 	if n == 0 {
 		return nil
 	}
-	// The lists mostly follow each other.
+	// Mostly the lists do not overlap.
 	slices.SortFunc(some, func(a, b *factList) int { return cmp.Compare(a.rels[0].Num, b.rels[0].Num) })
 	all := make([]*backend.Relation, 0, n)
 	for _, l := range some {
@@ -391,7 +391,7 @@ func mergeFacts(lists []*factList, q *backend.RelationQuery) []*backend.Relation
 	return out[:min(len(out), q.Limit)]
 }
 
-// mergeByNum merges b into a, which has room for it; both are by number.
+// mergeByNum merges b into a, which has enough capacity. Both are sorted by number.
 func mergeByNum(a, b []*backend.Relation) []*backend.Relation {
 	i, to := len(a)-1, len(a)+len(b)-1
 	a = a[:to+1]

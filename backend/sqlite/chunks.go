@@ -43,7 +43,7 @@ func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bo
 	if told == nil {
 		return ok, nil, nil
 	}
-	for i := range told.Changes { // what else stands in between can't be told
+	for i := range told.Changes { // give up if the feed has other changes in between
 		if told.Changes[i].Seq != told.After+uint64(i+1)<<storerules.SeqShift {
 			return ok, nil, nil
 		}
@@ -51,7 +51,7 @@ func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bo
 	return ok, told, nil
 }
 
-// putOf is the entry of the feed that puts the chunks of a version, which was just indexed.
+// putOf returns the change that puts the chunks of a version that was just indexed.
 func (t *tx) putOf(v *head, in *backend.Indexed) (put backend.Change, err error) {
 	put = backend.Change{Seq: uint64(v.SeqChunks) << storerules.SeqShift, Kind: backend.PutChunks, Source: v.Num, SourceID: v.ID, Lane: in.Lane,
 		Rows: storerules.RowsOf(v.First, in.Chunks)}
@@ -70,8 +70,8 @@ func (t *tx) putOf(v *head, in *backend.Indexed) (put backend.Change, err error)
 	return put, err
 }
 
-// changeHeld does something to each version that is still held under its token, all in one
-// transaction, and reports which were. It calls end, unless that is nil, behind the last one.
+// changeHeld calls a function for each version that is still claimed under its token, all in one
+// transaction, and reports which are. It then calls end, unless that is nil.
 func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
 	do func(*tx, *head, *T) error, end func(*tx) error) (ok []bool, err error) {
 	for i := range items {
@@ -95,7 +95,7 @@ func changeHeld[T any](ctx context.Context, s *store, what string, items []T, of
 	return ok, nil
 }
 
-// describes reports whether what was indexed says more of its version than was accepted.
+// describes reports whether indexing sets fields of the version beside its chunks.
 func describes(in *backend.Indexed) bool {
 	return len(in.Tags) > 0 || in.Title != "" || !in.Time.IsZero() || in.Doc != nil
 }
@@ -129,10 +129,10 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 	})
 }
 
-// Keys of chunks are looked up keysAtOnce at a time, and one by one where there are less than fewKeys.
+// Keys of chunks are looked up in batches of keysAtOnce. If there are fewer than fewKeys, they are looked up one by one.
 const keysAtOnce, fewKeys = 64, 4
 
-// findHash finds chunks by the hashes of their keys. The row of the version whose chunks are being added may be missing yet.
+// findHash finds chunks by the hashes of their keys. The LEFT JOIN is needed because the row of the version whose chunks are being added may not exist yet.
 const findHash = `SELECT c.source, s.part, c.key, c.hash, c.ordinal FROM chunks c INDEXED BY chunks_key LEFT JOIN sources s ON s.num = c.source WHERE c.hash `
 
 var (
@@ -160,7 +160,7 @@ func (x rows) AddChunks(v *head, chunks []backend.Chunk) error {
 	return nil
 }
 
-// checkKeys returns an error unless the keys of chunks, the first of which is number from of its version, are free.
+// checkKeys returns an error unless the keys of chunks are free. from is the index of the first chunk in its version.
 func (t *tx) checkKeys(v *head, from int, chunks []backend.Chunk, hashes []int64) error {
 	taken := -1
 	for i, h := range hashes {
@@ -224,18 +224,18 @@ func (t *tx) addChunk(v *head, num int64, ch *backend.Chunk, hash int64) error {
 	return t.addRow(v, num, ch, hash, sum, vector)
 }
 
-// addRow stores a chunk, with its vector when that stands in the same row.
+// addRow stores a chunk, and its vector if the row has it.
 func (t *tx) addRow(v *head, num int64, ch *backend.Chunk, hash int64, sum, vector any) error {
 	return t.c.do(`INSERT INTO chunks (num, source, ordinal, hash, crc, key, text, heading, layout, extra, vector_crc, vector)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, v.Num, ch.Ordinal, hash, chunkSum(ch),
 		shortKey(ch.Key, ch.Ordinal), ch.Text, ch.Heading, shortJSON(ch.Layout), shortJSON(ch.Extra), sum, vector)
 }
 
-// chunkSum is the checksum over what a chunk holds, in this order.
+// chunkSum returns the checksum of a chunk's fields. Their order is part of the format.
 func chunkSum(ch *backend.Chunk) uint32 {
 	var sum uint32
 	for _, s := range [...]string{ch.Key, ch.Text, ch.Heading} {
-		sum = crc32.Update(sum, storerules.Castagnoli, unsafe.Slice(unsafe.StringData(s), len(s))) // it only reads
+		sum = crc32.Update(sum, storerules.Castagnoli, unsafe.Slice(unsafe.StringData(s), len(s))) // Update does not write
 	}
 	return crc32.Update(crc32.Update(sum, storerules.Castagnoli, ch.Layout), storerules.Castagnoli, ch.Extra)
 }
@@ -255,9 +255,9 @@ func readChunk(r *row, i int, ch *backend.Chunk) {
 	}
 }
 
-// eachChunk reads the chunks with n numbers from first on, with their vectors when
-// asked, which stand in a lane. A missing one is damage. f may keep what it gets. What is damaged is
-// noted in lost and left out, a vector alone where its chunk is sound; with a nil lost it is an error.
+// eachChunk reads the n chunks from number first on, and their vectors in a lane if vectors is set. A missing
+// chunk counts as damaged. f may keep its argument. A damaged chunk, or a damaged vector of an undamaged
+// chunk, is left out and added to lost. If lost is nil, damage is an error.
 func eachChunk(c *conn, first, n int64, vectors bool, lane backend.Lane, lost *losses, f func(ch *backend.Chunk)) error {
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.num BETWEEN ? AND ? ORDER BY c.num"
 	if vectors {

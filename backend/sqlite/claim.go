@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// maxDue bounds how many sources whose wait is over are put in order for a claim.
+// maxDue bounds the number of due sources that a claim sorts.
 const maxDue = 4096
 
 // candidate is a source that may be claimed.
@@ -44,7 +44,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			claim, mark, err := t.claim(f.num, one, token, leaseUntil)
 			switch {
 			case errors.Is(err, backend.ErrCorrupt):
-				// One damaged item must not keep the others from being worked on.
+				// One damaged item must not keep the others from being processed.
 				v, err := t.Rows.Version(f.num)
 				if err == nil && v != nil {
 					err = t.Condemn(v)
@@ -66,9 +66,9 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 	return out, nil
 }
 
-// candidates returns the oldest sources that can be claimed now: those that never
-// waited, of which there may be very many, straight from the index, and those whose
-// wait is over.
+// candidates returns the oldest sources that can be claimed now. Sources that were never
+// deferred, of which there may be very many, come from the index in order. Deferred sources
+// that are due are sorted.
 func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
 	add := func(r *row) error {
 		out = append(out, candidate{r.int(0), r.int(1)})
@@ -89,7 +89,7 @@ func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
 	return out[:min(limit, len(out))], nil
 }
 
-// claim takes a source and reads what a worker needs of it, but for what was read before, which may be nil. The source is to be marked.
+// claim reads the content of a source for the worker. one holds the columns that were read before, or is nil. The caller stores the mark that claim returns.
 func (t *tx) claim(num int64, one *claimed, token string, leaseUntil time.Time) (*backend.Claim, claimMark, error) {
 	if one == nil {
 		err := t.c.each(bg, claimSelect+" WHERE s.num = ?", func(r *row) error {
@@ -187,7 +187,7 @@ func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next
 		}
 		_, err = c.one(ctx, `SELECT due FROM sources INDEXED BY sources_pending
 			WHERE newest = 1 AND state < 4 ORDER BY due LIMIT 1`, func(r *row) error {
-			next = r.time(0) // 0, any time, becomes 1970
+			next = r.time(0) // 0 means any time, and becomes 1970
 			return nil
 		})
 		return err
@@ -200,7 +200,7 @@ func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next
 
 var _ backend.ErrorCounter = (*store)(nil)
 
-// ErrorCodes implements [backend.ErrorCounter]. It reads errored items alone.
+// ErrorCodes implements [backend.ErrorCounter]. It reads only errored items.
 func (s *store) ErrorCodes(ctx context.Context) (counts map[string]int, err error) {
 	err = s.readSettled(ctx, func(c *conn) error {
 		counts = map[string]int{}

@@ -18,7 +18,7 @@ func (r *row) time(i int) time.Time {
 	return time.UnixMicro(r.int(i)).UTC()
 }
 
-// checked reads a blob and its checksum. NULL passes as nil.
+// checked reads a blob and compares its checksum. NULL gives nil.
 func (r *row) checked(crc, data int, what string, num int64) []byte {
 	b := r.blob(data)
 	if got := int64(storerules.Checksum(b)); r.err == nil && got != r.int(crc) {
@@ -27,7 +27,7 @@ func (r *row) checked(crc, data int, what string, num int64) []byte {
 	return b
 }
 
-// hashOf names a text inside a partition in eight bytes; part 0 stands for all.
+// hashOf returns a hash of a text in a partition. part 0 means all partitions.
 func hashOf(part int64, text string) int64 {
 	var buf [256]byte
 	b := binary.LittleEndian.AppendUint64(buf[:0], uint64(part))

@@ -16,17 +16,18 @@ import (
 var _ backend.Compacter = (*store)(nil)
 
 const (
-	// fullEnough is the part of the pages in use from which on a file stays as it is. One whose rows came in any order is some
-	// seven tenths full.
+	// fullEnough is the fullness of pages from which on a file is not compacted. A file whose rows were inserted in random order
+	// is about .7 full.
 	fullEnough = .6
-	// compactSuffix names the file, beside a database, that it is written anew to.
+	// compactSuffix is the suffix of the file to which a database is copied.
 	compactSuffix = ".compact"
-	// compactPause is how often a copy under way looks whether it is still worth anything.
+	// compactPause is the interval at which a running copy checks whether it is still valid.
 	compactPause = 10 * time.Millisecond
 )
 
-// Compact implements [backend.Compacter]. The rows are copied to a new file while reads and writes go on. If nothing but named values was written
-// until the copy is complete, it gets those, the connections to the old file are closed, the new one takes its name, and calls go on with that.
+// Compact implements [backend.Compacter]. It copies the rows to a new file without blocking reads and writes. If anything but named values was written
+// meanwhile, it discards the copy. Otherwise it adds these values to the copy, closes the connections to the old file, and renames the copy to the old
+// file's name. Later calls use the new file.
 func (s *store) Compact(ctx context.Context) (again bool, err error) {
 	if v, _ := s.commits.load(); v == s.judged {
 		return false, nil
@@ -46,9 +47,9 @@ func (s *store) Compact(ctx context.Context) (again bool, err error) {
 	return s.takeName(ctx, to)
 }
 
-// sinceNow has what is written from here on noted; a commit under way is waited for.
+// sinceNow starts to record writes. It first waits for a commit in flight.
 func (s *store) sinceNow() {
-	s.mu.Lock() // no writer is made
+	s.mu.Lock() // keeps a writer from being made
 	defer s.mu.Unlock()
 	if s.w != nil {
 		s.w.turn.Lock()
@@ -57,7 +58,7 @@ func (s *store) sinceNow() {
 	s.since.begin()
 }
 
-// errOvertaken is why a copy is given up: something was written.
+// errOvertaken is the reason why a copy is discarded: a write has made it invalid.
 var errOvertaken = errors.New("overtaken by a write")
 
 func ignoreOvertaken(err error) error {
@@ -67,7 +68,7 @@ func ignoreOvertaken(err error) error {
 	return err
 }
 
-// compacted writes the file anew where that is worth it.
+// compacted copies the file, if it is not full enough, and reports whether it did.
 func (s *store) compacted(ctx context.Context, to string) (worth bool, err error) {
 	if err := s.Enter(ctx); err != nil {
 		return false, err
@@ -100,7 +101,7 @@ func (s *store) compacted(ctx context.Context, to string) (worth bool, err error
 	return err == nil, err
 }
 
-// untilOvertaken returns a context that ends when something was written that makes a copy void, and when the store is closed.
+// untilOvertaken returns a context that ends when a write makes the copy invalid, or the store is closed.
 func (s *store) untilOvertaken(ctx context.Context) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
@@ -128,7 +129,7 @@ func (s *store) untilOvertaken(ctx context.Context) (_ context.Context, stop fun
 	}
 }
 
-// copyTo writes the live rows to a new file, durably, that can take the place of the old one.
+// copyTo writes the live rows durably to a new file with the same settings.
 func (f *file) copyTo(ctx context.Context, to string) error {
 	c, err := openPlain(f.path, f.o.vfs)
 	if err != nil {
@@ -141,7 +142,7 @@ func (f *file) copyTo(ctx context.Context, to string) error {
 	if err = errors.Join(err, c.close()); err != nil {
 		return err
 	}
-	if c, err = openConn(to, f.o); err != nil { // from here on it has a log
+	if c, err = openConn(to, f.o); err != nil { // switches the copy to a write-ahead log
 		return err
 	}
 	if err := c.close(); err != nil {
@@ -150,9 +151,9 @@ func (f *file) copyTo(ctx context.Context, to string) error {
 	return syncFile(to)
 }
 
-// takeName puts a copy in the place of the file, unless it is void, or the file is in use now.
+// takeName replaces the file by its copy, unless the copy is invalid or the file stays in use. again reports whether to try later.
 func (s *store) takeName(ctx context.Context, copied string) (again bool, err error) {
-	if !s.apart.TryLock() { // a backup reads the file
+	if !s.apart.TryLock() { // a backup is reading the file
 		return true, nil
 	}
 	defer s.apart.Unlock()
@@ -173,16 +174,16 @@ func (s *store) takeName(ctx context.Context, copied string) (again bool, err er
 	return true, nil
 }
 
-// How often a copy waits for a moment in which nobody reads, for how long, and how long calls have in between.
+// Number of attempts to find a moment without reads, the wait of each, and the pause between them.
 const (
 	takeTries = 20
 	takeWait  = 20 * time.Millisecond
 	takePause = 100 * time.Millisecond
 )
 
-// tryName does what takeName says, if calls leave a moment for it. What waits for the disk is done while writes wait, and reads go on.
+// tryName is one attempt of takeName. It does slow disk operations while only writes wait and reads continue.
 func (s *store) tryName(ctx context.Context, copied string) (taken bool, err error) {
-	s.mu.Lock() // no writer is made, and where there is one it has a pause
+	s.mu.Lock() // keeps a writer from being made; an existing one pauses
 	defer s.mu.Unlock()
 	turn := func() {}
 	if s.w != nil {
@@ -199,13 +200,13 @@ func (s *store) tryName(ctx context.Context, copied string) (taken bool, err err
 	if err := s.readers.query(ctx, emptyLog); err != nil {
 		return false, err
 	}
-	// Removing a large file takes time: while it is open somewhere, it is only its name that goes.
-	if runtime.GOOS != "windows" { // where the name can't go then
+	// Removing a large file takes time. While the file is open here, the rename removes only its name.
+	if runtime.GOOS != "windows" { // Windows does not rename over an open file
 		old, err := os.Open(s.path)
 		if err != nil {
 			return false, err
 		}
-		defer func() { _ = old.Close() }() // only kept
+		defer func() { _ = old.Close() }() // it was not used
 	}
 	moment := s.Alone(takeWait, func() {
 		turn()
@@ -217,7 +218,7 @@ func (s *store) tryName(ctx context.Context, copied string) (taken bool, err err
 	return taken, err
 }
 
-// emptyLog moves the log into the file and cuts it, as far as readers allow, so that the last connection to close has nothing left to do.
+// emptyLog moves the log into the file and truncates it, as far as readers allow. Closing the last connection then takes little time.
 func emptyLog(c *conn) error {
 	err := c.each(bg, "PRAGMA wal_checkpoint(TRUNCATE)", func(*row) error { return nil })
 	if errors.Is(err, backend.ErrUnavailable) {
@@ -226,7 +227,7 @@ func emptyLog(c *conn) error {
 	return err
 }
 
-// swap closes the connections and renames the copy. No call is under way.
+// swap closes the connections and renames the copy. No call may be in flight.
 func (s *store) swap(copied string) (taken bool, err error) {
 	if s.Closing() {
 		return false, backend.ErrClosed
@@ -234,7 +235,7 @@ func (s *store) swap(copied string) (taken bool, err error) {
 	if err := s.reopen(); err != nil {
 		return false, err
 	}
-	// The last connection to close has moved the log into the file. One that is left would be taken for that of the new file.
+	// Closing the last connection has moved the log into the file. SQLite would take a remaining log for that of the new file.
 	if info, err := os.Stat(s.path + "-wal"); err == nil && info.Size() > 0 {
 		return false, nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -247,7 +248,7 @@ func (s *store) swap(copied string) (taken bool, err error) {
 	return true, nil
 }
 
-// copyValues gives a copy the named values that were written since it was begun, and what is written with any commit.
+// copyValues adds to a copy the named values that were written since it was started, and the rows that every commit writes.
 func (s *store) copyValues(copied string) (err error) {
 	names := s.since.written()
 	if len(names) == 0 {
@@ -269,7 +270,7 @@ func (s *store) copyValues(copied string) (err error) {
 		sql  string
 		args []any
 	}{
-		{"PRAGMA copy.synchronous=OFF", nil}, // it is synced as a whole
+		{"PRAGMA copy.synchronous=OFF", nil}, // the whole file is synced at the end
 		{"BEGIN", nil},
 		{"DELETE FROM copy.vals WHERE name IN (SELECT value FROM json_each(?))", []any{jsonTexts(names)}},
 		{"INSERT INTO copy.vals SELECT * FROM main.vals WHERE name IN (SELECT value FROM json_each(?))", []any{jsonTexts(names)}},

@@ -14,20 +14,20 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// errConstraint is inside errors of broken UNIQUE and other constraints.
+// errConstraint is wrapped by errors of violated UNIQUE and other constraints.
 var errConstraint = errors.New("constraint")
 
-// conn is a connection with its prepared statements. One goroutine at a time uses it.
+// conn is a connection with its prepared statements. It is not safe for concurrent use.
 type conn struct {
 	dc     driver.Conn
 	stmts  map[string]*stmt
-	recent [recentStmts]*stmt // some of stmts, by where their text lies
+	recent [recentStmts]*stmt // some of stmts, indexed by the address of their text
 }
 
-// maxKeptBuf is the size of the largest row.buf that a statement keeps for its next query.
+// maxKeptBuf is the maximal size of a row.buf that a statement keeps for its next query.
 const maxKeptBuf = 64 << 10
 
-// recentStmts is a power of two above the number of statements that ingestion runs.
+// recentStmts is a power of two and greater than the number of statements of ingestion.
 const recentStmts = 128
 
 type stmt struct {
@@ -37,23 +37,23 @@ type stmt struct {
 	query driver.StmtQueryContext
 	args  []driver.NamedValue
 	vals  []driver.Value
-	row   row // the current one of a query
+	row   row // current row of a query
 }
 
 // connOptions are the settings that differ between connections.
 type connOptions struct {
 	readOnly   bool
 	cacheBytes int
-	vfs        string // the file system that the file is in; empty: the default one
+	vfs        string // SQLite VFS of the file; empty: the default one
 }
 
 // walPages is the size of the write-ahead log, in pages of 4 KiB, from which on a
-// commit moves it into the database. In a larger log more of the pages that change
-// often are moved once instead of many times: ingestion into 50,000 memories takes an
-// eighth less processor time with 16384 than with 4096. 32 MiB is the middle of that.
+// commit moves it into the database. With a larger log, pages that change often are
+// moved less often: ingestion into 50,000 memories takes an eighth less processor time
+// with 16384 than with 4096. 8192 pages, 32 MiB, are a compromise.
 const walPages = 8192
 
-// openConn opens a database file, making it when it is absent.
+// openConn opens a database file. It creates the file if there is none.
 func openConn(path string, o connOptions) (*conn, error) {
 	dc, err := openDriver(fileURL(path, strings.TrimPrefix(o.inVFS(), "&")))
 	if err != nil {
@@ -74,7 +74,7 @@ func openConn(path string, o connOptions) (*conn, error) {
 	return c, nil
 }
 
-// inVFS is the setting of a connection that names its file system.
+// inVFS returns the URI parameter that selects the VFS.
 func (o connOptions) inVFS() string {
 	if o.vfs == "" {
 		return ""
@@ -82,11 +82,11 @@ func (o connOptions) inVFS() string {
 	return "&vfs=" + o.vfs
 }
 
-// fileURL names a database file with settings of its connection.
+// fileURL returns the URI of a database file with parameters of its connection.
 func fileURL(path, query string) string {
 	name := filepath.ToSlash(path)
 	if !strings.HasPrefix(name, "/") {
-		name = "/" + name // a Windows drive
+		name = "/" + name // the path begins with a Windows drive
 	}
 	u := url.URL{Scheme: "file", Path: name, RawQuery: query}
 	return u.String()
@@ -94,12 +94,12 @@ func fileURL(path, query string) string {
 
 func (o connOptions) cacheKiB() int { return max(o.cacheBytes/1024, 64) }
 
-// becomeReader turns a connection that can write into one that only reads.
+// becomeReader makes a connection read-only.
 func (c *conn) becomeReader(o connOptions) error {
 	return c.script(fmt.Sprintf("PRAGMA cache_size=-%d; PRAGMA query_only=ON", o.cacheKiB()))
 }
 
-// script runs statements without arguments and without keeping them prepared.
+// script runs statements without arguments. It does not keep them prepared.
 func (c *conn) script(sql string) error {
 	e, ok := c.dc.(driver.ExecerContext)
 	if !ok {
@@ -109,10 +109,10 @@ func (c *conn) script(sql string) error {
 	return translate(err)
 }
 
-// prepare returns the statement of a text, from the cache when it was used before.
-// Texts are constants, so the cache has a bound.
+// prepare returns the prepared statement of a text, from the cache if it was used before.
+// Texts are constants, so the cache is bounded.
 func (c *conn) prepare(sql string) (*stmt, error) {
-	// Looking a text up by what it says takes a tenth of the time of a small statement. A text of a statement is kept: no other has its place.
+	// A look-up by the content of a text takes a tenth of the time of a small statement. The address is enough, since the statement keeps its text in memory.
 	place := unsafe.StringData(sql)
 	recent := &c.recent[uintptr(unsafe.Pointer(place))/16%recentStmts]
 	if s := *recent; s != nil && unsafe.StringData(s.sql) == place && len(s.sql) == len(sql) {
@@ -155,11 +155,11 @@ func (s *stmt) bind(args []any) {
 	}
 }
 
-// unbind lets go of the values, which may be large.
+// unbind releases the values, which may be large.
 func (s *stmt) unbind() { clear(s.args) }
 
-// exec runs a statement and returns how many rows it changed. It cannot be
-// interrupted: whoever writes checks its ctx before.
+// exec runs a statement and returns the number of changed rows. It cannot be
+// interrupted, so callers check their ctx before.
 func (c *conn) exec(sql string, args ...any) (int64, error) {
 	s, err := c.prepare(sql)
 	if err != nil {
@@ -240,8 +240,8 @@ func (c *conn) close() error {
 	return translate(errors.Join(append(errs, c.dc.Close())...))
 }
 
-// row is the current row of a query. A value of another type than asked for sets
-// err, which ends the query.
+// row is the current row of a query. Reading a value as a wrong type sets err, which ends
+// the query.
 type row struct {
 	vals []driver.Value
 	err  error
@@ -278,7 +278,7 @@ func (r *row) str(i int) string {
 	return v
 }
 
-// blob returns bytes, nil for NULL.
+// blob returns bytes, or nil for NULL.
 func (r *row) blob(i int) []byte {
 	if r.vals[i] == nil {
 		return nil

@@ -67,7 +67,7 @@ func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryCl
 	return out, nil
 }
 
-// underWay reads the deliveries under live leases: as many as senders work on at once.
+// underWay reads the deliveries with live leases, which senders are working on.
 func underWay(ctx context.Context, c *conn, now time.Time) (out []backend.DueDelivery, err error) {
 	err = c.each(ctx, `SELECT num, org, url FROM deliveries INDEXED BY deliveries_sweeping WHERE status = 'sweeping' AND due > ?`, func(r *row) error {
 		out = append(out, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: r.str(2)})
@@ -76,8 +76,8 @@ func underWay(ctx context.Context, c *conn, now time.Time) (out []backend.DueDel
 	return out, err
 }
 
-// dueDeliveries goes from one address to the next, so that thousands that wait for
-// one of them do not stand in the way of the others. It reads no more of an address than a claim can take.
+// dueDeliveries reads due deliveries URL by URL, and no more of a URL than a claim can take. Thousands of
+// deliveries that wait for one URL therefore do not delay the others.
 func dueDeliveries(ctx context.Context, c *conn, claim backend.DeliveryClaim, underWay []backend.DueDelivery) (found []backend.DueDelivery, err error) {
 	var urls []string
 	err = c.each(ctx, `WITH RECURSIVE u (url) AS (

@@ -8,31 +8,32 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Driver is a SQLite in place of the one that is built with cgo; see [Register].
+// Driver is a SQLite driver to use in place of the cgo one; see [Register].
 type Driver struct {
-	// Open opens the database that a URI of SQLite names, such as "file:/data/store.db?mode=rw", with a busy timeout of 5 s. One
-	// goroutine at a time uses the connection. It and its statements implement driver.ExecerContext, StmtExecContext and
-	// StmtQueryContext; values of rows are int64, float64, string, []byte that stays as it is, and nil.
+	// Open opens the database with a SQLite URI such as "file:/data/store.db?mode=rw", with a busy timeout of 5 s. Only one
+	// goroutine at a time uses the connection. The connection and its statements implement driver.ExecerContext,
+	// StmtExecContext and StmtQueryContext. Values of rows are int64, float64, string, []byte and nil; the driver must
+	// not change a []byte later.
 	Open func(uri string) (driver.Conn, error)
-	// InTransaction reports whether a transaction is open; SQLite ends it by itself after some errors.
+	// InTransaction reports whether a transaction is open. SQLite ends a transaction by itself after some errors.
 	InTransaction func(driver.Conn) bool
-	// Code returns the primary result code of an error of the driver, and the error of the system that caused it, if it is
-	// known. ok is false for other errors.
+	// Code returns the primary result code of an error of the driver, and the system error that caused it, if known. ok is false
+	// for errors that are not the driver's.
 	Code func(err error) (code int, system error, ok bool)
 }
 
-// Register makes all databases that are opened later use a driver. It is for the init function of a package that a program
-// imports for that, such as backend/sqlite/purego, which needs no cgo.
+// Register sets the driver of all databases that are opened later. Call it from the init function of a package that
+// programs import for its driver, such as backend/sqlite/purego, which needs no cgo.
 func Register(d Driver) { current = &d }
 
-// current is the driver in use, nil where there is none.
+// current is the driver in use; nil: there is none.
 var current = builtin
 
 var errNeedsCgo = errors.New("this program was built without cgo and without another SQLite: build it with CGO_ENABLED=1 and a C compiler, " +
 	"import backend/sqlite/purego, or use another backend such as backend/inmem")
 
-// openDriver opens a connection of SQLite itself: database/sql would add a lock, a
-// pool and conversions to each of the small statements that this package lives on.
+// openDriver opens a connection of the driver itself. database/sql would add a lock, a
+// pool and conversions to each of the many small statements of this package.
 func openDriver(uri string) (driver.Conn, error) {
 	if current == nil {
 		return nil, errNeedsCgo
@@ -60,8 +61,8 @@ const (
 	codeNotADB     = 26
 )
 
-// translate turns an error of the driver into one of package backend. Errors that
-// are not the driver's, those of a context for one, pass unchanged.
+// translate converts an error of the driver to one of package backend. It returns other
+// errors, such as those of a context, unchanged.
 func translate(err error) error {
 	if err == nil || current == nil {
 		return err
@@ -72,7 +73,7 @@ func translate(err error) error {
 	}
 	switch code {
 	case codeFull, codeIO, codeBusy, codeLocked, codeNoMemory, codeCantOpen, codeProtocol, codeReadOnly, codePerm, codeInterrupt:
-		if system != nil { // callers tell a lack of file descriptors from other trouble
+		if system != nil { // callers distinguish a lack of file descriptors from other errors
 			return fmt.Errorf("sqlite: %v: %w: %w", err, backend.ErrUnavailable, system)
 		}
 		return fmt.Errorf("sqlite: %v: %w", err, backend.ErrUnavailable)

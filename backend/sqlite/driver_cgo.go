@@ -10,7 +10,7 @@ import (
 	"github.com/mattn/go-sqlite3"
 )
 
-// builtin is SQLite in C.
+// builtin is the cgo driver.
 var builtin = &Driver{
 	Open: func(uri string) (driver.Conn, error) {
 		sep := "?"

@@ -2,5 +2,5 @@
 
 package sqlite
 
-// builtin is missing: SQLite in C needs cgo.
+// builtin is nil, since the built-in driver needs cgo.
 var builtin *Driver

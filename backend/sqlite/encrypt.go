@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// encrypt makes the file system of encrypted files, if there is a key, and refuses a key that is not the one of a registry.
+// encrypt registers the VFS of encrypted files if there is a key. It returns an error if the key does not fit the registry.
 func (d *DB) encrypt(registry string) (err error) {
 	if d.o.EncryptionKey != nil {
 		if d.o.cipher, err = atrest.NewCipher(d.o.EncryptionKey, "sqlite"); err != nil {
@@ -27,7 +27,7 @@ func (d *DB) encrypt(registry string) (err error) {
 	return err
 }
 
-// decrypt takes that file system away; no file may be open.
+// decrypt unregisters the VFS. No file may be open.
 func (d *DB) decrypt() {
 	if d.unmount != nil {
 		d.unmount()
@@ -35,7 +35,8 @@ func (d *DB) decrypt() {
 	}
 }
 
-// fits refuses a database that is not encrypted with the key before SQLite opens it, which would take its log for an empty one.
+// fits returns an error if a database is not encrypted with the key. It must run before SQLite opens the database, since SQLite would take its log for an
+// empty one.
 func (d *DB) fits(path string) error {
 	state, err := sealedvfs.Look(path, d.o.cipher)
 	if err != nil {

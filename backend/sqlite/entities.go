@@ -100,10 +100,10 @@ func readMentions(c *conn, source int64) (ms []storerules.Mention, err error) {
 	return ms, err
 }
 
-// roots finds what entities stand for, during one read.
+// roots finds the roots of entities during one read.
 type roots struct {
 	c      *conn
-	merged bool // some entity was folded into another
+	merged bool // some entity was merged into another
 	known  map[int64]int64
 }
 
@@ -114,7 +114,7 @@ func newRoots(c *conn) (*roots, error) {
 	return rs, err
 }
 
-// of returns the entity that an entity was folded into, or itself.
+// of returns the root of an entity.
 func (rs *roots) of(num int64) (root int64, err error) {
 	if !rs.merged {
 		return num, nil
@@ -141,7 +141,7 @@ func readEntity(r *row) *backend.Entity {
 	return e
 }
 
-// entityByNum reads an entity, nil when it is gone.
+// entityByNum reads an entity, or returns nil if it is gone.
 func entityByNum(c *conn, num int64) (e *backend.Entity, err error) {
 	_, err = c.one(bg, "SELECT "+entityCols+" FROM entities WHERE num = ?", func(r *row) error {
 		e = readEntity(r)
@@ -153,7 +153,7 @@ func entityByNum(c *conn, num int64) (e *backend.Entity, err error) {
 	return e, nil
 }
 
-// readEntities reads entities from the database, nil where gone.
+// readEntities reads entities from the database, with nil for missing ones.
 func (s *store) readEntities(ctx context.Context, nums []int64) (out []*backend.Entity, err error) {
 	var lost losses
 	err = s.read(ctx, func(c *conn) error {
@@ -205,7 +205,7 @@ func (s *store) entitiesByKey(ctx context.Context, part backend.Partition, keys 
 	return out, lost.Err()
 }
 
-// followAliases returns the key that a key stands for.
+// followAliases returns the key of the root of a key.
 func followAliases(c *conn, part int64, key string) (string, error) {
 	for {
 		found, err := c.one(bg, "SELECT into_key FROM aliases WHERE part = ? AND key = ?", func(r *row) error {
@@ -218,7 +218,7 @@ func followAliases(c *conn, part int64, key string) (string, error) {
 	}
 }
 
-// forEach calls f for each element and gives up when ctx ends.
+// forEach calls f for each element, and stops if ctx ends.
 func forEach[T any](ctx context.Context, items []T, f func(i int, item T) error) error {
 	for i, item := range items {
 		if i%64 == 63 {
@@ -233,7 +233,7 @@ func forEach[T any](ctx context.Context, items []T, f func(i int, item T) error)
 	return nil
 }
 
-// findPart finds a partition in a read; 0 when it is absent.
+// findPart returns the id of a partition, or 0 if there is none.
 func findPart(c *conn, p backend.Partition) (id int64, err error) {
 	_, err = c.one(bg, "SELECT id FROM parts WHERE sub = ? AND class = ?", func(r *row) error {
 		id = r.int(0)

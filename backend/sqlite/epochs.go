@@ -10,33 +10,33 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// maxEpochs is how many epochs a store remembers, of openings that changed something that indexes follow. An index that
-// saw no change since an older one is built anew.
+// maxEpochs is the number of epochs that a store keeps, of openings that changed something that indexes follow. An index
+// whose last change is from an older epoch is rebuilt.
 const maxEpochs = 256
 
-// epoch is an opening of the store that wrote something.
+// epoch is an opening of the store that has written something.
 type epoch struct {
 	num, seq int64 // seq: the last entry of the feed before it
 	id       uint64
 }
 
-// epochs are those of a store. The writer changes them; anybody reads what was committed.
+// epochs holds the epochs of a store. Only the writer changes them. All goroutines read the committed ones.
 type epochs struct {
-	now     uint64 // of this opening
+	now     uint64 // epoch of this opening
 	known   []epoch
-	stored  bool // now stands in the file
-	writing bool // the transaction under way puts it there
+	stored  bool // now is in the file
+	writing bool // the current transaction stores now
 	shared  *atomic.Pointer[[]epoch]
 }
 
-// newEpoch returns a random number above 0 that SQLite can keep.
+// newEpoch returns a random number above 0 that SQLite can store.
 func newEpoch() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:])
 	return binary.LittleEndian.Uint64(b[:])>>1 | 1
 }
 
-// readEpochs reads the epochs of a store, oldest first, for an opening that is one of its own.
+// readEpochs reads the epochs of a store, oldest first. now is the epoch of this opening.
 func readEpochs(c *conn, now uint64, shared *atomic.Pointer[[]epoch]) (*epochs, error) {
 	e := &epochs{now: now, shared: shared}
 	err := c.each(bg, "SELECT num, epoch, seq FROM epochs WHERE num > 0 ORDER BY num", func(r *row) error {
@@ -50,8 +50,8 @@ func readEpochs(c *conn, now uint64, shared *atomic.Pointer[[]epoch]) (*epochs, 
 	return e, err
 }
 
-// write puts the epoch of this opening into the file, with its first transaction; seq is the last entry
-// of the feed before that.
+// write stores the epoch of this opening with its first transaction. seq is the last entry of the feed
+// before it.
 func (e *epochs) write(c *conn, seq int64) error {
 	if e.stored {
 		return nil

@@ -99,8 +99,8 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 	return out, nil
 }
 
-// feedEntries reads the entries of the feed that can fit into limit. A put that its version
-// stands for may, in a file of an earlier schema, have a row as well.
+// feedEntries reads the entries of the feed that can fit into limit. For a placed version, the version itself is
+// the entry of its put; files of earlier schemas may have a row for it as well.
 func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit int) (out []storerules.FeedEntry, err error) {
 	size := int64(0)
 	err = c.each(ctx, `SELECT f.seq, f.kind, f.source, f.class, f.sub, f.id,
@@ -110,7 +110,7 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 			ORDER BY seq LIMIT ?3) f
 		LEFT JOIN sources s ON s.num = f.source AND f.sub IS NULL LEFT JOIN parts p ON p.id = s.part ORDER BY f.seq`, func(r *row) error {
 		if len(out) > 0 && size >= int64(limit) {
-			return nil // the last few rows of the LIMIT
+			return nil // skip the remaining rows of the LIMIT
 		}
 		e := storerules.NewEntry(r.int(0), r.int(1), r.int(2), start)
 		switch {
@@ -138,7 +138,7 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 	return out, err
 }
 
-// feedRows reads what entries of the feed say. What is damaged is left out: recall of all else goes on.
+// feedRows reads the content of feed entries. It leaves out damaged rows, so that the rest stays searchable.
 type feedRows struct {
 	c     *conn
 	roots *roots

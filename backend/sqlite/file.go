@@ -11,31 +11,31 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// file is an open database: its writer, its readers, and the calls under way. Most
-// files are only read while they are open, so that the writer has a connection, and a
-// goroutine, from the first write on.
+// file is an open database with its writer, its readers, and the gate of its calls. Most
+// files are only read while they are open, so the writer, with its connection and
+// goroutine, is only made by the first write.
 type file struct {
 	storerules.Gate
 	path    string
-	o       connOptions // of the writer
+	o       connOptions // options of the writer
 	start   func(c *conn) (state, error)
 	readers *pool
 	logs    *logs
 	ice     *ice
-	uid     string // of the workspace; empty: the registry
-	onClose func() // runs once, at the end of close
+	uid     string // uid of the workspace; empty: the registry
+	onClose func() // called once, at the end of close
 
-	cipher *atrest.Cipher // nil: it is not encrypted
+	cipher *atrest.Cipher // nil: the file is not encrypted
 	apart  *sync.RWMutex
 
 	mu     sync.Mutex
-	w      *writer // nil before the first write
-	before int64   // commits of writers before w
+	w      *writer // nil until the first write
+	before int64   // number of commits of former writers
 }
 
-// openFile opens a database and brings it to its newest schema. start gives the
-// state of a writer, from what the database holds; it is called once for what the
-// readers need of it, and again for the writer.
+// openFile opens a database and migrates it to the newest schema. start reads the state of
+// a writer from the database. openFile calls it once for the fields that readers need, and
+// again for the writer.
 func openFile(ctx context.Context, path string, o Options, s schema, start func(c *conn) (state, error)) (*file, error) {
 	if err := os.Remove(path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a crash
 		return nil, err
@@ -61,7 +61,7 @@ func openFile(ctx context.Context, path string, o Options, s schema, start func(
 	return f, nil
 }
 
-// writer returns the writer, which the first call starts.
+// writer returns the writer. The first call makes it.
 func (f *file) writer() (*writer, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *file) writer() (*writer, error) {
 	return f.w, nil
 }
 
-// committed is how many commits this opening has made; the caller holds mu.
+// committed returns the number of commits of this opening. The caller holds mu.
 func (f *file) committed() int64 {
 	if f.w == nil {
 		return f.before
@@ -88,7 +88,7 @@ func (f *file) committed() int64 {
 	return f.before + f.w.groups.Load()
 }
 
-// reopen closes all connections; the next calls open new ones. The caller holds mu, and no call is under way.
+// reopen closes all connections; the next calls open new ones. The caller holds mu, and no call may be in flight.
 func (f *file) reopen() error {
 	err := f.readers.reopen()
 	if f.w != nil {
@@ -125,7 +125,7 @@ func (f *file) read(ctx context.Context, fn func(c *conn) error) error {
 	return f.readers.read(ctx, fn)
 }
 
-// readSoon is read, which others that read for long keep from nothing.
+// readSoon is read that does not wait for long reads of others.
 func (f *file) readSoon(ctx context.Context, fn func(c *conn) error) error {
 	if err := f.Enter(ctx); err != nil {
 		return err
@@ -143,8 +143,8 @@ func (f *file) query(ctx context.Context, fn func(c *conn) error) error {
 	return f.readers.query(ctx, fn)
 }
 
-// close waits for the calls under way and closes the connections; the last one to
-// close moves the write-ahead log into the database. Closing again does nothing.
+// close waits for calls in flight and closes the connections. Closing the last one moves
+// the write-ahead log into the database. Further calls do nothing.
 func (f *file) close() error {
 	if !f.Shut() {
 		return nil

@@ -30,7 +30,7 @@ func (s *store) FinishTold(ctx context.Context, items []backend.Finished) (ok []
 				Source: v.Num, SourceID: v.ID, Title: v.Title, Time: v.Time, Session: v.Session, Mentions: t.Mentioned})
 			return err
 		}, func(t *tx) error {
-			// What is folded together now may belong to what was told.
+			// Merges of this call may concern the changes to return.
 			if err := t.flush(); err != nil {
 				return err
 			}

@@ -11,18 +11,18 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// Of a file of SQLite (https://sqlite.org/fileformat2.html).
+// Sizes in a SQLite file (https://sqlite.org/fileformat2.html).
 const (
 	pageSize   = 4096
-	fileHeader = 100 // bytes in front of what page 1 holds
-	pageHeader = 8   // of a page of a B-tree without children; 4 more with them
+	fileHeader = 100 // bytes of the file header, at the beginning of page 1
+	pageHeader = 8   // bytes of the header of a B-tree leaf page; interior pages have 4 more
 )
 
-// fullnessPages is how many pages are looked at to tell how full all are: the estimate is off by some hundredths.
+// fullnessPages is the number of sampled pages. The estimate has an error of some hundredths.
 const fullnessPages = 256
 
-// fullness estimates from a sample which part of the pages of B-trees is in use. What stands in the log alone is not seen. c is that
-// of encrypted files, else nil.
+// fullness estimates from a sample the share of B-tree pages in use. It does not read the log. c is the cipher of encrypted files, or
+// nil.
 func fullness(path string, c *atrest.Cipher) (part float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -40,16 +40,16 @@ func fullness(path string, c *atrest.Cipher) (part float64, err error) {
 	pages := info.Size() / stride
 	first, err := readPage(f, 0, c)
 	if err != nil || len(first) < fileHeader || binary.BigEndian.Uint16(first[16:]) != pageSize {
-		return 1, err // of other sizes nothing is known
+		return 1, err // treat a file with another page size as full
 	}
 	usable := pageSize - int64(first[20])
 	r := rand.New(rand.NewPCG(uint64(pages), 1))
 	used, room := int64(0), int64(0)
 	for i := range min(pages-1, fullnessPages) {
-		// One of each stretch of as many pages.
+		// Sample one page of each range of equal length.
 		from, to := 1+i*(pages-1)/min(pages-1, fullnessPages), 1+(i+1)*(pages-1)/min(pages-1, fullnessPages)
 		at := from + r.Int64N(to-from)
-		if at%(usable/5+1) == 1 { // page 2 and each of these tell where pages belong
+		if at%(usable/5+1) == 1 { // pointer-map pages, which are no B-tree pages
 			continue
 		}
 		page, err := readPage(f, at, c)
@@ -76,11 +76,11 @@ func readPage(f io.ReaderAt, at int64, c *atrest.Cipher) ([]byte, error) {
 	return page, err
 }
 
-// usedOf returns how many bytes of a page of a B-tree are in use; ok is false for other pages, and for one that is just being written.
+// usedOf returns the number of used bytes of a B-tree page. ok is false for other pages, and for a page that is just being written.
 func usedOf(page []byte, usable int64) (used int64, ok bool) {
 	header := int64(pageHeader)
 	switch page[0] {
-	case 2, 5: // with children
+	case 2, 5: // interior pages
 		header += 4
 	case 10, 13:
 	default:

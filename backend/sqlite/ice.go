@@ -9,20 +9,20 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// errMoved is what writes to a deployment get that lives elsewhere now.
+// errMoved is the error of writes to a deployment that has been moved.
 var errMoved = fmt.Errorf("%w: %w", backend.ErrMoved, backend.ErrUnavailable)
 
-// ice lets all writes of a deployment wait for a moment, and notes which workspaces were written to.
+// ice can suspend all writes of a deployment, and counts the writes of each workspace.
 type ice struct {
 	mu     sync.Mutex
-	under  int              // writes under way
-	idle   chan struct{}    // closed when under gets 0; nil: nobody waits for that
-	thawed chan struct{}    // closed when writes may go on; nil: they may
-	moved  bool             // they never will
-	stamps map[string]int64 // writes by workspace; nil: nobody asked yet
+	under  int              // number of writes in flight
+	idle   chan struct{}    // closed when under becomes 0; nil: nobody waits
+	thawed chan struct{}    // closed when writes may continue; nil: they are not suspended
+	moved  bool             // writes fail, since the deployment was moved
+	stamps map[string]int64 // number of writes of each workspace; nil: watch was not called yet
 }
 
-// enter waits until a write may begin. Who gets nil owes a leave.
+// enter waits until a write may begin. If it returns nil, the caller must call leave.
 func (z *ice) enter(ctx context.Context) error {
 	for {
 		z.mu.Lock()
@@ -45,7 +45,7 @@ func (z *ice) enter(ctx context.Context) error {
 	}
 }
 
-// leave ends a write to a workspace; that with an empty uid is the registry.
+// leave ends a write to a workspace, or to the registry if uid is empty.
 func (z *ice) leave(uid string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -58,7 +58,7 @@ func (z *ice) leave(uid string) {
 	}
 }
 
-// watch returns how often workspaces were written to since the first call. Writes that are under way count when they end.
+// watch returns the number of writes of each workspace since its first call. A write counts when it ends.
 func (z *ice) watch() map[string]int64 {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -68,7 +68,7 @@ func (z *ice) watch() map[string]int64 {
 	return maps.Clone(z.stamps)
 }
 
-// freeze waits for writes that are under way; others wait until thaw.
+// freeze suspends new writes and waits for those in flight.
 func (z *ice) freeze(ctx context.Context) error {
 	z.mu.Lock()
 	if z.thawed != nil {
@@ -101,7 +101,7 @@ func (z *ice) thaw() {
 	z.thawed, z.idle = nil, nil
 }
 
-// leaveForGood lets writes fail from here on.
+// leaveForGood makes all further writes fail if moved is set.
 func (z *ice) leaveForGood(moved bool) {
 	z.mu.Lock()
 	defer z.mu.Unlock()

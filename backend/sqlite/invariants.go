@@ -1,6 +1,6 @@
 package sqlite
 
-// invariants are queries that find nothing in a sound store.
+// invariants are queries that return no rows for an undamaged store.
 var invariants = map[string]string{
 	"item with two newest versions": `SELECT part, id FROM sources WHERE newest = 1 GROUP BY part, id HAVING count(*) > 1`,
 	"old version that was not indexed, or without its newest": `SELECT num FROM sources s WHERE newest = 0 AND

@@ -8,23 +8,23 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// maxLag is how many placed versions the counters may be behind.
+// maxLag is the number of placed versions that the counters in the file may lack.
 const maxLag = 64
 
-// lag is how far the counters in the file are behind. A version that is placed under a new id
-// says by its row all that counters would: its number, that of its last chunk, that it is one
-// more, completed, and in which partition. A commit that did nothing else leaves the counters'
-// page alone, up to maxLag versions; any other writes them. So the versions above the last number
-// that row 0 gave out are all placed and completed, and whoever reads counters adds them.
+// lag describes how far the counters in the file lag behind. The row of a version placed under a
+// new id determines its effect on all counters: its number, the number of its last chunk, one more
+// completed item, and the partition. A commit that only places such versions does not write the
+// counters, up to maxLag versions; any other commit does. All versions above the last number in
+// row 0 are therefore placed and completed, and readers of counters add them.
 type lag struct {
-	placed []lagged // the versions that the counters lack
-	told   ledger   // what row 0 and those versions say
+	placed []lagged // versions that the counters in the file lack
+	told   ledger   // sum of row 0 and these versions
 }
 
 // lagged is a version that the counter of its partition lacks.
 type lagged struct{ part, chunks int64 }
 
-// readLag reads the ledger and how far it is ahead of the counters.
+// readLag reads the ledger and its lag.
 func readLag(c *conn) (l ledger, g lag, err error) {
 	l, err = readLedger(c)
 	if err == nil {
@@ -39,8 +39,8 @@ func readLag(c *conn) (l ledger, g lag, err error) {
 
 const behindSQL = "SELECT part, chunks FROM sources WHERE num > (SELECT source FROM counters WHERE id = 0)"
 
-// note notes that a version was placed under a new id, which made before into after. It is
-// false when the counters have to be written anyway.
+// note adds a version placed under a new id, which changed the ledger from before to after. It
+// returns false if the counters must be written anyway.
 func (g *lag) note(before, after *ledger, v *head) bool {
 	if g.told != *before {
 		return false
@@ -50,7 +50,7 @@ func (g *lag) note(before, after *ledger, v *head) bool {
 	return true
 }
 
-// due reports whether the counters have to be written so that the file says led.
+// due reports whether the counters must be written for the file to represent led.
 func (g *lag) due(led *ledger) bool { return g.told != *led || len(g.placed) > maxLag }
 
 // write writes the counters.
@@ -67,7 +67,7 @@ func (g *lag) write(c *conn, led *ledger) error {
 	return led.write(c)
 }
 
-// behind counts by partition what its counters lack, in the read that c is in.
+// behind returns, for each partition, what its counters in the file lack. It runs in the transaction of c.
 func behind(ctx context.Context, c *conn) (map[int64]storerules.PartSum, error) {
 	sums := make(map[int64]storerules.PartSum)
 	err := c.each(ctx, behindSQL, func(r *row) error {

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-const laneBits = 2 // of a number in lane_vectors
+const laneBits = 2 // low bits of a number in lane_vectors that are the lane
 
 func (s *store) PutVectors(ctx context.Context, lane backend.Lane, items []backend.LaneVectors) (ok []bool, err error) {
 	if err := storerules.CheckFill(lane); err != nil {
@@ -116,8 +116,8 @@ func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64)
 	return has, nil
 }
 
-// eachVector reads the vectors of n chunks in a lane above 0, nil where a chunk has none, or a damaged one,
-// which is noted in lost.
+// eachVector reads the vectors of n chunks in a lane above 0, with nil for missing and damaged ones. It adds
+// damaged ones to lost.
 func eachVector(c *conn, first, n int64, lane backend.Lane, lost *losses, f func(chunk int64, ordinal int, vector []float32)) error {
 	return c.each(bg, `SELECT c.num, c.ordinal, v.crc, v.data FROM chunks c LEFT JOIN lane_vectors v ON v.id = (c.num << 2 | ?3)
 		WHERE c.num BETWEEN ?1 AND ?2 ORDER BY c.num`, func(r *row) error {

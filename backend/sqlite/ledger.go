@@ -7,17 +7,17 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// ledger is row 0 of the counters. It is written once per transaction.
+// ledger is row 0 of the counters. A transaction writes it at most once.
 type ledger struct {
 	storerules.Numbers
-	states [backend.Errored + 1]int64 // how many newest versions stand in each
-	placed int64                      // the last version that is an entry of the feed itself
+	states [backend.Errored + 1]int64 // number of newest versions in each state
+	placed int64                      // the last placed version whose row is its feed entry
 }
 
 const ledgerCols = "source, chunk, entity, relation, merge_no, event, part, seq, feed_start, queued, processing, graph, completed, errored, retractions, placed"
 
-// readLedger reads row 0 and adds what is behind it: the versions above its last number are
-// all placed, see lag. The caller makes sure that nothing is committed meanwhile.
+// readLedger reads row 0 and adds the versions above its last number, which are all placed; see
+// lag. The caller makes sure that there is no commit meanwhile.
 func readLedger(c *conn) (l ledger, err error) {
 	found, err := c.one(context.Background(), "SELECT "+ledgerCols+" FROM counters WHERE id = 0", func(r *row) error {
 		for i, p := range l.fields() {
@@ -41,12 +41,12 @@ func readLedger(c *conn) (l ledger, err error) {
 	return l, err
 }
 
-// place counts the placed version num, after whose chunks the last one is lastChunk.
+// place counts the placed version num. lastChunk is the number of its last chunk, or of the last one before.
 func (l *ledger) place(num, lastChunk int64) {
 	l.Source, l.Seq, l.placed, l.Chunk = num, num, num, lastChunk
 }
 
-// fields are the numbers in the order of ledgerCols.
+// fields returns pointers to the numbers in the order of ledgerCols.
 func (l *ledger) fields() []*int64 {
 	return []*int64{
 		&l.Source, &l.Chunk, &l.Entity, &l.Relation, &l.Merge, &l.Event, &l.Part, &l.Seq, &l.FeedStart,
@@ -64,7 +64,7 @@ func (l *ledger) write(c *conn) error {
 		seq = ?, feed_start = ?, queued = ?, processing = ?, graph = ?, completed = ?, errored = ?, retractions = ?, placed = ? WHERE id = 0`, args...)
 }
 
-// move counts a newest version out of one state and into another; 0 is outside.
+// move updates the state counts for a newest version that changes its state. 0 is no state.
 func (l *ledger) move(from, to backend.State) {
 	if from != 0 {
 		l.states[from]--

@@ -33,7 +33,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 	return page, total, lost.Err()
 }
 
-// listIDs lists named items; what they are filtered by is read with them.
+// listIDs lists the items with the ids of q. It reads all of them and filters in memory.
 func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (found []*backend.Source, total int, err error) {
 	seen := make(map[string]bool, len(q.IDs))
 	err = forEach(ctx, q.IDs, func(_ int, id string) error {
@@ -58,9 +58,9 @@ func listIDs(ctx context.Context, c *conn, part int64, q *backend.ListQuery, los
 	return slices.Clip(found[from:to]), total, nil
 }
 
-// listPart lists a partition. A filter that names a tag is led by the index of tags,
-// and what else it names is read from the tags of each row that this finds; else the
-// index of the list leads.
+// listPart lists a partition. If the filter has an indexed tag, it uses the index of tags and
+// checks the rest of the filter with the tags of each row. Otherwise it uses the index of the
+// list order.
 func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (page []*backend.Source, total int, err error) {
 	if len(q.Filter.All) > 0 || len(q.Filter.Not) > 0 {
 		return listFiltered(ctx, c, part, q, lost)
@@ -69,7 +69,7 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	if total, err = countStates(ctx, c, part, q.States, q.Now); err != nil || q.Limit <= 0 || q.Offset >= total {
 		return nil, total, err
 	}
-	read := 0 // damaged ones too
+	read := 0 // number of rows read, including damaged ones
 	more := func(condition, order string, args ...any) error {
 		if read == q.Limit {
 			return nil
@@ -87,7 +87,7 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 		forth = " ORDER BY s.updated DESC, s.id LIMIT ?"
 		back  = " ORDER BY s.updated, s.id DESC LIMIT ?"
 	)
-	// Those without a time come last. Of those at the time of a place, which may be many, the index tells where they begin.
+	// Sources without a time come last. Many sources may have the time of the place, so the condition also uses the id.
 	switch at := cmp.Or(q.Behind, q.Ahead); {
 	case at == nil:
 		args := []any{part, storerules.Micros(q.Now), q.Limit, max(q.Offset, 0)}
@@ -119,12 +119,13 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 	return page, total, err
 }
 
-// fromStates is what a list of the items in some states is read from.
+// fromStates returns the FROM clause for a list of items in some states.
 func fromStates(states []backend.State) string {
 	return " FROM sources s INDEXED BY " + listIndex(states) + " WHERE s.part = ? AND s.newest = 1 AND (s.expires IS NULL OR s.expires > ?)" + inStates(states)
 }
 
-// countStates returns how many items of a partition are in some states, nil: in any. Most are completed: these are what the others are not.
+// countStates returns the number of items of a partition in some states; nil means all states. Since most items are completed, it counts these as all items
+// minus the others.
 func countStates(ctx context.Context, c *conn, part int64, states []backend.State, now time.Time) (total int, err error) {
 	if states == nil {
 		return countPart(ctx, c, part, now)
@@ -158,7 +159,7 @@ func countStates(ctx context.Context, c *conn, part int64, states []backend.Stat
 	return total, nil
 }
 
-// countPart returns how many items of a partition have not expired, from what is counted as items come and go.
+// countPart returns the number of items of a partition that have not expired, computed from its counters.
 func countPart(ctx context.Context, c *conn, part int64, now time.Time) (total int, err error) {
 	gone, err := expiredItems(ctx, c, now)
 	if err != nil {
@@ -175,7 +176,7 @@ func countPart(ctx context.Context, c *conn, part int64, now time.Time) (total i
 	return total, err
 }
 
-// listIndex names the index that leads to the items in some states: errored ones and those on their way have their own.
+// listIndex returns the index for items in some states. Errored items and items in progress have partial indexes.
 func listIndex(states []backend.State) string {
 	waiting := func(s backend.State) bool { return s < backend.Completed }
 	switch {
@@ -189,7 +190,8 @@ func listIndex(states []backend.State) string {
 	return "sources_list"
 }
 
-// inStates is the condition that a source is in one of some states; nil: in any. The planner must see that it implies that of listIndex.
+// inStates returns the condition that a source is in one of some states; nil means all states. It must imply the condition of the partial index in a way that
+// SQLite's planner recognises.
 func inStates(states []backend.State) string {
 	if states == nil {
 		return ""
@@ -209,14 +211,14 @@ func inStates(states []backend.State) string {
 	return sql.String()
 }
 
-// listed is a row of a filtered list: enough to put it in order.
+// listed holds the columns of a filtered row that are needed for sorting.
 type listed struct {
 	num, updated int64
 	id           string
 }
 
-// listFiltered reads little of each row that may match, puts those that do in order,
-// and reads all of the page.
+// listFiltered reads a few columns of each row that may match, sorts the matching rows, and
+// reads all columns only of the page.
 func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lost *losses) (page []*backend.Source, total int, err error) {
 	sql := "SELECT s.num, s.updated, s.id, s.tags FROM sources s INDEXED BY " + listIndex(q.States) + " WHERE s.part = ?1 AND s.newest = 1"
 	args := []any{part, storerules.Micros(q.Now)}
@@ -262,8 +264,8 @@ func listFiltered(ctx context.Context, c *conn, part int64, q *backend.ListQuery
 	return page, total, err
 }
 
-// leadingGroup is the group of a filter with the fewest tags among those that the index of
-// tags can lead, nil when it has none.
+// leadingGroup returns the group of a filter with the fewest tags among those whose tags are all
+// indexed, or nil if there is none.
 func leadingGroup(class backend.Class, f backend.Filter) []int64 {
 	var least []uint64
 	for _, group := range f.All {

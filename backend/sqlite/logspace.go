@@ -5,16 +5,16 @@ import (
 	"os"
 )
 
-// logBytes is about the size of a log of walPages, and logLimit that to which one that a large
-// commit made longer is cut.
+// logBytes is about the size of a log of walPages. logLimit is the size to which a log is truncated
+// after a large commit.
 const (
 	logBytes = walPages * (4096 + 24)
 	logLimit = logBytes + maxLogSpace
 )
 
-// Bounds of the space that is made ahead in a write-ahead log, in bytes: from which size of the
-// log on, how much at once, and after how large a growth by one commit none is, since that
-// commit's own bytes cost more than the growing.
+// Bounds of preallocation in a write-ahead log, in bytes: the least size of the log, the size of a
+// step, and the growth by one commit from which on there is no preallocation, since writing so large
+// a commit costs more than growing the file.
 const (
 	minLogSpace  = 64 << 10
 	maxLogSpace  = 256 << 10
@@ -23,21 +23,20 @@ const (
 
 var zeros [64 << 10]byte
 
-// logSpace keeps a write-ahead log longer than what stands in it. A sync of a file that has
-// grown writes the file's length and blocks as well, and takes half as long again as that of
-// one whose bytes were there before; SQLite grows its log by the frames of each commit until it
-// is as large as it gets, then starts again at its front. What follows the last commit means
-// nothing to SQLite: it is there after every restart of the log too.
+// logSpace preallocates space in a write-ahead log. A sync of a file that has grown also writes the
+// file's length and block map, and takes 1.5 times as long as one of a file of constant length. SQLite
+// grows its log with each commit up to its maximal size, and then starts again at the front. It
+// ignores the bytes after the last commit, since they are there after every restart of the log too.
 type logSpace struct {
 	path string
-	size int64 // of the file when it was last looked at
-	off  bool  // space could not be made
+	size int64 // last known size of the file
+	off  bool  // preallocation failed before
 }
 
 func newLogSpace(db string) *logSpace { return &logSpace{path: db + "-wal"} }
 
-// ahead is called after a commit by who writes. It helps or does nothing: where no space can be
-// made, SQLite reports that when it needs some.
+// ahead preallocates space after a commit. The writer calls it. It ignores errors: if the disk is
+// full, SQLite reports that when it needs space.
 func (l *logSpace) ahead() {
 	info, err := os.Stat(l.path)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// schema is the ordered migrations of one kind of file; the number of those applied
-// stands in the file's user_version.
+// schema holds the migrations of one kind of file, in order. The file's user_version is the
+// number of applied migrations.
 type schema []string
 
 var (
@@ -23,7 +23,7 @@ var (
 	storeSchema      = mustSchema("store")
 )
 
-// mustSchema reads the embedded NNNN_name.sql, which count from 1 without a gap.
+// mustSchema reads the embedded NNNN_name.sql, which are numbered from 1 without gaps.
 func mustSchema(kind string) schema {
 	dir := "migrations/" + kind
 	entries, err := fs.ReadDir(migrations, dir)
@@ -45,8 +45,8 @@ func mustSchema(kind string) schema {
 	return s
 }
 
-// migrate brings a file to the newest schema, each step in a transaction of its own.
-// [backend.ErrNewerSchema] when the file has steps that this release does not know.
+// migrate migrates a file to the newest schema, with one transaction for each step. If the file has
+// steps that this release does not know, it returns [backend.ErrNewerSchema].
 func (s schema) migrate(ctx context.Context, c *conn, what string) error {
 	var version int
 	_, err := c.one(ctx, "PRAGMA user_version", func(r *row) error {

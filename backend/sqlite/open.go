@@ -1,19 +1,19 @@
-// Package sqlite keeps the stores of a deployment on one machine: a SQLite file for
-// the registry and one for each workspace.
+// Package sqlite stores a deployment on one machine: a SQLite file for the registry and
+// one for each workspace.
 //
 //	dir/LOCK                             held while the deployment is open
 //	dir/deployment.db                    the registry
 //	dir/tenants/<2 hex>/<uid>/store.db   one workspace
-//	dir/template.db                      an empty one, while the first of a process is made
+//	dir/template.db                      an empty workspace, temporarily
 //
-// Writers of different workspaces never wait for each other, removing a workspace is
-// removing a directory, and a query across workspaces cannot be written. Inside a
-// file one connection writes: calls that arrive together share a transaction and its
-// fsync (write-ahead log, synchronous FULL), and a few read-only connections, opened
-// when they are needed, never wait for it.
+// Writers of different workspaces never wait for each other, a workspace is removed by
+// removing a directory, and a query across workspaces is impossible. Each file has one
+// writing connection. Concurrent writes share a transaction and its fsync (write-ahead
+// log, synchronous FULL). A few read-only connections, opened when they are needed, never
+// wait for the writer.
 //
-// SQLite is the one of a C compiler (cgo) unless the program registers another one: package backend/sqlite/purego, a module of
-// its own, does. Without either [Open] says what to do.
+// The package uses SQLite in C (cgo) unless the program registers another driver, as package backend/sqlite/purego does, which is a
+// module of its own. Without a driver, the error of [Open] says what to do.
 package sqlite
 
 import (
@@ -36,29 +36,29 @@ const (
 	DefaultCacheBytes = 8 << 20
 )
 
-// Options tunes a deployment. The zero value is good for thousands of workspaces.
+// Options are the options of a deployment. The zero value is suitable for thousands of workspaces.
 type Options struct {
-	// Readers is how many connections of one file may read at once; default
+	// Readers is the maximal number of read connections of one file. Default
 	// DefaultReaders, at most 64.
 	Readers int
-	// CacheBytes bounds the page cache of the connection that writes to a file. Each
-	// that reads has three eighths of it, and rows that recall reads again and again are
-	// kept decoded in half of it. Memory is taken as it is used. Default
-	// DefaultCacheBytes, at least 131072.
+	// CacheBytes bounds the page cache of a file's writing connection. The page cache of
+	// each reading connection has three eighths of it, and the cache of decoded rows half
+	// of it. Memory is allocated as needed. Default DefaultCacheBytes, at least 131072.
 	CacheBytes int
-	// EncryptionKey encrypts every file that holds content, page by page (AES-256-GCM); 32 bytes. A deployment is encrypted
-	// from its first opening on or not at all: a directory that is not, and a key that is another than at the first opening, are refused with
-	// [backend.ErrKey]. It needs Linux, macOS or FreeBSD. Default: none.
+	// EncryptionKey, 32 bytes, encrypts every file with content page by page (AES-256-GCM). A deployment is either encrypted from its
+	// first opening on or never. If the directory is not encrypted, or was first opened with another key, Open returns
+	// [backend.ErrKey]. Encryption needs Linux, macOS or FreeBSD. Default: none.
 	EncryptionKey []byte
 
-	// Moving lets a directory be opened that [DB.Side] was moved away from, or whose filling has not ended; others are refused with [backend.ErrMoved].
+	// Moving allows opening a directory whose content was moved elsewhere with [DB.Side], or is still being moved here. Without it Open returns [backend.ErrMoved] for
+	// such a directory.
 	Moving bool
 
-	vfs    string // the file system of encrypted files; empty: none are
+	vfs    string // VFS of encrypted files; empty: files are not encrypted
 	cipher *atrest.Cipher
 	logs   *logs
 	ice    *ice
-	apart  *sync.RWMutex // held for reading while a connection is open that is not of a file's writer and readers
+	apart  *sync.RWMutex // read-locked while a connection beside a file's writer and readers is open
 }
 
 func (o *Options) complete() (Options, error) {
@@ -85,8 +85,8 @@ func (o *Options) complete() (Options, error) {
 	return c, errors.Join(errs...)
 }
 
-// DB is an open deployment directory. It is a [backend.Stores]. Safe for concurrent
-// use.
+// DB is an open deployment directory. It implements [backend.Stores] and is safe for
+// concurrent use.
 type DB struct {
 	storerules.Gate
 	dir  string
@@ -95,18 +95,18 @@ type DB struct {
 	reg  *registry
 
 	template template
-	unmount  func() // o.vfs; nil: there is none
+	unmount  func() // unregisters o.vfs; nil: there is none
 
 	mu   sync.Mutex
-	open map[string]*store // nil while one is being opened or removed
+	open map[string]*store // open stores by uid; nil while a store is being opened or removed
 }
 
 var _ backend.Stores = (*DB)(nil)
 
-// Open opens the deployment in dir, making it when it is absent. It fails at once
-// with [backend.ErrLocked] when another process (or another DB) has it open, and with
-// [backend.ErrNewerSchema] when a newer release wrote it. ctx bounds the opening
-// alone. nil options are the defaults.
+// Open opens the deployment in dir, and creates it if there is none. It returns
+// [backend.ErrLocked] at once if another process, or another DB, has it open, and
+// [backend.ErrNewerSchema] if a newer release wrote it. ctx bounds only the opening. nil
+// options mean the defaults.
 func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	opts, err := o.complete()
 	if err != nil {
@@ -155,10 +155,10 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	return d, nil
 }
 
-// opened are the deployments that this process has open, by directory.
+// opened maps directories to the deployments that this process has open.
 var opened sync.Map
 
-// Opened returns the deployment that this process has open in a directory, nil when it has none.
+// Opened returns the deployment that this process has open in a directory, or nil if there is none.
 func Opened(dir string) *DB {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -169,7 +169,7 @@ func Opened(dir string) *DB {
 	return found
 }
 
-// Exists reports whether a deployment was made in dir.
+// Exists reports whether dir has a deployment.
 func Exists(dir string) (bool, error) {
 	info, err := os.Stat(filepath.Join(dir, "deployment.db"))
 	if errors.Is(err, os.ErrNotExist) {
@@ -182,7 +182,7 @@ func Exists(dir string) (bool, error) {
 	return err == nil && info.Size() > 0, err
 }
 
-// refuseLost reports a registry that is missing or empty beside tenants: a new one would not know them.
+// refuseLost returns an error if the registry is missing or empty although there are tenants, which a new registry would not know.
 func refuseLost(file, tenants string) error {
 	info, err := os.Stat(file)
 	if err == nil && info.Size() > 0 || err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -198,7 +198,7 @@ func refuseLost(file, tenants string) error {
 	return nil
 }
 
-// ownFile makes a file that only its owner may read, or takes others' rights to it away.
+// ownFile creates a file that only its owner may read, or restricts the permissions of an existing one.
 func ownFile(file string) error {
 	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -207,8 +207,8 @@ func ownFile(file string) error {
 	return errors.Join(f.Chmod(0o600), f.Close())
 }
 
-// lockDir takes the lock of a directory. The file stays when the lock is given back:
-// removing it would let two processes lock two files of one name.
+// lockDir locks a directory. Unlocking does not remove the lock file, since two processes
+// could then lock two files of one name.
 func lockDir(dir string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(dir, "LOCK"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -227,8 +227,8 @@ func lockDir(dir string) (*os.File, error) {
 // Registry returns the registry of the deployment.
 func (d *DB) Registry() backend.Registry { return d.reg }
 
-// OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal
-// characters, making it when it is absent. [backend.ErrConflict] when it is open.
+// OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal characters, and
+// creates it if there is none. It returns [backend.ErrConflict] if the store is open.
 func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 	if err := d.Enter(ctx); err != nil {
 		return nil, err
@@ -267,7 +267,7 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 	return s, nil
 }
 
-// makeStore makes the file of a new workspace, which survives a crash.
+// makeStore creates the file of a new workspace durably.
 func (d *DB) makeStore(ctx context.Context, path string) error {
 	data, err := d.template.bytes(ctx, d.dir, d.o)
 	if err != nil {
@@ -284,8 +284,8 @@ func (d *DB) makeStore(ctx context.Context, path string) error {
 	return errors.Join(syncDir(dir), syncDir(shard), syncDir(filepath.Dir(shard)))
 }
 
-// RemoveStore deletes the workspace uid with everything of it; removing an absent one
-// is no error. [backend.ErrConflict] when it is open.
+// RemoveStore deletes the workspace uid. It returns no error if there is none, and
+// [backend.ErrConflict] if it is open.
 func (d *DB) RemoveStore(ctx context.Context, uid string) error {
 	if err := d.Enter(ctx); err != nil {
 		return err
@@ -305,8 +305,8 @@ func (d *DB) RemoveStore(ctx context.Context, uid string) error {
 	return nil
 }
 
-// Close closes the deployment and the workspaces still open. It waits for calls that
-// are under way. Closing again does nothing.
+// Close closes the deployment and all open workspaces. It waits for calls in flight. Further
+// calls do nothing.
 func (d *DB) Close() error {
 	if !d.Shut() {
 		return nil
@@ -328,10 +328,10 @@ func (d *DB) Close() error {
 	return errors.Join(errs...)
 }
 
-// path is where a workspace lives; uid has been checked.
+// path returns the directory of a workspace. The caller has checked uid.
 func (d *DB) path(uid string) string { return filepath.Join(d.dir, "tenants", uid[:2], uid) }
 
-// reserve makes sure that a uid is well-formed and used by one call at a time.
+// reserve checks that a uid is well-formed and that no other call uses it.
 func (d *DB) reserve(uid, what string) error {
 	if err := backend.CheckUID(uid); err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// The original of a version that has one chunk is often the text of that chunk. Such a version is marked in sources, and the row of blobs goes
-// when the chunk comes: [tx.shareOriginal]. Before a chunk goes that another may follow, the row comes back: [tx.ownOriginal].
+// The original of a version with one chunk often equals the text of the chunk. When such a chunk is stored, [tx.shareOriginal] removes the original's row of blobs
+// and marks the version in sources. Before the chunk may be replaced, [tx.ownOriginal] restores the row.
 
 // shareOriginal removes the original of a version if it is the text of the only chunk, and reports whether it is.
 func (t *tx) shareOriginal(num int64, text []byte) (bool, error) {
@@ -19,7 +19,7 @@ func (t *tx) shareOriginal(num int64, text []byte) (bool, error) {
 	return n > 0, err
 }
 
-// ownOriginal gives a version whose original is the text of its chunk a row of its own for it.
+// ownOriginal stores the original of a version as a row of blobs again, if it is only in its chunk.
 func (t *tx) ownOriginal(num int64) error {
 	data, found, err := sharedOriginal(bg, t.c, num)
 	if err != nil || !found {
@@ -31,7 +31,7 @@ func (t *tx) ownOriginal(num int64) error {
 	return t.storeBlobs(num, []backend.Blob{{Kind: backend.Original, Data: data}}, false)
 }
 
-// sharedOriginal reads the original of a version that has it in its chunk.
+// sharedOriginal reads the original of a version from its chunk.
 func sharedOriginal(ctx context.Context, c *conn, num int64) (data []byte, found bool, err error) {
 	found, err = c.one(ctx, "SELECT "+chunkCols+" FROM sources s CROSS JOIN chunks c ON c.num = s.first_chunk WHERE s.num = ? AND s.original = 1", func(r *row) error {
 		var ch backend.Chunk

@@ -6,10 +6,10 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// reader runs a function that reads one state of the database.
+// reader runs a function in a snapshot of the database.
 type reader = func(ctx context.Context, fn func(c *conn) error) error
 
-// peeking is a store whose reads wait for no commit under way and for nobody who reads for long.
+// peeking is a store whose reads wait neither for a commit in flight nor for long reads of others.
 type peeking struct{ *store }
 
 var _ backend.Peeker = (*store)(nil)

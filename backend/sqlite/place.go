@@ -21,7 +21,7 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 	return out, nil
 }
 
-// NumberPlaced gives the version the number of the entry of the feed that puts its chunks, so that the entry needs no row.
+// NumberPlaced assigns the version the number of the feed entry that puts its chunks. The entry therefore needs no row.
 func (x rows) NumberPlaced(v *head) (err error) {
 	t := x.t
 	before := t.led

@@ -6,29 +6,29 @@ import (
 	"sync"
 )
 
-// pool is the connections that only read. They are opened when they are needed,
-// since most workspaces are idle. Where others that read for long have all, a single query gets one more.
+// pool holds the read-only connections. They are opened when they are needed, since most
+// workspaces are idle. If long reads use all of them, a short query gets an extra one.
 type pool struct {
 	path  string
 	o     connOptions
-	free  chan *conn // nil is a place without a connection
+	free  chan *conn // free connections; nil: one that is not open yet
 	mu    sync.Mutex
-	left  int  // places that were never used
-	extra bool // there is one more
+	left  int  // number of connections that were never opened
+	extra bool // an extra connection is open
 }
 
 func newPool(path string, n int, o connOptions) *pool {
 	return &pool{path: path, o: o, free: make(chan *conn, n+1), left: n}
 }
 
-// adopt gives a new pool its first connection.
+// adopt adds the first connection to a new pool.
 func (p *pool) adopt(c *conn) {
 	p.left--
 	p.free <- c
 }
 
-// read calls f with a connection inside a read transaction, so that all its queries
-// see one state of the database.
+// read calls f with a connection inside a read transaction, so that all its queries read
+// one snapshot.
 func (p *pool) read(ctx context.Context, f func(c *conn) error) error {
 	return p.with(ctx, false, inOneState(f))
 }
@@ -38,7 +38,7 @@ func (p *pool) readSoon(ctx context.Context, f func(c *conn) error) error {
 	return p.with(ctx, true, inOneState(f))
 }
 
-// query calls f with a connection; each of its queries sees a state of its own. Others that read for long keep it from nothing.
+// query calls f with a connection without a transaction, so each query reads its own snapshot. It does not wait for long reads of others.
 func (p *pool) query(ctx context.Context, f func(c *conn) error) error { return p.with(ctx, true, f) }
 
 func inOneState(f func(c *conn) error) func(c *conn) error {
@@ -62,11 +62,11 @@ func (p *pool) with(ctx context.Context, soon bool, f func(c *conn) error) error
 	return f(c)
 }
 
-// put gives a connection back. One that cannot leave its transaction is of no use to
-// the next call, which opens another.
+// put returns a connection to the pool. It closes a connection that cannot end its
+// transaction; the next call opens another.
 func (p *pool) put(c *conn) {
 	if inTransaction(c.dc) && c.do("ROLLBACK") != nil {
-		// Its own error says nothing that the call's error did not.
+		// The error of the call is enough.
 		_ = c.close()
 		c = nil
 	}
@@ -77,7 +77,7 @@ func (p *pool) put(c *conn) {
 	p.free <- c
 }
 
-// spare reports whether a connection that is given back is one too many.
+// spare reports whether a returned connection is to be closed, because an extra one was opened.
 func (p *pool) spare() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *pool) spare() bool {
 	return true
 }
 
-// more opens a connection beside those of all places; nil: there is one already, or none can be opened.
+// more opens an extra connection. It returns nil if there is one already, or none can be opened.
 func (p *pool) more() *conn {
 	p.mu.Lock()
 	first := !p.extra
@@ -98,7 +98,7 @@ func (p *pool) more() *conn {
 		return nil
 	}
 	c, err := openConn(p.path, p.o)
-	if err != nil { // a place is waited for instead
+	if err != nil { // the caller waits for a free connection instead
 		p.mu.Lock()
 		p.extra = false
 		p.mu.Unlock()
@@ -107,7 +107,7 @@ func (p *pool) more() *conn {
 	return c
 }
 
-// get returns a connection. soon: one that reads for long may not be what it waits for.
+// get returns a connection. If soon is set, it does not wait for long reads of others.
 func (p *pool) get(ctx context.Context, soon bool) (*conn, error) {
 	select {
 	case c := <-p.free:
@@ -136,7 +136,7 @@ func (p *pool) get(ctx context.Context, soon bool) (*conn, error) {
 	}
 }
 
-// opened opens the connection of a place in the pool, unless that has one.
+// opened returns c, or a new connection if c is nil.
 func (p *pool) opened(c *conn) (*conn, error) {
 	if c != nil {
 		return c, nil
@@ -149,7 +149,7 @@ func (p *pool) opened(c *conn) (*conn, error) {
 	return c, nil
 }
 
-// reopen closes the connections; the next calls open new ones. No call may be under way.
+// reopen closes the connections; the next calls open new ones. No call may be in flight.
 func (p *pool) reopen() error {
 	var errs []error
 	for range len(p.free) {
@@ -161,7 +161,7 @@ func (p *pool) reopen() error {
 	return errors.Join(errs...)
 }
 
-// close closes the connections; no call may be under way.
+// close closes the connections. No call may be in flight.
 func (p *pool) close() error {
 	var errs []error
 	for {

@@ -18,7 +18,7 @@ var (
 	_ backend.EventEraser = (*registry)(nil)
 )
 
-// Purge implements [backend.Purger]. Aliases and merges of names that no entity has any more go too.
+// Purge implements [backend.Purger]. It also removes aliases and merges of keys that no entity has any more.
 func (s *store) Purge(ctx context.Context) error {
 	err := s.change(ctx, func(t *tx) error {
 		t.forget()
@@ -42,14 +42,14 @@ func (s *store) Purge(ctx context.Context) error {
 // Purge implements [backend.Purger].
 func (g *registry) Purge(ctx context.Context) error { return g.rewrite(ctx) }
 
-// Bounds of the wait for readers that keep the log from being emptied.
+// Bounds of the wait for readers that prevent emptying the log.
 const (
 	purgeTries = 100
 	purgePause = 50 * time.Millisecond
 )
 
-// rewrite makes the database of its live rows anew and empties its log. Calls that write wait meanwhile; those that read
-// go on.
+// rewrite writes the live rows of the database to new pages (VACUUM) and empties its log. Writes wait meanwhile; reads
+// continue.
 func (f *file) rewrite(ctx context.Context) error {
 	if err := f.Enter(ctx); err != nil {
 		return err
@@ -74,7 +74,7 @@ func vacuum(ctx context.Context, c *conn) error {
 	if !ok {
 		return errors.New("sqlite: the driver cannot run scripts")
 	}
-	// The copy that VACUUM makes stands in a temporary file without a name: in memory it might not fit.
+	// VACUUM writes its copy to an unnamed temporary file, since it might not fit into memory.
 	_, err := e.ExecContext(ctx, "PRAGMA synchronous=FULL; PRAGMA temp_store=FILE; PRAGMA secure_delete=ON; PRAGMA auto_vacuum=INCREMENTAL; VACUUM", nil)
 	if err != nil {
 		if ctx.Err() != nil {

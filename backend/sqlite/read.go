@@ -34,7 +34,7 @@ func sources(ctx context.Context, read reader, part backend.Partition, ids []str
 	return out, lost.Err()
 }
 
-// newest reads the newest version of an id, nil when there is none.
+// newest reads the newest version of an id, or returns nil if there is none.
 func newest(c *conn, part int64, id string) (src *backend.Source, err error) {
 	err = c.each(bg, "SELECT "+sourceCols+" FROM sources s INDEXED BY sources_item JOIN parts p ON p.id = s.part"+
 		" WHERE s.hash = ? AND s.part = ? AND s.newest = 1", func(r *row) error {
@@ -68,7 +68,7 @@ func sourcesByNum(ctx context.Context, read reader, nums []int64) (out []*backen
 	return out, lost.Err()
 }
 
-// byNum reads a version, nil when it is gone.
+// byNum reads a version, or returns nil if it is gone.
 func byNum(c *conn, num int64) (src *backend.Source, err error) {
 	_, err = c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.num = ?", func(r *row) error {
 		src = readSource(r, 0)
@@ -124,7 +124,7 @@ func (s *store) Content(ctx context.Context, source int64, kind backend.ContentK
 	return data, nil
 }
 
-// readChunks reads the visible chunks of nums from the database. With a [backend.DamageError] it returns those that are sound.
+// readChunks reads the visible chunks of nums from the database. With a [backend.DamageError] it returns the undamaged ones.
 func (s *store) readChunks(ctx context.Context, nums []int64, now time.Time) (out []*backend.Hydrated, err error) {
 	if len(nums) == 0 {
 		return nil, s.query(ctx, func(*conn) error { return nil })
@@ -165,7 +165,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		}, source)
 		lo, hi := int64(max(from, 0)), min(int64(to), n)
 		if !dense {
-			lo, hi = 0, n // ordinals say nothing about numbers
+			lo, hi = 0, n // ordinals do not determine numbers
 		}
 		if err != nil || lo >= hi {
 			return err
@@ -252,10 +252,10 @@ func (s *store) Stats(ctx context.Context, class backend.Class) (st backend.Stat
 	return st, nil
 }
 
-// expiredSum counts what has expired and was not swept yet.
+// expiredSum counts expired sources and chunks that are not removed yet.
 type expiredSum struct{ sources, chunks int }
 
-// expiredItems counts by partition what the counters of partitions hold too much.
+// expiredItems returns, for each partition, the expired items that its counters still include.
 func expiredItems(ctx context.Context, c *conn, now time.Time) (map[int64]expiredSum, error) {
 	gone := make(map[int64]expiredSum)
 	err := c.each(ctx, `SELECT part, sum(newest), sum(chunks) FROM sources INDEXED BY sources_expires

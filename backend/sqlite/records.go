@@ -20,7 +20,7 @@ func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrit
 }
 
 func writeRecord(ctx context.Context, c *conn, w *backend.RecordWrite) error {
-	var rev int64 // 0: not there
+	var rev int64 // revision of the stored record; 0: there is none
 	_, err := c.one(ctx, "SELECT rev FROM records WHERE kind = ? AND org = ? AND id = ?", func(r *row) error {
 		rev = r.int(0)
 		return nil
@@ -38,7 +38,7 @@ func writeRecord(ctx context.Context, c *conn, w *backend.RecordWrite) error {
 		w.Kind, w.Org, w.ID, rev+1, w.Data)
 }
 
-// records reads the records that a condition selects, in its order.
+// records reads the records that a WHERE clause selects, in its order.
 func (g *registry) records(ctx context.Context, limit int, where string, args ...any) (recs []backend.Record, err error) {
 	err = g.query(ctx, func(c *conn) error {
 		return c.each(ctx, "SELECT "+storerules.RecordColumns+" FROM records WHERE "+where+" LIMIT ?", func(r *row) error {

@@ -15,7 +15,7 @@ type registry struct {
 	*file
 }
 
-// noState is the state of a writer whose closures share nothing.
+// noState is the empty state of the registry's writer.
 type noState struct{}
 
 func (noState) mark()          {}
@@ -33,12 +33,12 @@ func openRegistry(ctx context.Context, path string, o Options) (*registry, error
 	return &registry{f}, nil
 }
 
-// change runs fn in a transaction with the connection that writes.
+// change runs fn in a transaction with the writing connection.
 func (g *registry) change(ctx context.Context, fn func(c *conn) error) error {
 	return g.write(ctx, func() error { return fn(g.w.c) })
 }
 
-// columns reads the columns of a row for the rules of all stores.
+// columns returns the readers of a row's columns for package storerules.
 func columns(r *row) storerules.Columns {
 	return storerules.Columns{Int: r.int, Text: r.str, Blob: r.blob, Time: r.time}
 }
@@ -67,7 +67,7 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 	})
 }
 
-// tenant reads the one tenant that a condition selects.
+// tenant reads the one tenant that a WHERE clause selects.
 func (g *registry) tenant(ctx context.Context, what, where string, args ...any) (t backend.Tenant, err error) {
 	err = g.query(ctx, func(c *conn) error {
 		found, err := c.one(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where, func(r *row) error {
@@ -90,7 +90,7 @@ func (g *registry) TenantByUID(ctx context.Context, uid string) (backend.Tenant,
 	return g.tenant(ctx, "tenant by workspace name", "uid = ?", uid)
 }
 
-// tenants reads the tenants that a condition selects, in its order.
+// tenants reads the tenants that a WHERE clause selects, in its order.
 func (g *registry) tenants(ctx context.Context, limit int, where string, args ...any) (ts []backend.Tenant, err error) {
 	err = g.query(ctx, func(c *conn) error {
 		return c.each(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where+" LIMIT ?", func(r *row) error {

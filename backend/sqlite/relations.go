@@ -63,7 +63,7 @@ func (x rows) RemoveRelations(source int64) error {
 	return x.t.c.do("DELETE FROM relations WHERE source = ?", source)
 }
 
-// confidence is stored as SQLite can: it keeps no NaN.
+// confidence returns a value that SQLite can store, which has no NaN.
 func confidence(c float32) float64 {
 	if c != c {
 		return 0
@@ -75,7 +75,7 @@ const relationCols = `r.num, r.source, r.chunk, r.from_id, r.to_id, r.ord, r.fla
 	r.valid_to, r.known_to, r.confidence, r.predicate, r.from_key, r.to_key, r.raw, r.context, r.temporal, r.origin,
 	r.kind, r.object, r.precision, r.part, r.known_from, r.crc, ` + contextText
 
-// Places of the checksum and of the text of the chunk in relationCols.
+// Indexes in relationCols of the checksum and of the chunk's text.
 const (
 	relationCrc  = 24
 	relationText = 25
@@ -105,7 +105,7 @@ func readRelation(r *row) backend.Relation {
 	return rel
 }
 
-// readRelations reads what q asks for from the database.
+// readRelations reads the relations that match q from the database.
 func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
 	var lost losses
 	err = s.read(ctx, func(c *conn) error {
@@ -124,9 +124,9 @@ func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out
 	return out, lost.Err()
 }
 
-// selectRelations calls f with the relations that q asks for, by number, until f has
-// enough. Which index leads depends on what q names: versions, else chunks, else
-// entities, else the partition.
+// selectRelations calls f with the relations that match q, by number, until f returns false.
+// It uses the index for the first of these that q has: versions, chunks, entities, the
+// partition.
 func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, lost *losses, f func(*backend.Relation) bool) error {
 	sql, args := relationPlan(part, q)
 	roots, err := newRoots(c)
@@ -169,7 +169,7 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 		enough = !f(new(rel))
 		return nil
 	}
-	// Pages, so that a small limit never reads a large partition.
+	// Read page by page, so that a query with a small limit does not read a large partition.
 	const page = 1024
 	for after := q.After; ; {
 		n, last := 0, after
@@ -185,8 +185,8 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 	}
 }
 
-// relationPlan returns the query that finds candidates of q, to which after and a
-// limit are added.
+// relationPlan returns the query that finds candidates of q. The caller adds the arguments
+// after and limit.
 func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
 	const tail = " AND r.num > ? ORDER BY r.num LIMIT ?"
 	members := `WITH members (num) AS (SELECT value FROM json_each(?1)
@@ -221,7 +221,7 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }
 
-// held reports whether a relation held at the time that q asks for. It is called before its ends are replaced by what they stand for.
+// held reports whether a relation held at q.AsOf. It must be called before the ends of the relation are replaced by their roots.
 func held(ctx context.Context, c *conn, rel *backend.Relation, q *backend.RelationQuery) (bool, error) {
 	return storerules.HeldAt(rel, q, func(r *backend.Relation) (bool, error) { return earliest(ctx, c, r, q.KnownAt) },
 		func(num int64) (by backend.Relation, err error) {
@@ -229,14 +229,14 @@ func held(ctx context.Context, c *conn, rel *backend.Relation, q *backend.Relati
 				by = readRelation(r)
 				return nil
 			}, num)
-			if errors.Is(err, backend.ErrCorrupt) { // what a damaged one says does not count
+			if errors.Is(err, backend.ErrCorrupt) { // ignore a damaged relation
 				err = nil
 			}
 			return by, err
 		})
 }
 
-// earliest reports whether no functional rival that was known at a time comes before a relation.
+// earliest reports whether no functional rival known at a time comes before a relation.
 func earliest(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
 	earlier, err := c.one(ctx, `SELECT 1 FROM (SELECT e.num FROM entities own JOIN entities e INDEXED BY entities_root ON e.root = own.root AND e.root <> e.num WHERE own.num = ?1
 			UNION ALL SELECT root FROM entities WHERE num = ?1) m
@@ -246,7 +246,7 @@ func earliest(ctx context.Context, c *conn, r *backend.Relation, known time.Time
 	return !earlier, err
 }
 
-// jsonInts is a list as json_each reads it.
+// jsonInts returns a list as JSON for json_each.
 func jsonInts(nums []int64) string {
 	b, err := json.Marshal(nums)
 	if err != nil || len(nums) == 0 {
@@ -255,7 +255,7 @@ func jsonInts(nums []int64) string {
 	return string(b)
 }
 
-// jsonTexts is a list as json_each reads it.
+// jsonTexts returns a list as JSON for json_each.
 func jsonTexts(texts []string) string {
 	b, err := json.Marshal(texts)
 	if err != nil || len(texts) == 0 {

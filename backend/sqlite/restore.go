@@ -14,9 +14,9 @@ import (
 	"github.com/contextmem/contextmem/internal/dirlock"
 )
 
-// Restore makes a deployment in dir, which is absent or empty, of the backup in the directory from. Every file is
-// compared with its checksum: [backend.ErrCorrupt] when one is damaged, and dir is then empty. The registry comes
-// last, so that a deployment of which a crash left a part is refused by [Open].
+// Restore restores the backup in the directory from to dir, which must be missing or empty. It compares every file with
+// its checksum. If one is damaged, it empties dir and returns [backend.ErrCorrupt]. It writes the registry last, so
+// that [Open] returns an error for a partial deployment after a crash.
 func Restore(ctx context.Context, from, dir string) (err error) {
 	defer func() {
 		if err != nil {
@@ -51,7 +51,7 @@ func Restore(ctx context.Context, from, dir string) (err error) {
 	if err := m.restore(ctx, from, dir); err != nil {
 		entries, rerr := os.ReadDir(dir)
 		errs := []error{err, rerr}
-		for _, e := range entries { // the registry is not among them
+		for _, e := range entries { // the workspaces; the registry follows
 			errs = append(errs, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 		return errors.Join(errs...)
@@ -94,7 +94,7 @@ func (m *backupManifest) restore(ctx context.Context, from, dir string) error {
 	return errors.Join(syncDir(dir), syncDir(filepath.Dir(dir)))
 }
 
-// copyTo writes a file of a backup to a path, durably, if it is what was backed up.
+// copyTo copies a file of a backup durably to a path, if its checksum is correct.
 func (x backupFile) copyTo(from, path string) (err error) {
 	in, err := os.Open(filepath.Join(from, backupFiles, x.File))
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// head is what the changing calls need of a version.
+// head holds the columns of a version that writing calls need.
 type head = storerules.Head
 
-// rows is the SQL of the rules that all stores share. Its methods stand in the files of what they are about.
+// rows implements [storerules.Rows]. Its methods are in the files for their subjects.
 type rows struct{ t *tx }
 
 var _ storerules.Rows = rows{}
@@ -52,7 +52,7 @@ func addToPart(c *conn, part int64, sum storerules.PartSum) error {
 	return c.do("UPDATE counters SET items = items + ?, chunks = chunks + ? WHERE id = ?", sum.Items, sum.Chunks, part)
 }
 
-// LoadVersions reads versions whose numbers lie close together.
+// LoadVersions prefetches versions if their numbers are close together.
 func (x rows) LoadVersions(n int, num func(i int) int64) error {
 	t := x.t
 	t.dropHeads()
@@ -76,7 +76,7 @@ func (x rows) LoadVersions(n int, num func(i int) int64) error {
 	}, first, last)
 }
 
-// dropHeads forgets versions that were read together.
+// dropHeads discards prefetched versions.
 func (t *tx) dropHeads() {
 	clear(t.heads)
 	t.heads = t.heads[:0]

@@ -35,7 +35,7 @@ func (b summed) ints(fields ...int64) summed {
 	return b
 }
 
-// microsOf is a stored time as it is compared.
+// microsOf returns a stored time in microseconds for comparisons.
 func microsOf(stored any) int64 {
 	if v, ok := stored.(int64); ok {
 		return v
@@ -43,7 +43,7 @@ func microsOf(stored any) int64 {
 	return storerules.Never
 }
 
-// sourceSum is the checksum of what users gave with a version; its state is not in it. created is the time as it is stored.
+// sourceSum returns the checksum of the fields that a caller has given for a version, without its state. created is the stored form of the time.
 func sourceSum(buf []byte, s *backend.Source, created any, tags []byte) (sum uint32, used []byte) {
 	infer := int64(0)
 	if s.Infer {
@@ -54,7 +54,7 @@ func sourceSum(buf []byte, s *backend.Source, created any, tags []byte) (sum uin
 	return storerules.Checksum(b), b
 }
 
-// relationSum is the checksum of a relation as it was stored; what is believed of it since is not in it.
+// relationSum returns the checksum of a relation without the columns that change later, KnownTo and SupersededBy.
 func relationSum(buf []byte, r *backend.Relation, source, chunk int64) (sum uint32, used []byte) {
 	flags := int64(0)
 	if r.Functional {
@@ -68,22 +68,22 @@ func relationSum(buf []byte, r *backend.Relation, source, chunk int64) (sum uint
 	return storerules.Checksum(b), b
 }
 
-// entitySum is the checksum of what an entity is called.
+// entitySum returns the checksum of an entity's key, name and type.
 func entitySum(key, name, typ string) uint32 {
 	return storerules.Checksum(summed(nil).text(key, name, typ))
 }
 
-// sealed compares the checksum of a row with the one in column i, which rows of earlier releases may lack.
+// sealed compares the checksum of a row with the one in column i. Rows of earlier releases may lack a checksum.
 func (r *row) sealed(i int, sum uint32, what string, num int64) {
 	if r.err == nil && !r.null(i) && r.int(i) != int64(sum) {
 		r.err = fmt.Errorf("%s %d: checksum %08x, stored %08x: %w", what, num, sum, r.vals[i], backend.ErrCorrupt)
 	}
 }
 
-// losses are damaged rows that a read leaves out.
+// losses collects damaged rows that a read leaves out.
 type losses struct{ storerules.Losses }
 
-// skip reports whether the row that was just read is damaged, and notes it.
+// skip reports whether the row that was just read is damaged. If so, it adds the error.
 func (l *losses) skip(r *row) bool {
 	if !l.Skips(r.err) {
 		return false
@@ -92,7 +92,7 @@ func (l *losses) skip(r *row) bool {
 	return true
 }
 
-// unless returns an error, or nil when it says that a row is damaged, which it notes.
+// unless returns err, or nil if err means that a row is damaged; it then adds err.
 func (l *losses) unless(err error) error {
 	if l.Skips(err) {
 		return nil
@@ -100,7 +100,7 @@ func (l *losses) unless(err error) error {
 	return err
 }
 
-// partial reports whether an error says no more than that rows were left out.
+// partial reports whether an error only means that rows were left out.
 func partial(err error) bool {
 	if err == nil {
 		return true
@@ -109,7 +109,8 @@ func partial(err error) bool {
 	return errors.As(err, &d)
 }
 
-// reseal changes fields of a version that its checksum covers. A version that is damaged stays so: [backend.ErrCorrupt].
+// reseal changes fields of a version that its checksum covers, and updates the checksum. If the version is damaged, it changes nothing and returns
+// [backend.ErrCorrupt].
 func (t *tx) reseal(num int64, change func() error) error {
 	if _, err := byNum(t.c, num); err != nil {
 		return err
@@ -120,7 +121,7 @@ func (t *tx) reseal(num int64, change func() error) error {
 	return t.seal(num)
 }
 
-// seal computes the checksum of a version anew.
+// seal updates the checksum of a version.
 func (t *tx) seal(num int64) error {
 	var sum uint32
 	found, err := t.c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.num = ?", func(r *row) error {
@@ -135,10 +136,10 @@ func (t *tx) seal(num int64) error {
 	return t.c.do("UPDATE sources SET crc = ? WHERE num = ?", sum, num)
 }
 
-// sealBatch is how many rows of a kind get their checksum in one transaction.
+// sealBatch is the number of rows of a kind that get a checksum in one transaction.
 const sealBatch = 256
 
-// sealOld gives rows of earlier releases their checksums, some of them, and reports whether there are more.
+// sealOld adds checksums to a batch of rows of earlier releases, and reports whether there are more.
 func (s *store) sealOld(ctx context.Context) (more bool, err error) {
 	const unsealed = `SELECT 1 WHERE EXISTS (SELECT 1 FROM sources INDEXED BY sources_unsealed WHERE crc IS NULL)
 		OR EXISTS (SELECT 1 FROM relations INDEXED BY relations_unsealed WHERE crc IS NULL)

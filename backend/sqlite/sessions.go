@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// sessionTime is the time of a source as the index of sessions has it.
+// sessionTime is the expression for a source's time in the index of sessions.
 const sessionTime = "coalesce(s.time, -9223372036854775808)"
 
 func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []backend.SessionInfo, err error) {
@@ -71,7 +71,7 @@ func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []
 	return out, nil
 }
 
-// aboveAll returns the least text above all that begin with a prefix, empty for none.
+// aboveAll returns the least text that is greater than all texts with a prefix, or "" if there is none.
 func aboveAll(prefix string) string {
 	b := []byte(prefix)
 	for n := len(b); n > 0; n-- {

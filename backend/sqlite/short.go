@@ -13,16 +13,16 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// What the library writes into many rows alike is stored short, as a value of another type than the column's usual one, so that
-// nothing that a caller gives, or an earlier release wrote, is taken for it:
+// Values that the library writes into many rows are stored in a short form. The short form has another SQLite type than the column's usual
+// one, so it cannot be confused with values of callers or of earlier releases:
 //
 //   - a word of [words], in a column of texts, as a blob of one byte
 //   - JSON, in a column of blobs, as a text in which bytes stand for [phrases]
 //   - the key of a chunk as a blob: the 16 bytes of its hexadecimal digits, and its number where that is not the ordinal
-//   - the sentence of a relation as a blob, where it stands in the text of its chunk: where it begins, and its length
-//   - the moment when a relation was learnt as an empty text, where it is the moment that it speaks of
+//   - the sentence of a relation as a blob with its offset and length in the text of its chunk, if it occurs there
+//   - the time at which a relation was learnt as an empty text, if it equals the time about which the relation speaks
 //
-// The two lists belong to the format: new entries come last, and none is changed.
+// The two lists are part of the format: new entries are added at the end, and none may change.
 var (
 	words = [...]string{
 		"", extract.TypePerson, extract.TypeOrganization, extract.TypeLocation, extract.TypeProduct, extract.TypeProject, extract.TypeEvent,
@@ -38,14 +38,14 @@ var (
 	}
 )
 
-// phraseBytes are what stands for the phrases: bytes that JSON has none of.
+// phraseBytes lists the bytes that represent the phrases. They do not occur in JSON.
 const phraseBytes = "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f" +
 	"\xc0\xc1\xf5\xf6\xf7\xf8\xf9\xfa\xfb\xfc\xfd\xfe\xff"
 
 var (
 	wordBlobs    = map[string]any{}
-	phraseOf     [256]string // by the byte that stands for it
-	phraseByte   [256]bool   // among phraseBytes
+	phraseOf     [256]string // byte -> phrase that it represents
+	phraseByte   [256]bool   // whether a byte is in phraseBytes
 	intoPhrases  *strings.Replacer
 	chunkInfix   = "_chunk_"
 	prefixDigits = 32
@@ -68,7 +68,7 @@ func init() {
 	intoPhrases = strings.NewReplacer(pairs...)
 }
 
-// shortWord is a text as it is stored.
+// shortWord returns the stored form of a text.
 func shortWord(s string) any {
 	if b, ok := wordBlobs[s]; ok {
 		return b
@@ -76,7 +76,7 @@ func shortWord(s string) any {
 	return s
 }
 
-// word reads what [shortWord] stored.
+// word reads a column stored by [shortWord].
 func (r *row) word(i int) string {
 	if b, ok := r.vals[i].([]byte); ok {
 		if len(b) != 1 || int(b[0]) >= len(words) {
@@ -88,7 +88,7 @@ func (r *row) word(i int) string {
 	return r.str(i)
 }
 
-// shortJSON is JSON as it is stored.
+// shortJSON returns the stored form of JSON.
 func shortJSON(b []byte) any {
 	if len(b) == 0 || slices.ContainsFunc(b, func(c byte) bool { return phraseByte[c] || c == 0 }) {
 		return b
@@ -100,7 +100,7 @@ func shortJSON(b []byte) any {
 	return s
 }
 
-// json reads what [shortJSON] stored, nil for NULL.
+// json reads a column stored by [shortJSON]; nil for NULL.
 func (r *row) json(i int) []byte {
 	s, ok := r.vals[i].(string)
 	if !ok {
@@ -121,7 +121,7 @@ func (r *row) json(i int) []byte {
 	return b
 }
 
-// shortKey is the key of a chunk as it is stored.
+// shortKey returns the stored form of a chunk's key.
 func shortKey(key string, ordinal int) any {
 	if len(key) <= prefixDigits+len(chunkInfix) || key[prefixDigits:prefixDigits+len(chunkInfix)] != chunkInfix {
 		return key
@@ -141,7 +141,7 @@ func shortKey(key string, ordinal int) any {
 	return b
 }
 
-// key reads what [shortKey] stored; the ordinal is in another column.
+// key reads a column stored by [shortKey]. The ordinal is in another column.
 func (r *row) key(i, ordinal int) string {
 	b, ok := r.vals[i].([]byte)
 	if !ok {
@@ -164,7 +164,7 @@ func (r *row) key(i, ordinal int) string {
 	return string(strconv.AppendUint(out, n, 10))
 }
 
-// shortContext is the sentence of a relation as it is stored.
+// shortContext returns the stored form of a relation's sentence.
 func shortContext(context, text string) any {
 	at := strings.Index(text, context)
 	if at < 0 || context == "" {
@@ -174,10 +174,10 @@ func shortContext(context, text string) any {
 	return binary.AppendUvarint(b, uint64(len(context)))
 }
 
-// contextText is the text of the chunk of a relation r whose sentence stands in it.
+// contextText is the expression for the chunk's text of a relation r whose sentence is stored in the short form.
 const contextText = "CASE typeof(r.context) WHEN 'blob' THEN (SELECT t.text FROM chunks t WHERE t.num = r.chunk) END"
 
-// context reads what [shortContext] stored; text is the column of contextText.
+// context reads a column stored by [shortContext]. text is the column of contextText.
 func (r *row) context(i, text int) string {
 	b, ok := r.vals[i].([]byte)
 	if !ok {
@@ -193,7 +193,7 @@ func (r *row) context(i, text int) string {
 	return strings.Clone(whole[from : from+size])
 }
 
-// shortLearnt is when a relation was learnt as it is stored.
+// shortLearnt returns the stored form of the time at which a relation was learnt.
 func shortLearnt(at any, ord int64) any {
 	if at == any(ord) {
 		return ""
@@ -201,7 +201,7 @@ func shortLearnt(at any, ord int64) any {
 	return at
 }
 
-// learnt reads what [shortLearnt] stored; the moment that the relation speaks of is in column ord.
+// learnt reads a column stored by [shortLearnt]. Column ord has the time about which the relation speaks.
 func (r *row) learnt(i, ord int) any {
 	if r.vals[i] == any("") {
 		return r.int(ord)
@@ -209,7 +209,7 @@ func (r *row) learnt(i, ord int) any {
 	return r.vals[i]
 }
 
-// restored is a column of a row of package move that is stored short, from column i of a query on; false: the column is stored as it is.
+// restored returns the full value of a column for package move, from column i of a query on. short is false if the column has no short form.
 func restored(t *move.Table, r *row, i, col int) (value any, short bool) {
 	switch name := t.Cols[col].Name; {
 	case t == move.Chunks && name == "key":
@@ -229,7 +229,7 @@ func restored(t *move.Table, r *row, i, col int) (value any, short bool) {
 	return nil, false
 }
 
-// shorten makes what [restored] restored short again in a row that is about to be inserted.
+// shorten converts the columns that [restored] expands to their short form, in a row that is about to be inserted.
 func (s *spot) shorten(t *move.Table, args []any) error {
 	for i, c := range t.Cols {
 		text, _ := args[i].(string)

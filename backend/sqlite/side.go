@@ -13,17 +13,17 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// moveFile says, in a directory that was moved or is being filled, what package move knows of it.
+// moveFile is the file with package move's state, in a directory that was moved or is being filled.
 const moveFile = "MOVE"
 
-// side is a deployment as package move sees it.
+// side implements move.Side for a deployment.
 type side struct{ d *DB }
 
-// Side returns the deployment as one side of a move. Workspaces may be open meanwhile; a deployment that is written to by a move is
-// used by nothing else.
+// Side returns the deployment as one side of a move. Workspaces of the source may be open during the move. The target must not be used by
+// anything else.
 func (d *DB) Side() move.Side { return side{d} }
 
-// Where says where the content of a directory lives now: what the side of a move is called; empty: there.
+// Where returns the name of the side to which the content of a directory was moved; empty: it was not moved.
 func Where(dir string) (string, error) {
 	s, err := readMove(dir)
 	if err != nil || s.Name != move.Moved {
@@ -43,7 +43,7 @@ func readMove(dir string) (s move.State, err error) {
 	return s, err
 }
 
-// checkMoved refuses a directory whose content is elsewhere.
+// checkMoved returns an error if the content of the directory was moved elsewhere.
 func (d *DB) checkMoved() error {
 	s, err := readMove(d.dir)
 	if err != nil || d.o.Moving || s.Name == move.Open {
@@ -74,7 +74,7 @@ func (s side) SetState(_ context.Context, st move.State) error {
 			return err
 		}
 		next := file + ".new"
-		if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // of one that was killed
+		if err := os.Remove(next); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a killed process
 			return err
 		}
 		if err := writeNew(next, b); err != nil {
@@ -111,7 +111,7 @@ func (s side) Workspaces(context.Context) (uids []string, err error) {
 // Remove implements move.Side.
 func (s side) Remove(ctx context.Context, uid string) error { return s.d.RemoveStore(ctx, uid) }
 
-// file is where a workspace, or the registry, is stored.
+// file returns the path and the schema of a workspace, or of the registry.
 func (s side) file(uid string) (path string, sch schema) {
 	if uid == "" {
 		return filepath.Join(s.d.dir, "deployment.db"), deploymentSchema
@@ -142,7 +142,7 @@ func (s side) Read(ctx context.Context, uid string, f func(move.View) error) (er
 	}); err != nil {
 		return err
 	}
-	if version != int64(len(sch)) { // of an earlier release
+	if version != int64(len(sch)) { // the file is of an earlier release
 		st, err := s.d.OpenStore(ctx, uid)
 		if err != nil {
 			return err
@@ -155,7 +155,7 @@ func (s side) Read(ctx context.Context, uid string, f func(move.View) error) (er
 		return err
 	}
 	v := &view{c: c}
-	// The first read is what fixes the moment.
+	// The first read starts the snapshot.
 	if uid != "" {
 		if v.led, err = readLedger(c); err != nil {
 			return err

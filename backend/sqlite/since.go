@@ -2,11 +2,11 @@ package sqlite
 
 import "sync"
 
-// since is what was written since a copy of the file was begun.
+// since records what was written since a copy of the file was started.
 type since struct {
 	mu     sync.Mutex
-	names  map[string]bool // of values; nil: no copy is made
-	beside bool            // something else was
+	names  map[string]bool // names of written values; nil: no copy is being made
+	beside bool            // something other than values was written
 }
 
 func (s *since) begin() {
@@ -21,7 +21,7 @@ func (s *since) end() {
 	s.names = nil
 }
 
-// note is called for each call that is about to be committed: name is that of the one value that it wrote, empty for all else.
+// note records a call that is about to be committed. name is the name of the value that the call wrote, or empty if it wrote anything else.
 func (s *since) note(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -34,10 +34,10 @@ func (s *since) note(name string) {
 	}
 }
 
-// maxSince is how many values a copy gets.
+// maxSince is the maximal number of values that are added to a copy.
 const maxSince = 1024
 
-// void reports whether a copy lacks more than values.
+// void reports whether a copy lacks more than values, so that it is invalid.
 func (s *since) void() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

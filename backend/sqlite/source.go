@@ -7,13 +7,13 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// sourceCols are the columns of readSource, of a version s and its partition p.
+// sourceCols are the columns that readSource reads, of a version s and its partition p.
 const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
 	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
 	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev, s.newest,
 	CASE s.older WHEN 0 THEN 0 ELSE coalesce((SELECT o.num FROM sources o WHERE o.num = s.older), 0) END, s.crc`
 
-// Places in sourceCols, and their number.
+// Indexes in sourceCols, and their number.
 const (
 	sourceCreated = 14
 	sourceCrc     = 29
@@ -53,7 +53,7 @@ const headCols = `num, part, id, state, newest, indexed, graph, token, older, fi
 
 func readHead(r *row) *head {
 	packed := r.blob(headTags)
-	packed = packed[:len(packed)&^7] // damaged tags do not keep a version from being removed
+	packed = packed[:len(packed)&^7] // a version with damaged tags must be removable
 	tags, err := storerules.UnpackTags(packed)
 	if err != nil {
 		r.err = err
@@ -67,11 +67,11 @@ func readHead(r *row) *head {
 	}
 }
 
-// Of headCols: how many there are, and the place of tags.
+// The number of headCols, and the index of tags.
 const headWidth, headTags = 22, 14
 
-// readDescription sets what a head says for the indexes, from the columns behind headCols: title, time, session. It leaves out what is damaged, so that such
-// a version can be removed.
+// readDescription sets the fields of a head for indexes, from the columns after headCols: title, time, session. It leaves out damaged fields, so that a damaged
+// version can be removed.
 func readDescription(v *head, r *row) {
 	at, ok := r.vals[headWidth+1].(int64)
 	ok = (ok || r.null(headWidth+1)) && len(r.blob(headTags))%8 == 0

@@ -16,7 +16,7 @@ var (
 	chunkText              = move.Chunks.At("text")
 )
 
-// spot writes a workspace, or the registry.
+// spot implements move.Place: it writes a workspace or the registry.
 type spot struct{ view }
 
 // Close implements move.Place.
@@ -41,7 +41,7 @@ func (s *spot) Apply(ctx context.Context, ops []move.Op) error {
 		err = s.c.do("COMMIT")
 	}
 	if err != nil && inTransaction(s.c.dc) {
-		_ = s.c.do("ROLLBACK") // its own error says nothing that the first did not
+		_ = s.c.do("ROLLBACK") // the first error is enough
 	}
 	return err
 }
@@ -81,7 +81,7 @@ func (s *spot) apply(op *move.Op) error {
 	return s.insert(op.Table, op.New)
 }
 
-// insert stores a row, with other columns that go with it by name and value.
+// insert stores a row, with additional columns given by name and value.
 func (s *spot) insert(t *move.Table, r move.Row, more ...any) error {
 	cols, args := names(t, ""), stored(t, r)
 	if err := s.shorten(t, args); err != nil {
@@ -94,7 +94,7 @@ func (s *spot) insert(t *move.Table, r move.Row, more ...any) error {
 	return s.c.do("INSERT INTO "+t.Name+" ("+cols+") VALUES (?"+strings.Repeat(", ?", len(args)-1)+")", args...)
 }
 
-// drop removes a row; a source goes with everything that belongs to it.
+// drop removes a row. With a source it removes everything that belongs to the source.
 func (s *spot) drop(t *move.Table, old move.Row, class int64) error {
 	switch t {
 	case move.Ledger:
@@ -218,7 +218,7 @@ func (s *spot) putSource(op *move.Op) error {
 	return (&tx{c: s.c}).seal(num)
 }
 
-// keepOriginal stores whether the original stands in the chunk of a version whose rows are all there.
+// keepOriginal stores whether the original of a version equals its chunk. All rows of the version must be stored.
 func (s *spot) keepOriginal(num int64, owned []move.Owned) error {
 	var texts [][]byte
 	for _, o := range owned {
@@ -237,7 +237,7 @@ func (s *spot) keepOriginal(num int64, owned []move.Owned) error {
 	return s.c.do("UPDATE sources SET original = 1 WHERE num = ?", num)
 }
 
-// putLedger writes the counters, those of states from the sources that stand there.
+// putLedger writes the counters. It counts the states of the stored sources.
 func (s *spot) putLedger(r move.Row) error {
 	if err := s.c.do("DELETE FROM sqlite_sequence WHERE name = 'successions'"); err != nil {
 		return err

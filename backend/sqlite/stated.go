@@ -13,7 +13,7 @@ func (x rows) AddStated(v *head, a *backend.Alias) error {
 		v.Part, a.From, a.Likely, a.Into, v.Num, a.Reason, storerules.Stamp(a.At), !v.Newest || !slices.Contains(v.Tags, backend.Everybody))
 }
 
-// limitStated notes whether only some may read what a version states.
+// limitStated stores whether only some callers may see a version that states aliases.
 func (t *tx) limitStated(v *head, limited bool) error {
 	if some, err := t.AnyStated(v.Part); err != nil || !some {
 		return err

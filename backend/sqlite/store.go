@@ -14,19 +14,19 @@ import (
 // store is the backend.Store over one store.db.
 type store struct {
 	*file
-	tx        *tx         // of who has the writer's turn; the first write makes it anew
+	tx        *tx         // used by the holder of the writer's turn; the first write replaces it
 	succeeded atomic.Bool // there may be a succession
 	lastSeq   atomic.Uint64
 	commits   version
 	epochs    atomic.Pointer[[]epoch]
-	epoch     uint64 // of this opening
-	giving    bool   // Tend gives free pages back
-	rewritten bool   // a file of an earlier release was made anew
-	judged    uint64 // the version at which Compact found the file full enough, or made it so
+	epoch     uint64 // epoch of this opening
+	giving    bool   // Tend is returning free pages
+	rewritten bool   // a file of an earlier release was rewritten
+	judged    uint64 // version at which Compact found the file full enough, or compacted it
 	since     since
 	cache     *rowCache
-	alike     atomic.Pointer[alike]                    // of the row that cache got last
-	words     func(predicate, context string) []uint64 // of relations of entities that cache holds; nil: they are not kept
+	alike     atomic.Pointer[alike]                    // of the row cached last
+	words     func(predicate, context string) []uint64 // words of cached relations of entities; nil: they are not kept
 }
 
 var (
@@ -60,7 +60,7 @@ func openStore(ctx context.Context, path string, o Options) (*store, error) {
 	return s, nil
 }
 
-// Close waits for calls under way, then moves the log into the file.
+// Close waits for calls in flight and closes the file.
 func (s *store) Close() error { return s.close() }
 
 // change runs fn in a transaction.
@@ -79,7 +79,7 @@ func (s *store) readSettled(ctx context.Context, fn func(c *conn) error) error {
 
 func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 
-// Get reads through the cache, which knows of the names that have no value too: recalls ask for such.
+// Get reads through the cache. The cache also has names without a value, since recalls read some of these.
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {
 	v, quiet := s.commits.load()
 	if known, ok := s.cache.value(v, name); quiet && ok {
@@ -102,7 +102,7 @@ func (s *store) Get(ctx context.Context, name string) (value []byte, err error) 
 	return value, nil
 }
 
-// readValue reads a value, nil when there is none.
+// readValue reads a value, or returns nil if there is none.
 func readValue(ctx context.Context, c *conn, name string) (value []byte, err error) {
 	_, err = c.one(ctx, "SELECT crc, data FROM vals WHERE name = ?", func(r *row) error {
 		value = r.checked(0, 1, "value", 0)

@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// successionList is what took the place of a version.
+// successionList holds the successions in which a version is the earlier one.
 type successionList struct {
 	part backend.Partition
 	list []backend.Succession
 }
 
-// About what a succession takes without its texts.
+// Estimated bytes of a succession without its texts.
 const successionBytes = 240
 
 func (l *successionList) size() int {
@@ -26,8 +26,8 @@ func (l *successionList) size() int {
 	return n
 }
 
-// succeeding reads through the cache what took the place of some versions: recall asks it of all that it finds. The result is of
-// version v while the store is.
+// succeeding reads through the cache the successions in which some versions are the earlier ones, which recall needs for all hits. The
+// result is valid if the store is still at version v.
 func (s *store) succeeding(ctx context.Context, v uint64, q backend.SuccessionQuery) (out []backend.Succession, err error) {
 	if err := s.Enter(ctx); err != nil {
 		return nil, err

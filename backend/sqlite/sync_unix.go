@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncDir makes the entries of a directory survive a power cut, where the file system
-// can and the directory may be read.
+// syncDir makes the entries of a directory durable, if the file system supports it and the
+// directory may be read.
 func syncDir(path string) error {
 	d, err := os.Open(path)
 	if errors.Is(err, fs.ErrPermission) {

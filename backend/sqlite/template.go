@@ -9,17 +9,17 @@ import (
 	"sync"
 )
 
-// template is the bytes of a workspace's file as it is when it is new. Writing them takes
-// one fsync; setting the journal mode and the schema up takes a dozen.
+// template holds the bytes of an empty workspace's file. Writing them takes one fsync, while
+// setting up the journal mode and the schema takes a dozen.
 type template struct {
 	mu   sync.Mutex
 	data []byte // nil: not made yet
 }
 
-// templateName is the file, beside the registry, that the template is made in.
+// templateName is the temporary file, beside the registry, in which the template is made.
 const templateName = "template.db"
 
-// bytes returns the template, which the first call makes in dir.
+// bytes returns the template. The first call makes it in dir.
 func (m *template) bytes(ctx context.Context, dir string, o Options) ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -27,7 +27,7 @@ func (m *template) bytes(ctx context.Context, dir string, o Options) ([]byte, er
 		return m.data, nil
 	}
 	path := filepath.Join(dir, templateName)
-	if err := removeTemplate(path); err != nil { // a crash may have left it half made
+	if err := removeTemplate(path); err != nil { // a crash may have left an incomplete one
 		return nil, err
 	}
 	c, err := openConn(path, connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs})
@@ -38,7 +38,7 @@ func (m *template) bytes(ctx context.Context, dir string, o Options) ([]byte, er
 	if err == nil {
 		err = c.script("PRAGMA auto_vacuum=INCREMENTAL; VACUUM") // see incremental
 	}
-	err = errors.Join(err, c.close()) // the last to close moves the log into the file
+	err = errors.Join(err, c.close()) // moves the log into the file
 	if err == nil {
 		m.data, err = os.ReadFile(path)
 	}
@@ -55,8 +55,8 @@ func removeTemplate(path string) error {
 	return errors.Join(errs...)
 }
 
-// writeNew makes a file of its whole content, so that after a crash it has all of that or is
-// not there. The caller makes its name durable.
+// writeNew writes a new file atomically: after a crash it has its whole content or does not exist. The
+// caller makes its name durable.
 func writeNew(path string, data []byte) error {
 	const suffix = ".new"
 	f, err := os.OpenFile(path+suffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)

@@ -9,15 +9,15 @@ import (
 
 var _ backend.Tender = (*store)(nil)
 
-// Room is given back when a quarter of the pages of a file is free, and freePages at least.
+// Free pages are returned to the file system if a quarter of a file's pages, and at least freePages, are free.
 const freePages = 256 // 1 MiB
 
-// incremental is the value of SQLite's auto_vacuum in files that can give pages back a few at a time. Measured over 3,000
-// memories and 3,000 vectors it costs a store no processor time that can be told from noise.
+// incremental is the value of SQLite's auto_vacuum for files that can return a few pages at a time. With 3,000 memories and
+// 3,000 vectors its cost in processor time was below the noise of the measurement.
 const incremental = 2
 
-// Tend implements [backend.Tender]: rows of earlier releases get their checksums, and free pages are given back to the file
-// system. A file of an earlier release can't give back some: it is rewritten once as a whole.
+// Tend implements [backend.Tender]. It adds checksums to rows of earlier releases, and returns free pages to the file
+// system. Files of earlier releases can't return single pages, so Tend rewrites them once.
 func (s *store) Tend(ctx context.Context) (more bool, err error) {
 	if more, err = s.sealOld(ctx); err != nil || more {
 		return more, err
@@ -29,18 +29,18 @@ func (s *store) Tend(ctx context.Context) (more bool, err error) {
 	if !s.giving && (free < freePages || 4*free < pages) {
 		return false, nil
 	}
-	if mode != incremental && !s.rewritten { // of a connection that was open before, the mode is the old one
+	if mode != incremental && !s.rewritten { // connections opened before a rewrite still report the old mode
 		err := s.rewrite(ctx)
 		s.rewritten = err == nil
 		return false, err
 	}
 	if s.giving = free > 0; !s.giving {
-		return false, s.checkpoint(ctx) // only now the file gets shorter
+		return false, s.checkpoint(ctx) // truncates the file
 	}
 	return true, s.give(ctx)
 }
 
-// room returns how many pages a file has, how many of them are free, and its auto_vacuum.
+// room returns the number of a file's pages, the number of free ones, and its auto_vacuum mode.
 func (f *file) room(ctx context.Context) (pages, free, mode int64, err error) {
 	err = f.read(ctx, func(c *conn) error {
 		for sql, to := range map[string]*int64{"PRAGMA page_count": &pages, "PRAGMA freelist_count": &free, "PRAGMA auto_vacuum": &mode} {
@@ -57,7 +57,7 @@ func (f *file) room(ctx context.Context) (pages, free, mode int64, err error) {
 	return pages, free, mode, err
 }
 
-// give gives up to 1024 free pages back.
+// give returns up to 1024 free pages to the file system.
 func (s *store) give(ctx context.Context) error {
 	if err := s.Enter(ctx); err != nil {
 		return err

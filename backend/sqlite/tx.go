@@ -10,47 +10,47 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Bounds of what a store's writer remembers, in entries.
+// Bounds of the writer's caches, in entries.
 const (
 	partCacheSize   = 4096
 	entityCacheSize = 16384
 )
 
-// bg is the ctx of queries inside a transaction, which run to their end.
+// bg is the ctx of queries inside a transaction, which must not be interrupted.
 var bg = context.Background()
 
-// tx is what the changing calls of a store share: the rules, the connection, the ledger, and caches of small things looked up often.
-// It belongs to who has the writer's turn.
+// tx is the state that the writing calls of a store share: the rules, the connection, the ledger, and caches of small values that are
+// looked up often. Only the holder of the writer's turn may use it.
 type tx struct {
 	storerules.Tx
 	c       *conn
-	led     ledger // as of now
-	base    ledger // as committed
-	saved   ledger // at mark
-	lag     lags   // of the counters in the file, at the same moments
-	wrote   bool   // the transaction under way wrote the counters
+	led     ledger // current
+	base    ledger // at the last commit
+	saved   ledger // at the last mark
+	lag     lags   // lag of the counters in the file at the same times
+	wrote   bool   // the current transaction has written the counters
 	lastSeq *atomic.Uint64
 	commits *version
 	epochs  *epochs
-	// succeeded is the store's: it is set once there may be a succession, and read by anybody.
+	// succeeded points to the store's field. It is set once there may be a succession.
 	succeeded *atomic.Bool
 
 	parts    *simplelru.LRU[backend.Partition, int64]
 	names    *simplelru.LRU[int64, backend.Partition]
 	entities *simplelru.LRU[storerules.EntityKey, storerules.EntityRef]
-	value    string // the name of the only thing that the call under way writes
+	value    string // name of the only value that the current call writes
 	since    *since // the store's
-	dirty    bool   // an earlier call of this transaction put new rows into the caches
+	dirty    bool   // an earlier call of this transaction has put new rows into the caches
 
 	buf []byte // for checksums
 
-	// Rows of the call under way.
+	// Rows that the current call inserts.
 	tagRows, edgeRows, changeRows bulk
 
-	heads     []*head // versions of the call under way that were read together, nil where one was asked for since
-	firstHead int64   // the number of the first one
+	heads     []*head // prefetched versions of the current call; nil: already used
+	firstHead int64   // number of the first one
 
-	// The chunk that the call under way read last for a relation.
+	// The chunk that the current call has read last for a relation.
 	chunkNum  int64
 	chunkText string
 	texts     chunkTexts
@@ -58,10 +58,10 @@ type tx struct {
 	retracting retracting
 }
 
-// lags is how far the counters are behind.
+// lags holds the lag of the counters at three times.
 type lags struct{ now, base, saved lag }
 
-// remembered returns a cache of what was used last, of a positive size.
+// remembered returns an LRU cache. size must be positive.
 func remembered[K comparable, V any](size int) *simplelru.LRU[K, V] {
 	l, err := simplelru.NewLRU[K, V](size, nil)
 	if err != nil {
@@ -127,7 +127,7 @@ func (t *tx) settle() error {
 
 func (t *tx) bulks() [3]*bulk { return [...]*bulk{&t.tagRows, &t.edgeRows, &t.changeRows} }
 
-// flush writes the rows that the call under way collected.
+// flush writes the rows that the current call has collected.
 func (t *tx) flush() error {
 	for _, b := range t.bulks() {
 		if err := b.flush(t.c); err != nil {
@@ -172,7 +172,7 @@ func (t *tx) aborted() {
 	t.dirty, t.Inserted = false, false
 }
 
-// partID finds a partition; 0 when it is absent.
+// partID returns the id of a partition, or 0 if there is none.
 func (t *tx) partID(p backend.Partition) (id int64, err error) {
 	if id, ok := t.parts.Get(p); ok {
 		return id, nil
@@ -188,7 +188,7 @@ func (t *tx) partID(p backend.Partition) (id int64, err error) {
 	return id, err
 }
 
-// makePart finds a partition or makes it.
+// makePart returns the id of a partition. It makes the partition if there is none.
 func (t *tx) makePart(p backend.Partition) (int64, error) {
 	id, err := t.partID(p)
 	if err != nil || id != 0 {
@@ -206,7 +206,7 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 	return id, err
 }
 
-// partName is the partition with an id.
+// partName returns the partition with an id.
 func (t *tx) partName(id int64) (p backend.Partition, err error) {
 	if p, ok := t.names.Get(id); ok {
 		return p, nil

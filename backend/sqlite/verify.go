@@ -18,11 +18,11 @@ var (
 	_ backend.TenantLister = (*registry)(nil)
 )
 
-// verifyPage is how many rows are read in one read of a verification, so that it does not keep the log from being moved
-// into the database.
+// verifyPage is the number of rows that a verification reads in one transaction. Longer transactions would keep the log from
+// being moved into the database.
 const verifyPage = 500
 
-// structure has SQLite look at a file.
+// structure runs SQLite's integrity check of a file.
 func (f *file) structure(ctx context.Context, report func(backend.Finding)) error {
 	err := f.query(ctx, func(c *conn) error {
 		return c.each(ctx, "PRAGMA integrity_check(100)", func(r *row) error {
@@ -70,10 +70,10 @@ func (s *store) Verify(ctx context.Context, report func(backend.Finding)) (read 
 	return read, nil
 }
 
-// tableCheck reads the rows of a table by number, from after ?1 on, ?2 at most. Column 0 is the number.
+// tableCheck is a query for at most ?2 rows of a table with numbers greater than ?1. Column 0 is the number.
 type tableCheck struct {
 	sql    string
-	source func(num int64) (string, int64) // condition that finds the version of a row, with its argument
+	source func(num int64) (string, int64) // condition that selects the version of a row, with its argument
 	read   func(r *row)                    // sets the row's error
 }
 
@@ -119,7 +119,7 @@ var checks = []tableCheck{
 		func(r *row) { r.checked(1, 2, "value", r.int(0)) }},
 }
 
-// verifyTable reads a table and reports rows that are damaged.
+// verifyTable reads a table and reports damaged rows.
 func (s *store) verifyTable(ctx context.Context, check tableCheck, report func(backend.Finding)) (read int64, err error) {
 	type damaged struct {
 		num int64
@@ -154,7 +154,7 @@ func (s *store) verifyTable(ctx context.Context, check tableCheck, report func(b
 			report(f)
 		}
 		switch {
-		case errors.Is(err, backend.ErrCorrupt): // the pages of the table; see structure
+		case errors.Is(err, backend.ErrCorrupt): // pages of the table are damaged, which structure reports
 			report(backend.Finding{What: err.Error()})
 			return read, nil
 		case err != nil:
@@ -165,7 +165,7 @@ func (s *store) verifyTable(ctx context.Context, check tableCheck, report func(b
 	}
 }
 
-// place says of which item a damaged row is, where that can be read.
+// place sets the item of a damaged row in f, if it can be read.
 func (s *store) place(ctx context.Context, check tableCheck, num int64, f *backend.Finding) error {
 	where, arg := check.source(num)
 	err := s.query(ctx, func(c *conn) error {

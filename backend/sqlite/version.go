@@ -6,30 +6,30 @@ import (
 	"sync/atomic"
 )
 
-// version counts the commits of a store twice, once before and once after: while it
-// is odd a commit is under way. What is read while the version stays at one even
-// value is exactly what the database holds at that version.
+// version is incremented before and after each commit of a store, so it is odd during a
+// commit. If it has the same even value before and after a read, the read returned the
+// state of the database at that version.
 //
-// So a value in the cache at version v is current for as long as the version is v. A
-// writer is answered only after its commit raised the version: whoever starts to read
-// after a change was acknowledged never gets what was before it.
+// A value cached at version v is therefore current as long as the version is v. A write
+// returns only after its commit has incremented the version, so a read that starts after
+// an acknowledged write never returns an older value.
 //
-// Readers see a commit a little before the writer can say that it is over: from there on the store
-// tells of its changes, LastSeq included. So whoever is told what became of an item waits for the commit
-// that he may have seen; see settled.
+// Readers can see a commit shortly before the writer has incremented the version and LastSeq. A
+// call that returns the state of items therefore waits for the commit that it may have seen; see
+// settled.
 type version struct {
 	n    atomic.Uint64
 	mu   sync.Mutex
-	over chan struct{} // closed when the commit under way is over; nil: there is none
+	over chan struct{} // closed at the end of the commit in flight; nil: there is none
 }
 
-// load returns the version; ok is false while a commit is under way.
+// load returns the version. ok is false during a commit.
 func (v *version) load() (n uint64, ok bool) {
 	n = v.n.Load()
 	return n, n&1 == 0
 }
 
-// begin says that a commit starts, end that it is over, whatever became of it.
+// begin marks the start of a commit, and end its end, successful or not.
 func (v *version) begin() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -47,7 +47,7 @@ func (v *version) end() {
 	}
 }
 
-// settled returns when the commit under way is over, if there is one.
+// settled waits for the end of the commit in flight, if there is one.
 func (v *version) settled(ctx context.Context) error {
 	if _, quiet := v.load(); quiet {
 		return nil

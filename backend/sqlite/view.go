@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// viewPage is how many rows are read at once.
+// viewPage is the number of rows read at once.
 const viewPage = 1000
 
-// emptyView is a workspace that is not stored.
+// emptyView is the move.View of a workspace that does not exist.
 type emptyView struct{}
 
 // Each implements move.View.
@@ -36,14 +36,14 @@ func zeroRow(n int) move.Row {
 	return r
 }
 
-// view reads a workspace, or the registry.
+// view implements move.View: it reads a workspace or the registry.
 type view struct {
 	c    *conn
-	led  ledger // of a view of one moment
-	live bool   // each page is of the moment that it is read at
+	led  ledger // counters of a snapshot
+	live bool   // the view is no snapshot: each page is read from the current state
 }
 
-// names are the columns of a table behind a prefix.
+// names returns the columns of a table, each with a prefix.
 func names(t *move.Table, prefix string) string {
 	var b strings.Builder
 	for i, c := range t.Cols {
@@ -56,7 +56,7 @@ func names(t *move.Table, prefix string) string {
 	return b.String()
 }
 
-// rowOf is a row of a query as package move knows it, from column i on.
+// rowOf converts the columns of a query from i on to a row of package move.
 func rowOf(t *move.Table, r *row, i int) move.Row {
 	out := make(move.Row, len(t.Cols))
 	for j, c := range t.Cols {
@@ -79,7 +79,7 @@ func rowOf(t *move.Table, r *row, i int) move.Row {
 	return out
 }
 
-// stored is a row of package move as the driver takes it.
+// stored converts a row of package move to arguments of the driver.
 func stored(t *move.Table, r move.Row) []any {
 	out := make([]any, len(r))
 	for i, c := range t.Cols {
@@ -115,7 +115,7 @@ func (v *view) Each(ctx context.Context, t *move.Table) iter.Seq2[move.Row, erro
 	}
 }
 
-// page reads the rows behind a key; nil: from the start.
+// page reads the rows after a key; nil means from the start.
 func (v *view) page(ctx context.Context, t *move.Table, after []any, out *[]move.Row) error {
 	add := func(r *row) error {
 		*out = append(*out, rowOf(t, r, 0))
@@ -169,7 +169,7 @@ func (v *view) parts(ctx context.Context, after []any, out *[]move.Row) error {
 	}, number(after), viewPage)
 }
 
-// changes lists the feed with the entries that versions stand for.
+// changes lists the feed, including the entries of placed versions, which have no rows.
 func (v *view) changes(ctx context.Context, after []any, add func(*row) error) error {
 	l := v.led
 	if v.live {
@@ -183,7 +183,7 @@ func (v *view) changes(ctx context.Context, after []any, add func(*row) error) e
 		ORDER BY seq LIMIT ?3`, add, number(after), l.placed, viewPage)
 }
 
-// fileLedger reads the counters without what is behind them: a move writes the sources before it writes the counters.
+// fileLedger reads the counters without their lag. During a move the sources are written before the counters.
 func fileLedger(c *conn) (l ledger, err error) {
 	_, err = c.one(bg, "SELECT "+ledgerCols+" FROM counters WHERE id = 0", func(r *row) error {
 		for i, p := range l.fields() {

@@ -11,47 +11,47 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Bounds of a group commit: how many calls may wait, how many one transaction
-// takes, and after which time it takes no more.
+// Bounds of a group commit: the number of waiting calls, the number of calls in one
+// transaction, and the time after which a transaction takes no more calls.
 const (
 	maxQueued    = 1024
 	maxGroup     = 256
 	maxGroupTime = 10 * time.Millisecond
 )
 
-// state is what the closures of a writer share beyond the database. All methods
-// run by one goroutine at a time.
+// state is the state that a writer's jobs share beside the database. Only one
+// goroutine at a time calls its methods.
 type state interface {
-	mark()          // a closure begins
-	settle() error  // it succeeded: write what it left in memory
-	undo()          // it or settle failed: back to mark
+	mark()          // a job begins
+	settle() error  // the job has succeeded: write its changes in memory
+	undo()          // the job or settle has failed: restore the state at mark
 	prepare() error // before COMMIT
 	committed()     // after COMMIT
-	aborted()       // the whole transaction is gone
+	aborted()       // the whole transaction was rolled back
 }
 
-// writer owns the one connection that writes. Calls that arrive while it works wait
-// and then share a transaction, and so one fsync: each runs in a savepoint of its own.
-// A call that finds nobody at work runs its transaction itself: handing it to another
-// goroutine and waking up again takes longer than many a transaction.
+// writer owns the only writing connection. Calls that arrive during a transaction wait
+// and then share the next one, and its fsync; each runs in a savepoint of its own. If no
+// transaction is running, a call runs its own in the caller's goroutine, since switching to
+// another goroutine and back takes longer than many transactions.
 type writer struct {
 	c       *conn
 	state   state
 	space   *logSpace
-	turn    sync.Mutex   // held by who uses c and state
-	waiting atomic.Int64 // jobs that nobody has taken up
+	turn    sync.Mutex   // guards c and state
+	waiting atomic.Int64 // number of jobs that no transaction has taken
 	jobs    chan *job
 	done    chan struct{}
-	groups  atomic.Int64 // commits so far
+	groups  atomic.Int64 // number of commits so far
 	logs    *logs
-	emptied time.Time // when that was last tried in vain; guarded by turn
+	emptied time.Time // last failed attempt to empty the log; guarded by turn
 	closed  bool      // guarded by turn
 }
 
 type job struct {
 	ctx      context.Context
 	run      func() error
-	claimed  atomic.Bool // by the writer, or by a caller that gave up
+	claimed  atomic.Bool // taken by a transaction, or withdrawn by its caller
 	done     chan struct{}
 	err      error
 	panicked any
@@ -63,7 +63,7 @@ func startWriter(c *conn, s state, space *logSpace, l *logs) *writer {
 	return w
 }
 
-// close stops the goroutine and closes the connection; no call may be under way.
+// close stops the goroutine and closes the connection. No call may be in flight.
 func (w *writer) close() error {
 	close(w.jobs)
 	<-w.done
@@ -74,9 +74,9 @@ func (w *writer) close() error {
 	return w.c.close()
 }
 
-// do runs f in a transaction and returns when that is
-// durable. f runs at most once. A call whose ctx ends before f began does nothing;
-// a panic of f becomes the caller's.
+// do runs f in a transaction and returns when the transaction is durable. f runs at most
+// once. If ctx ends before f has begun, do does nothing. If f panics, do panics with the
+// same value.
 func (w *writer) do(ctx context.Context, f func() error) error {
 	j := &job{ctx: ctx, run: f, done: make(chan struct{})}
 	if w.waiting.Load() == 0 && w.turn.TryLock() {
@@ -91,7 +91,7 @@ func (w *writer) do(ctx context.Context, f func() error) error {
 	return j.err
 }
 
-// queue has a job run by whoever is at work, or is next. An error means that it is not run.
+// queue passes a job to the running or the next transaction. If it returns an error, the job is not run.
 func (w *writer) queue(ctx context.Context, j *job) error {
 	w.waiting.Add(1)
 	select {
@@ -121,7 +121,7 @@ func (w *writer) loop() {
 	}
 }
 
-// group runs first and the jobs that wait behind it in one transaction.
+// group runs first and waiting jobs in one transaction.
 func (w *writer) group(first *job) {
 	var ran []*job
 	start := time.Now()
@@ -159,7 +159,7 @@ func (w *writer) group(first *job) {
 		w.groups.Add(1)
 		w.space.ahead()
 	} else {
-		// Nothing to keep, or nothing kept: the transaction may have ended by itself.
+		// There is nothing to commit, or COMMIT has failed. SQLite may have ended the transaction by itself.
 		if inTransaction(w.c.dc) {
 			if rerr := w.c.do("ROLLBACK"); err == nil {
 				err = rerr
@@ -175,7 +175,7 @@ func (w *writer) group(first *job) {
 	}
 }
 
-// next returns another job for a transaction with n, nil when it should commit.
+// next returns another job for a transaction that has n jobs, or nil if it should commit.
 func (w *writer) next(n int, start time.Time) *job {
 	if n >= maxGroup || n > 0 && time.Since(start) > maxGroupTime {
 		return nil
@@ -191,9 +191,9 @@ func (w *writer) next(n int, start time.Time) *job {
 	}
 }
 
-// attempt runs a job. Behind others it gets a savepoint; the first needs none, since
-// with it the whole transaction can go. jerr is the job's own failure; err means that
-// the transaction is lost with all of its jobs.
+// attempt runs a job. If there are jobs before it, it runs in a savepoint. The first job
+// needs none, since the whole transaction can be rolled back. jerr is the error of the job; err
+// means that the transaction is lost with all its jobs.
 func (w *writer) attempt(j *job, behind bool) (jerr, err error) {
 	if behind {
 		if err := w.c.do("SAVEPOINT call"); err != nil {
@@ -229,7 +229,7 @@ func (w *writer) attempt(j *job, behind bool) (jerr, err error) {
 	return jerr, err
 }
 
-// call runs the job's function and keeps a panic for the caller.
+// call runs the job's function and recovers a panic, which do passes to the caller.
 func (j *job) call() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
