@@ -314,3 +314,13 @@ func (k *Keeper) Holds(name string) bool {
 	defer k.mu.Unlock()
 	return k.held[name].until.After(time.Now())
 }
+
+// Fresh reports whether this process holds a lease that it need not renew yet, as far as it knows. It does no I/O.
+func (k *Keeper) Fresh(name string) bool {
+	if k == nil {
+		return true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return time.Until(k.held[name].until) > TTL/2
+}

@@ -53,6 +53,8 @@ type Follower struct {
 
 	troubled []backend.Troubled // the indexes that are on other machines
 	pursuits pursuits           // where there are some
+	asking   atomic.Int64       // since when the Store has been asked for what is applied to them, in nanoseconds; 0: it is not being asked
+	stalled  atomic.Int64       // when it last was long in answering
 	leads    atomic.Bool        // this process does, as far as it knows; changed by who has turn
 	told     bool               // the indexes were told which; it belongs to who has turn
 }
@@ -69,12 +71,16 @@ func NewFollower(ws backend.Workspace) *Follower {
 }
 
 func newFollower(st backend.Store, indexes []backend.Index) *Follower {
-	f := &Follower{store: st, indexes: indexes, turn: make(chan struct{}, 1)}
+	f := &Follower{store: st, turn: make(chan struct{}, 1)}
+	var far []backend.Index
 	for _, s := range indexes {
 		if t, ok := s.(backend.Troubled); ok {
-			f.troubled = append(f.troubled, t)
+			f.troubled, far = append(f.troubled, t), append(far, s)
+		} else {
+			f.indexes = append(f.indexes, s)
 		}
 	}
+	f.indexes = append(f.indexes, far...) // what is here need not wait for other machines
 	return f
 }
 
@@ -301,7 +307,11 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 		if at >= last {
 			return nil
 		}
-		changes, err := f.store.Changes(ctx, at, int(min(max(last-at, applyChanges), feedRows)))
+		var changes []backend.Change
+		err := f.ask(func() (err error) {
+			changes, err = f.store.Changes(ctx, at, int(min(max(last-at, applyChanges), feedRows)))
+			return err
+		})
 		if errors.Is(err, backend.ErrFeedGone) && !started {
 			started = true
 			if err := s.Reset(ctx); err != nil {
@@ -361,89 +371,4 @@ func slicesOf(changes []backend.Change) iter.Seq[[]backend.Change] {
 			}
 		}
 	}
-}
-
-// Flush lets every index persist what it applied. Tombstones that all of them
-// persisted are then dropped from the feed, a bounded number in one call. Changes are
-// applied meanwhile, so that no recall waits for it.
-func (f *Follower) Flush(ctx context.Context) error {
-	f.flushing.Lock()
-	defer f.flushing.Unlock()
-	persisted := f.store.LastSeq()
-	var errs []error
-	for _, s := range f.indexes {
-		persisted = min(persisted, s.Applied())
-		errs = append(errs, s.Flush(ctx))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	if st, ok := f.store.(backend.FeedSaver); ok { // those of other processes may be behind
-		persisted -= min(persisted, st.SaveFeed())
-	}
-	return f.compact(ctx, persisted)
-}
-
-// Purge flushes every index, drops all tombstones from the feed, and has the files of indexes rewritten, so that nothing
-// of what was deleted is left in them. An index that can't do that is built anew.
-func (f *Follower) Purge(ctx context.Context) error {
-	if err := f.Sync(ctx); err != nil {
-		return err
-	}
-	if _, err := f.acquire(ctx, never); err != nil {
-		return err
-	}
-	defer f.release()
-	last := f.store.LastSeq()
-	for _, s := range f.indexes {
-		if err := f.catchUp(ctx, s, last, false); err != nil {
-			return err
-		}
-		if err := s.Flush(ctx); err != nil {
-			return err
-		}
-	}
-	for n := compactRows; n == compactRows; {
-		var err error
-		if n, err = f.store.CompactFeed(ctx, last, compactRows); err != nil {
-			return fmt.Errorf("compact the change feed: %w", err)
-		}
-	}
-	for _, s := range f.indexes {
-		p, ok := s.(backend.Purger)
-		if ok {
-			if err := p.Purge(ctx); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := s.Reset(ctx); err != nil {
-			return fmt.Errorf("reset an index: %w", err)
-		}
-		if err := f.catchUp(ctx, s, last, false); err != nil {
-			return err
-		}
-		if err := s.Flush(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compact drops tombstones up to seq from the feed.
-func (f *Follower) compact(ctx context.Context, seq uint64) error {
-	if seq <= f.compacted {
-		return nil
-	}
-	for range compactSteps {
-		n, err := f.store.CompactFeed(ctx, seq, compactRows)
-		if err != nil {
-			return fmt.Errorf("compact the change feed: %w", err)
-		}
-		if n < compactRows {
-			f.compacted = seq
-			break
-		}
-	}
-	return nil
 }

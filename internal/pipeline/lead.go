@@ -23,7 +23,11 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index, waited time.Du
 	if !shared || f.Leader == nil {
 		return true, nil
 	}
-	mine, err := f.Leader(ctx, waited)
+	var mine bool
+	err := f.ask(func() (err error) {
+		mine, err = f.Leader(ctx, waited)
+		return err
+	})
 	if err != nil {
 		return false, err
 	}
@@ -76,7 +80,10 @@ func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done
 
 // learn has the Store read of which epochs its changes are: those of what another process has applied may not be known here.
 func (f *Follower) learn(ctx context.Context) error {
-	_, err := f.store.Changes(ctx, f.store.LastSeq(), 1)
+	err := f.ask(func() error {
+		_, err := f.store.Changes(ctx, f.store.LastSeq(), 1)
+		return err
+	})
 	if errors.Is(err, backend.ErrFeedGone) {
 		return nil
 	}

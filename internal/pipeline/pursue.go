@@ -161,11 +161,45 @@ func (f *Follower) lacking(least uint64) uint64 {
 	return max(least, f.lack())
 }
 
+// InTrouble reports whether changes may take long to be applied now. It does no I/O.
+func (f *Follower) InTrouble() bool {
+	slow, _ := f.trouble()
+	return slow
+}
+
 // trouble calls [backend.Troubled] of all indexes. It reports whether any is slow, and whether any may lack changes.
 func (f *Follower) trouble() (slow, lacks bool) {
+	slow = f.stalls()
 	for _, t := range f.troubled {
 		s, l := t.Trouble()
 		slow, lacks = slow || s, lacks || l
 	}
 	return slow, lacks
+}
+
+const (
+	// stalledAfter is how long the Store may take to answer what is asked to apply changes before that counts as trouble, and stalledFor for how long
+	// it does so: after a fail-over everybody comes at once.
+	stalledAfter, stalledFor = 500 * time.Millisecond, 5 * time.Second
+)
+
+// ask makes a call of the Store, or of what it keeps, that has to be made before changes are applied. The caller has f.turn.
+func (f *Follower) ask(call func() error) error {
+	began := time.Now()
+	f.asking.Store(began.UnixNano())
+	err := call()
+	f.asking.Store(0)
+	if time.Since(began) > stalledAfter {
+		f.stalled.Store(time.Now().UnixNano())
+	}
+	return err
+}
+
+// stalls reports whether the Store is long in answering that, or has been a moment ago.
+func (f *Follower) stalls() bool {
+	if at := f.asking.Load(); at != 0 && time.Since(time.Unix(0, at)) > stalledAfter {
+		return true
+	}
+	at := f.stalled.Load()
+	return at != 0 && time.Since(time.Unix(0, at)) < stalledFor
 }

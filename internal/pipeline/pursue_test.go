@@ -117,3 +117,55 @@ func TestPursuitsEnd(t *testing.T) {
 		require.ErrorIs(t, f.Sync(t.Context()), backend.ErrClosed)
 	})
 }
+
+// awayStore is a Store that answers nothing that indexes need while it is away.
+type awayStore struct {
+	backend.Store
+	away chan struct{} // closed when it is back
+}
+
+func (s *awayStore) Changes(ctx context.Context, after uint64, limit int) ([]backend.Change, error) {
+	select {
+	case <-s.away:
+		return s.Store.Changes(ctx, after, limit)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (s *awayStore) ChangesAfter(after uint64) uint64 {
+	return s.Store.(backend.FeedCounter).ChangesAfter(after)
+}
+
+// TestSearchDoesNotWaitForTheFeed: a search does not wait longer for a Store that is long in telling what is to be applied, nor for indexes right after.
+func TestSearchDoesNotWaitForTheFeed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f, x := openFar(t, 5)
+		store := &awayStore{f.store, make(chan struct{})}
+		f.store = store
+		defer f.Close()
+		began := time.Now()
+		late, err := f.FreshOrLate(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, uint64(5), late)
+		assert.Equal(t, patience, time.Since(began))
+		close(store.away) // the gate is still closed
+		synctest.Wait()
+		late, err = f.FreshOrLate(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, uint64(5), late)
+		time.Sleep(stalledFor)
+		waits := make(chan uint64, 1)
+		go func() {
+			late, err := f.FreshOrLate(t.Context())
+			assert.NoError(t, err)
+			waits <- late
+		}()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, waits, "all is well, and it takes long")
+		close(x.gate)
+		require.Zero(t, <-waits)
+	})
+}

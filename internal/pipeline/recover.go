@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -58,12 +59,15 @@ func (f *Follower) recovering() bool { return f.recovery.Load() != nil }
 func (f *Follower) FreshOrLate(ctx context.Context) (late uint64, err error) {
 	f.searched.Store(time.Now().UnixNano())
 	if late := f.lack(); late >= lateChanges {
-		if err := f.failed.Swap(nil); err != nil {
+		far := len(f.troubled) > 0
+		if err := f.failed.Swap(nil); err != nil && !(far && errors.Is(*err, backend.ErrUnavailable)) {
 			return 0, *err
 		}
 		if f.applied() == 0 { // the index was damaged and is being rebuilt
-			if err := f.syncTo(ctx, 1, true); err != nil { // clears the damaged index, so that searches can use it
-				return 0, err
+			if !far { // clears the damaged index, so that searches can use it; a process that lacks the files of its own indexes has those of other machines
+				if err := f.syncTo(ctx, 1, true); err != nil {
+					return 0, err
+				}
 			}
 			f.recover()
 			late = f.lack()

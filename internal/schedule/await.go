@@ -16,7 +16,7 @@ const (
 // AwaitCompared waits up to awaitFor until the newest memories of a workspace have been compared with earlier ones. Without the comparison a recall does
 // not know which memories they supersede. It does not wait while items are being processed, if more than awaitMost memories are to be compared, or if comparing failed.
 func (c *Scheduler) AwaitCompared(ctx context.Context, sp *workspace.Space) {
-	if c.Changes == nil || sp.Compared() || !c.comparesSoon(sp.UID) {
+	if c.Changes == nil || sp.Compared() || !c.comparesSoon(sp.UID) || sp.Follower.InTrouble() {
 		return
 	}
 	if few, err := c.set.FewToCompare(ctx, sp, changes{c.Changes}, awaitMost); err != nil || !few {
@@ -28,7 +28,7 @@ func (c *Scheduler) AwaitCompared(ctx context.Context, sp *workspace.Space) {
 		c.mu.Lock()
 		changed := c.changed
 		c.mu.Unlock()
-		if sp.Compared() || !c.comparesSoon(sp.UID) {
+		if sp.Compared() || !c.comparesSoon(sp.UID) || sp.Follower.InTrouble() {
 			return
 		}
 		counts, _, err := sp.Store.Backlog(ctx)

@@ -59,10 +59,15 @@ func (p *Postgres) attach(s *Postgres) error {
 	}
 }
 
-// Promote lets a standby take the place of its server, and returns when it takes writes.
+// Promote lets a standby take the place of its server, and returns when it takes writes. As a manager of fail-overs does, it has the server go on alone
+// until it has a standby again: its commits would wait until that was copied, and reads for these.
 func (p *Postgres) Promote() error {
-	_, err := p.SQL("postgres", "SELECT pg_promote(true, 60)")
-	return err
+	for _, sql := range []string{"SELECT pg_promote(true, 60)", "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"} {
+		if _, err := p.SQL("postgres", sql); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // EitherURL names a database on whichever of two servers takes writes.

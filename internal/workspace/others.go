@@ -33,19 +33,34 @@ func (s *Set) letOthers(ctx context.Context) error {
 	return nil
 }
 
-// leadAfter is how long a process that does not work on a workspace waits for the one that does to apply changes, before it does so itself.
-const leadAfter = 1500 * time.Millisecond
+const (
+	// leadAfter is how long a process waits for the one that works on a workspace to apply changes, before it does so itself.
+	leadAfter = 1500 * time.Millisecond
+	// freeAfter is the same where nobody works on it: who begins to is the one that should.
+	freeAfter = 150 * time.Millisecond
+)
 
-// leads reports whether this process applies changes to indexes of a workspace that several share: who works on it, or who needs them where nobody
-// does.
+// leads reports whether this process applies changes to indexes of a workspace that several share: who works on it, or who needs them where that one
+// does not do it in time, or there is none. It is left to one that works on the workspace again after some seconds.
 func (s *Set) leads(ctx context.Context, uid string, waited time.Duration) (mine bool, err error) {
 	name, work := lease.OfIndexes(uid), lease.OfWorkspace(uid)
-	if waited < leadAfter && !s.Leases.Holds(name) && !s.Leases.Holds(work) {
-		if free, err := s.Leases.Free(ctx, work); err != nil || !free {
-			return false, err
-		}
+	if s.Leases.Fresh(name) || s.Leases.Holds(work) || waited >= leadAfter {
+		mine, _, err = s.Leases.Take(ctx, name)
+		return mine, err
 	}
-	mine, _, err = s.Leases.Take(ctx, name)
+	has := s.Leases.Holds(name)
+	if !has && waited < freeAfter {
+		return false, nil
+	}
+	free, err := s.Leases.Free(ctx, work)
+	if err != nil {
+		return false, err
+	}
+	if free {
+		mine, _, err = s.Leases.Take(ctx, name)
+	} else if has {
+		err = s.Leases.Release(ctx, name)
+	}
 	return mine, err
 }
 
