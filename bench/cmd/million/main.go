@@ -34,12 +34,12 @@ var steps = []struct {
 	name string
 	run  func(ctx context.Context, s *settings) error
 }{
-	{"ingest", ingest}, {"first", first}, {"recall", recalls}, {"kill", kill}, {"behind", behind}, {"halve", halve}, {"first", first}, {"recall", recalls},
+	{"ingest", ingest}, {"rest", rest}, {"first", first}, {"recall", recalls}, {"kill", kill}, {"behind", behind}, {"halve", halve}, {"first", first}, {"recall", recalls},
 }
 
 func main() {
 	var s settings
-	step := flag.String("step", "", "one step alone: ingest, first, recall, kill, behind, halve")
+	step := flag.String("step", "", "one step alone: ingest, rest, first, recall, kill, behind, halve")
 	flag.StringVar(&s.dir, "dir", "", "where the deployment is; it must not exist yet; default: a new one that is removed in the end")
 	flag.IntVar(&s.n, "n", 1_000_000, "texts")
 	flag.IntVar(&s.behind, "behind", 100_000, "texts that the indexes lack after a kill")

@@ -45,6 +45,35 @@ func ingest(ctx context.Context, s *settings) error {
 	return tellRoom(s, s.n)
 }
 
+// rest waits until nothing is to be done any more, and tells the room on disk then.
+func rest(ctx context.Context, s *settings) (err error) {
+	w := start()
+	svc, sub, err := open(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, svc.Close()) }()
+	if _, err := ask(ctx, sub, 0, contextmem.Recall{}); err != nil { // the tenant opens
+		return err
+	}
+	const still = 40 * time.Second // upkeep begins after ten seconds of quiet, and looks every ten
+	cpu, since := used(), time.Now()
+	for time.Since(since) < still {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Second):
+		}
+		now := used()
+		if now-cpu > 50*time.Millisecond { // a job that goes on takes more in a second
+			since = time.Now()
+		}
+		cpu = now
+	}
+	fmt.Printf("at rest after %.0f s, cpu %.1f s\n", w.took().Seconds(), w.spent().Seconds())
+	return tellRoom(s, s.n)
+}
+
 func tellRoom(s *settings, items int) error {
 	all, indexes, err := sizes(s)
 	fmt.Printf("on disk: %.1f MB, of which indexes %.1f MB; %.0f bytes an item\n", float64(all)/1e6, float64(indexes)/1e6, float64(all)/float64(items))
