@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +21,10 @@ const (
 	// fullEnough is the fullness of pages from which on a file is not compacted. A file whose rows were inserted in random order
 	// is about .7 full.
 	fullEnough = .6
+	// fullAnew is the same for a file that has grown to anewFactor times its pages at the last compaction: rows that grow after their
+	// insertion, as all do while they are processed, split pages.
+	fullAnew   = .95
+	anewFactor = 2
 	// compactSuffix is the suffix of the file to which a database is copied.
 	compactSuffix = ".compact"
 	// compactPause is the interval at which a running copy checks whether it is still valid.
@@ -42,7 +48,7 @@ func (s *store) Compact(ctx context.Context) (again bool, err error) {
 	defer s.since.end()
 	worth, err := s.compacted(ctx, to)
 	if err != nil || !worth {
-		return errors.Is(err, errOvertaken), ignoreOvertaken(err)
+		return errors.Is(err, errOvertaken) || errors.Is(err, errUnsettled), ignoreLater(err)
 	}
 	return s.takeName(ctx, to)
 }
@@ -58,11 +64,15 @@ func (s *store) sinceNow() {
 	s.since.begin()
 }
 
-// errOvertaken is the reason why a copy is discarded: a write has made it invalid.
-var errOvertaken = errors.New("overtaken by a write")
+// Reasons why a copy is discarded, or not begun yet: a write has made it invalid, or writes may follow, since there was none between two calls only
+// if the version stayed the same. A job that goes through all rows would split the pages again.
+var (
+	errOvertaken = errors.New("overtaken by a write")
+	errUnsettled = errors.New("not settled yet")
+)
 
-func ignoreOvertaken(err error) error {
-	if errors.Is(err, errOvertaken) {
+func ignoreLater(err error) error {
+	if errors.Is(err, errOvertaken) || errors.Is(err, errUnsettled) {
 		return nil
 	}
 	return err
@@ -82,15 +92,24 @@ func (s *store) compacted(ctx context.Context, to string) (worth bool, err error
 	if err != nil {
 		return false, err
 	}
-	full := 1.
+	full, whole := 1., 1.
 	if info.Size() >= freePages*pageSize {
-		if full, err = fullness(s.path, s.cipher); err != nil {
+		if full, whole, err = fullness(s.path, s.cipher); err != nil {
 			return false, err
 		}
 	}
 	if full >= fullEnough {
-		s.judged = v
-		return false, nil
+		grown, err := s.grown(ctx)
+		switch {
+		case err != nil:
+			return false, err
+		case !grown || whole >= fullAnew:
+			s.judged = v
+			return false, nil
+		case s.settled != v:
+			s.settled = v
+			return false, errUnsettled
+		}
 	}
 	ctx, stop := s.untilOvertaken(ctx)
 	defer stop()
@@ -99,6 +118,25 @@ func (s *store) compacted(ctx context.Context, to string) (worth bool, err error
 		err = cause
 	}
 	return err == nil, err
+}
+
+// grown reports whether a file has grown by anewFactor since its last compaction, or was never compacted. The number of pages at that time is in the
+// header as the application_id, which SQLite keeps and does not use.
+func (s *store) grown(ctx context.Context) (grown bool, err error) {
+	err = s.readers.query(ctx, func(c *conn) error {
+		var then, now int64
+		for of, n := range map[string]*int64{"application_id": &then, "page_count": &now} {
+			if _, err := c.one(ctx, "PRAGMA "+of, func(r *row) error {
+				*n = r.int(0)
+				return nil
+			}); err != nil {
+				return err
+			}
+		}
+		grown = now >= anewFactor*then
+		return nil
+	})
+	return grown, err
 }
 
 // untilOvertaken returns a context that ends when a write makes the copy invalid, or the store is closed.
@@ -145,7 +183,15 @@ func (f *file) copyTo(ctx context.Context, to string) error {
 	if c, err = openConn(to, f.o); err != nil { // switches the copy to a write-ahead log
 		return err
 	}
-	if err := c.close(); err != nil {
+	pages := int64(0)
+	_, err = c.one(ctx, "PRAGMA page_count", func(r *row) error {
+		pages = r.int(0)
+		return nil
+	})
+	if err == nil {
+		err = c.script(fmt.Sprintf("PRAGMA application_id = %d", min(pages, math.MaxInt32)))
+	}
+	if err = errors.Join(err, c.close()); err != nil {
 		return err
 	}
 	return syncFile(to)

@@ -64,7 +64,7 @@ func TestCompact(t *testing.T) {
 			tend(t, s)
 			require.NoError(t, s.checkpoint(t.Context()))
 			before, commits, seq := sizeOf(t, s.path), s.committed(), s.LastSeq()
-			full, err := fullness(s.path, s.cipher)
+			full, _, err := fullness(s.path, s.cipher)
 			require.NoError(t, err)
 			require.Less(t, full, fullEnough)
 
@@ -85,7 +85,7 @@ func TestCompact(t *testing.T) {
 			require.False(t, again)
 			after := sizeOf(t, s.path)
 			assert.Less(t, 10*after, 7*before)
-			full, err = fullness(s.path, s.cipher)
+			full, _, err = fullness(s.path, s.cipher)
 			require.NoError(t, err)
 			assert.Greater(t, full, .7)
 			_, free, mode, err := s.room(t.Context())
@@ -113,6 +113,50 @@ func TestCompact(t *testing.T) {
 			readAll(t, s, left)
 		})
 	}
+}
+
+// A file that has doubled since it was made anew, or never was, is made so when nothing was written between two calls, and not again before it has
+// doubled.
+func TestCompactGrown(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	r := rand.New(rand.NewPCG(1, 7))
+	for n := range 8 {
+		pipe(t, s, r, 200*n, 200*n+200)
+	}
+	require.NoError(t, s.checkpoint(t.Context()))
+	first := sizeOf(t, s.path)
+	require.Greater(t, first, int64(2*freePages*pageSize))
+	full, _, err := fullness(s.path, s.cipher)
+	require.NoError(t, err)
+	require.Greater(t, full, fullEnough)
+	require.Less(t, full, fullAnew)
+	compact := func(want bool) int64 {
+		t.Helper()
+		again, err := s.Compact(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, want, again)
+		return sizeOf(t, s.path)
+	}
+	assert.Equal(t, first, compact(true), "more may come")
+	pipe(t, s, r, 1600, 1601)
+	assert.GreaterOrEqual(t, compact(true), first, "more came")
+	after := compact(false)
+	assert.Less(t, 100*after, 97*first)
+	check(t, s)
+	grown, err := s.grown(t.Context())
+	require.NoError(t, err)
+	assert.False(t, grown)
+
+	pipe(t, s, r, 1601, 1700)
+	assert.Greater(t, compact(false), after, "it has not doubled")
+	for n := range 10 {
+		pipe(t, s, r, 1700+200*n, 1900+200*n)
+	}
+	compact(true)
+	last := sizeOf(t, s.path)
+	assert.Less(t, compact(false), last)
+	check(t, s)
 }
 
 // A copy takes the place of a file only if nothing was written since it was begun, and nobody reads the file.

@@ -21,17 +21,17 @@ const (
 // fullnessPages is the number of sampled pages. The estimate has an error of some hundredths.
 const fullnessPages = 256
 
-// fullness estimates from a sample the share of B-tree pages in use. It does not read the log. c is the cipher of encrypted files, or
-// nil.
-func fullness(path string, c *atrest.Cipher) (part float64, err error) {
+// fullness estimates from a sample the share of B-tree pages in use, and that of all pages if the others, such as those of large contents, count
+// as full. It does not read the log. c is the cipher of encrypted files, or nil.
+func fullness(path string, c *atrest.Cipher) (part, whole float64, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	info, err := f.Stat()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	stride := int64(pageSize)
 	if c != nil {
@@ -40,11 +40,11 @@ func fullness(path string, c *atrest.Cipher) (part float64, err error) {
 	pages := info.Size() / stride
 	first, err := readPage(f, 0, c)
 	if err != nil || len(first) < fileHeader || binary.BigEndian.Uint16(first[16:]) != pageSize {
-		return 1, err // treat a file with another page size as full
+		return 1, 1, err // treat a file with another page size as full
 	}
 	usable := pageSize - int64(first[20])
 	r := rand.New(rand.NewPCG(uint64(pages), 1))
-	used, room := int64(0), int64(0)
+	used, room, others := int64(0), int64(0), int64(0)
 	for i := range min(pages-1, fullnessPages) {
 		// Sample one page of each range of equal length.
 		from, to := 1+i*(pages-1)/min(pages-1, fullnessPages), 1+(i+1)*(pages-1)/min(pages-1, fullnessPages)
@@ -54,16 +54,18 @@ func fullness(path string, c *atrest.Cipher) (part float64, err error) {
 		}
 		page, err := readPage(f, at, c)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		if n, ok := usedOf(page, usable); ok {
 			used, room = used+n, room+usable
+		} else {
+			others += usable
 		}
 	}
 	if room == 0 {
-		return 1, nil
+		return 1, 1, nil
 	}
-	return float64(used) / float64(room), nil
+	return float64(used) / float64(room), float64(used+others) / float64(room+others), nil
 }
 
 // readPage reads page at, counted from 0.

@@ -23,6 +23,7 @@ type store struct {
 	giving    bool   // Tend is returning free pages
 	rewritten bool   // a file of an earlier release was rewritten
 	judged    uint64 // version at which Compact found the file full enough, or compacted it
+	settled   uint64 // version at which Compact put off a compaction until no more writes come
 	since     since
 	cache     *rowCache
 	alike     atomic.Pointer[alike]                    // of the row cached last
@@ -35,7 +36,7 @@ var (
 )
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{cache: newCache(o.CacheBytes / 2), epoch: newEpoch(), judged: math.MaxUint64}
+	s := &store{cache: newCache(o.CacheBytes / 2), epoch: newEpoch(), judged: math.MaxUint64, settled: math.MaxUint64}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, g, err := readLag(c)
 		if err != nil {
