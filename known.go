@@ -12,7 +12,7 @@ import (
 // Facts returns a page of facts, by default of memories; what it is asked and answers is declared in package facts.
 func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) {
 	return entered(ctx, s, "facts", func(ref *workspace.Ref, name string) (*facts.Page, error) {
-		return s.svc.profiles.Facts(ctx, ref.Store, name, r)
+		return s.svc.profiles.Facts(ctx, ref, name, r)
 	})
 }
 

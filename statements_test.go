@@ -102,3 +102,51 @@ func TestProfileStatements(t *testing.T) {
 		})
 	}
 }
+
+// TestFactsStatements asks for facts of a slot: what rules do not read stands beside them.
+func TestFactsStatements(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{Embedder: houses{}})
+	require.NoError(t, err)
+	defer svc.Close()
+	_, err = svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "t"})
+	require.NoError(t, err)
+	sub := svc.Tenant("t").Sub("")
+	_, err = sub.Remember(ctx,
+		contextmem.Memory{ID: "old", Text: "zorbla casa in Lisboa", UserName: "Anna", Time: on("2024-01-01")},
+		contextmem.Memory{ID: "fact", Text: "I live in Oslo, in a casa.", UserName: "Anna", Infer: true, Time: on("2024-02-01")},
+		contextmem.Memory{ID: "new", Text: "zorblu nova casa in Porto", UserName: "Anna", Time: on("2024-06-01")},
+		contextmem.Memory{ID: "other", Text: "zorbli casa in Faro", UserName: "Boris", Time: on("2024-06-02")})
+	require.NoError(t, err)
+	told := func(r facts.Request) (ids []string, p *facts.Page) {
+		t.Helper()
+		p, err := sub.Facts(ctx, r)
+		require.NoError(t, err)
+		for _, x := range p.Statements {
+			ids = append(ids, x.SourceID)
+		}
+		return ids, p
+	}
+	ids, p := told(facts.Request{Subject: "Anna", Slot: "home"})
+	assert.Equal(t, []string{"new", "old"}, ids, "not the message that the fact is of")
+	require.NotEmpty(t, p.Facts)
+	assert.Equal(t, "fact", p.Facts[0].SourceID)
+	assert.Equal(t, "zorblu nova casa in Porto", p.Statements[0].Text)
+	ids, p = told(facts.Request{Subject: "Boris", Question: "Where does Boris live?"})
+	assert.Equal(t, []string{"other"}, ids, "of somebody of whom no fact is known")
+	assert.Empty(t, p.Facts)
+	ids, _ = told(facts.Request{Subject: "Anna", Slot: "home", Limit: 1})
+	assert.Equal(t, []string{"new"}, ids)
+	ids, _ = told(facts.Request{Subject: "Anna", Slot: "home", AsOf: on("2024-02-02")})
+	assert.Equal(t, []string{"old"}, ids)
+	for name, r := range map[string]facts.Request{"no slot": {Subject: "Anna"}, "no subject": {Slot: "home"}, "other slot": {Subject: "Anna", Slot: "diet"}, "predicate": {Subject: "Anna", Slot: "home", Predicate: "lives_in"},
+		"history": {Subject: "Anna", Slot: "home", History: true}, "upcoming": {Subject: "Anna", Slot: "home", Upcoming: true}, "later page": {Subject: "Anna", Slot: "home", Cursor: p.Next + 1},
+		"known then": {Subject: "Anna", Slot: "home", KnownAt: on("2030-01-01")}} {
+		ids, _ := told(r)
+		assert.Empty(t, ids, name)
+	}
+	require.NoError(t, sub.Supersede(ctx, "old", "new", "moved"))
+	ids, _ = told(facts.Request{Subject: "Anna", Slot: "home"})
+	assert.Equal(t, []string{"new"}, ids)
+}

@@ -85,6 +85,9 @@ type Fact struct {
 type Page struct {
 	Facts []Fact
 	Slot  string // that was asked for, by name or by question
+	// Statements are messages of the subject about the slot of which Facts has none, newest first: an embedder that learnt slots of statements knows them in languages that rules do
+	// not read. At most Request.Limit, on the first page alone. None without a subject and a slot, nor where a predicate, KnownAt, Upcoming or History is asked for.
+	Statements []Statement
 	// Next is the cursor of the next page, 0 for none. A page may hold less than was asked for although others follow.
 	Next int64
 }

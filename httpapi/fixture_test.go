@@ -160,6 +160,8 @@ func (f *fixture) setup(t testing.TB, name string) {
 		st, err := s.Wait(t.Context(), "broken")
 		require.NoError(t, err)
 		require.Equal(t, contextmem.StatusErrored, st[0].Status)
+	case "statements":
+		f.readStatements(t)
 	case "closed":
 		require.NoError(t, f.svc.Close())
 	default:

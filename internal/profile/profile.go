@@ -69,9 +69,9 @@ func newAsked(st backend.Store, part backend.Partition, now time.Time, visible b
 const maxQuestion = 32_000
 
 // Facts returns a page of facts of a sub-tenant. sub is its stored name.
-func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r facts.Request) (*facts.Page, error) {
+func (e *Engine) Facts(ctx context.Context, ref *workspace.Ref, sub string, r facts.Request) (*facts.Page, error) {
 	const op = "facts"
-	a, err := ask(op, st, sub, r.Class, r.Principals)
+	a, err := ask(op, ref.Store, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +95,27 @@ func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r fact
 		}
 	}
 	page := &facts.Page{Facts: []facts.Fact{}, Slot: r.Slot}
+	if err := e.facts(ctx, op, a, r, page); err != nil {
+		return nil, err
+	}
+	if r.Slot == "" || r.Subject == "" || r.Predicate != "" || r.Cursor != 0 || r.Upcoming || r.History || !r.KnownAt.IsZero() {
+		return page, nil
+	}
+	told, err := e.told(ctx, ref, &a, &telling{subject: r.Subject, asOf: r.AsOf, slots: []string{r.Slot}, most: r.Limit})
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Search, "", err)
+	}
+	page.Statements, _ = told.statements(r.Slot, page.Facts, r.Limit)
+	return page, nil
+}
+
+// facts fills a page.
+func (e *Engine) facts(ctx context.Context, op string, a asked, r facts.Request, page *facts.Page) error {
 	q := backend.RelationQuery{Part: a.part, AsOf: r.AsOf, KnownAt: r.KnownAt, AllTime: r.History, After: r.Cursor, Limit: batch}
 	if r.Subject != "" {
 		ent, err := a.entity(ctx, op, r.Subject)
 		if err != nil || ent == 0 {
-			return page, err
+			return err
 		}
 		q.Entities = []int64{ent}
 	}
@@ -112,7 +128,7 @@ func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r fact
 	for range maxBatches {
 		links, release, last, more, err := a.links(ctx, q)
 		if err != nil {
-			return nil, fault.Wrap(op, fault.Search, "", err)
+			return fault.Wrap(op, fault.Search, "", err)
 		}
 		for i := range links {
 			f, ok := e.fact(&links[i], a.now, r.AsOf, q.Entities)
@@ -122,29 +138,29 @@ func (e *Engine) Facts(ctx context.Context, st backend.Store, sub string, r fact
 			if len(page.Facts) == r.Limit {
 				page.Next = q.After
 				release()
-				return page, nil
+				return nil
 			}
 			page.Facts = append(page.Facts, f)
 			q.After = links[i].Num
 		}
 		release()
 		if q.After = last; !more {
-			return page, nil
+			return nil
 		}
 	}
 	page.Next = q.After
-	return page, nil
+	return nil
 }
 
 // upcoming fills a page with facts that begin after AsOf, in order of their beginning. The cursor is the number of facts on earlier pages.
-func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Request, q backend.RelationQuery, page *facts.Page) (*facts.Page, error) {
+func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Request, q backend.RelationQuery, page *facts.Page) error {
 	from := cmp.Or(r.AsOf, a.now)
 	q.AsOf, q.After, q.Dated = time.Time{}, 0, true
 	var found []facts.Fact
 	for read := 0; read < maxUpcoming; read += batch {
 		links, release, last, more, err := a.links(ctx, q)
 		if err != nil {
-			return nil, fault.Wrap(op, fault.Search, "", err)
+			return fault.Wrap(op, fault.Search, "", err)
 		}
 		for i := range links {
 			f, ok := e.fact(&links[i], from, time.Time{}, q.Entities)
@@ -165,7 +181,7 @@ func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Reque
 	if hi < len(found) {
 		page.Next = int64(hi)
 	}
-	return page, nil
+	return nil
 }
 
 // Entities returns a page of entities of a sub-tenant. sub is its stored name.
@@ -293,7 +309,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 		}
 	}
 	p := &facts.Profile{Subject: r.Subject, SummaryBy: facts.BySources, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
-	told, err := e.told(ctx, ref, &a, &r)
+	told, err := e.told(ctx, ref, &a, &telling{subject: r.Subject, asOf: r.AsOf, most: r.PerSlot})
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}

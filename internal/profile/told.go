@@ -41,6 +41,14 @@ type slotted struct {
 	probability float64
 }
 
+// telling is what is asked of messages.
+type telling struct {
+	subject string
+	asOf    time.Time // zero: now
+	slots   []string  // only these; nil: all
+	most    int       // messages of a slot
+}
+
 // vectors returns the statement slots that the service's embedder recognises, and the lane of a workspace that has its vectors. It returns no slots if no lane has them.
 func (e *Engine) vectors(v *workspace.Serving) ([]embed.StatementSlot, backend.Lane) {
 	if e.Embedder == nil {
@@ -59,8 +67,8 @@ func (e *Engine) vectors(v *workspace.Serving) ([]embed.StatementSlot, backend.L
 	return nil, 0
 }
 
-// told searches messages of a profile's subject for each slot by their vectors. It leaves out superseded messages.
-func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *facts.ProfileRequest) (t told, err error) {
+// told searches messages of a subject for each slot by their vectors. It leaves out superseded messages.
+func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *telling) (t told, err error) {
 	if a.part.Class != backend.Memory {
 		return t, nil
 	}
@@ -75,10 +83,10 @@ func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *fact
 	}
 	found := map[int64][]slotted{} // chunk -> its slots
 	for _, s := range slots {
-		if !e.Slots.Has(s.Name) {
+		if !e.Slots.Has(s.Name) || r.slots != nil && !slices.Contains(r.slots, s.Name) {
 			continue
 		}
-		hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: a.part, Lane: lane, Vector: s.Vector, K: max(perTold, 4*r.PerSlot), Filter: a.visible})
+		hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: a.part, Lane: lane, Vector: s.Vector, K: max(perTold, 4*r.most), Filter: a.visible})
 		if err != nil {
 			return t, err
 		}
@@ -92,7 +100,7 @@ func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *fact
 }
 
 // read adds the messages found. It leaves out messages of other speakers and superseded ones.
-func (t *told) read(ctx context.Context, a *asked, r *facts.ProfileRequest, found map[int64][]slotted) error {
+func (t *told) read(ctx context.Context, a *asked, r *telling, found map[int64][]slotted) error {
 	nums := make([]int64, 0, len(found))
 	for n := range found {
 		nums = append(nums, n)
@@ -103,14 +111,14 @@ func (t *told) read(ctx context.Context, a *asked, r *facts.ProfileRequest, foun
 	if err != nil && !errors.As(err, &damaged) {
 		return err
 	}
-	gone, err := a.gone(ctx, rows, r.AsOf)
+	gone, err := a.gone(ctx, rows, r.asOf)
 	if err != nil {
 		return err
 	}
-	subject := extract.Key(r.Subject)
+	subject := extract.Key(r.subject)
 	t.by, t.only = map[string][]statement{}, map[string]slotted{}
 	for _, row := range rows {
-		if !r.AsOf.IsZero() && toldAt(row.Src).After(r.AsOf) {
+		if !r.asOf.IsZero() && toldAt(row.Src).After(r.asOf) {
 			continue
 		}
 		doc, err := item.Decode(row.Src.Doc)

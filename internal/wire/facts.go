@@ -48,11 +48,13 @@ type FactsPage struct {
 	Facts []Fact `json:"facts"`
 	Slot  string `json:"slot"`
 	Next  string `json:"next_cursor"` // empty: there is no next page
+	// Statements are messages about the slot of which Facts has none.
+	Statements []Statement `json:"statements"`
 }
 
 // OfFactsPage returns a page as it is written.
 func OfFactsPage(p *facts.Page) FactsPage {
-	a := FactsPage{Facts: each(p.Facts, OfFact), Slot: p.Slot}
+	a := FactsPage{Facts: each(p.Facts, OfFact), Slot: p.Slot, Statements: each(p.Statements, ofStatement)}
 	if p.Next != 0 {
 		a.Next = strconv.FormatInt(p.Next, 10)
 	}
@@ -61,7 +63,7 @@ func OfFactsPage(p *facts.Page) FactsPage {
 
 // Page returns the page that was read, an error where its cursor is none.
 func (a *FactsPage) Page() (*facts.Page, error) {
-	p := &facts.Page{Facts: read(a.Facts, (*Fact).Fact), Slot: a.Slot}
+	p := &facts.Page{Facts: read(a.Facts, (*Fact).Fact), Slot: a.Slot, Statements: read(a.Statements, (*Statement).statement)}
 	var err error
 	if a.Next != "" {
 		p.Next, err = strconv.ParseInt(a.Next, 10, 64)
