@@ -3,11 +3,13 @@ package httpapi
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -148,4 +150,134 @@ func uploadFile(b *testing.B, count, total int) (names []string, contentType str
 		names, contentType = append(names, f.Name()), w.FormDataContentType()
 	}
 	return names, contentType
+}
+
+// BenchmarkPages sends a PDF of 500 pages or more over REST to a directory and waits until it is completed. LaTeX and LibreOffice make it
+// of prose in sections, with a running header, page numbers and a table now and then.
+func BenchmarkPages(b *testing.B) {
+	const pages = 500
+	for _, tool := range []struct {
+		name string
+		make func(tb testing.TB, dir string, size int) (name string, pages int)
+		size int // bytes of text for the pages
+	}{{"latex", latexPDF, 1_850_000}, {"libreoffice", officePDF, 2_200_000}} {
+		b.Run(tool.name, func(b *testing.B) {
+			name, count := tool.make(b, b.TempDir(), tool.size)
+			require.GreaterOrEqual(b, count, pages)
+			data, err := os.ReadFile(name)
+			require.NoError(b, err)
+			for b.Loop() {
+				b.StopTimer()
+				svc, err := contextmem.Open(b.Context(), b.TempDir(), nil)
+				require.NoError(b, err)
+				_, err = svc.CreateTenant(b.Context(), contextmem.TenantSpec{ID: "acme"})
+				require.NoError(b, err)
+				require.NoError(b, svc.Tenant("acme").WaitReady(b.Context()))
+				h, err := New(svc, Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
+				require.NoError(b, err)
+				server := httptest.NewServer(h)
+				var body bytes.Buffer
+				w := multipart.NewWriter(&body)
+				require.NoError(b, w.WriteField("tenant_id", "acme"))
+				part, err := w.CreateFormFile("files", "book.pdf")
+				require.NoError(b, err)
+				_, err = part.Write(data)
+				require.NoError(b, err)
+				require.NoError(b, w.Close())
+				used := processor(b)
+				b.StartTimer()
+				r, err := http.NewRequestWithContext(b.Context(), http.MethodPost, server.URL+"/ingestion/upload_knowledge", &body)
+				require.NoError(b, err)
+				r.Header.Set("Content-Type", w.FormDataContentType())
+				r.Header.Set("Authorization", "Bearer "+fullKey)
+				resp, err := http.DefaultClient.Do(r)
+				require.NoError(b, err)
+				require.Less(b, resp.StatusCode, 300)
+				require.NoError(b, resp.Body.Close())
+				require.NoError(b, svc.Drain(b.Context()))
+				b.StopTimer()
+				b.ReportMetric((processor(b) - used).Seconds(), "processor-s")
+				p, err := svc.Tenant("acme").Sub("").List(b.Context(), contextmem.ListRequest{})
+				require.NoError(b, err)
+				require.Equal(b, 1, p.Total)
+				server.Close()
+				require.NoError(b, svc.Close())
+				b.StartTimer()
+			}
+			b.ReportMetric(float64(count), "pages")
+			b.ReportMetric(float64(count)*float64(b.N)/b.Elapsed().Seconds(), "pages/s")
+		})
+	}
+}
+
+// latexPDF has pdfTeX set prose as a report with a contents page, running heads, page numbers and a table in every tenth section.
+func latexPDF(tb testing.TB, dir string, size int) (name string, pages int) {
+	tb.Helper()
+	if _, err := exec.LookPath("pdflatex"); err != nil {
+		tb.Skip("pdflatex is not installed")
+	}
+	var b bytes.Buffer
+	b.WriteString("\\documentclass[11pt]{report}\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}\\pagestyle{headings}\\begin{document}\\tableofcontents\n")
+	escape := strings.NewReplacer("\\", "", "&", "\\&", "%", "\\%", "$", "\\$", "#", "\\#", "_", "\\_", "{", "\\{", "}", "\\}", "~", " ", "^", " ")
+	for i, section := range strings.Split(string(prose(tb, 1, size)), "# Section ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		command := "section"
+		if i%12 == 0 {
+			command = "chapter"
+		}
+		ascii := strings.Map(func(r rune) rune {
+			if r > 126 {
+				return -1
+			}
+			return r
+		}, text)
+		fmt.Fprintf(&b, "\\%s{Section %s}\n%s\n", command, escape.Replace(title), escape.Replace(ascii))
+		if i%10 == 0 {
+			b.WriteString("\\par\\begin{tabular}{|l|r|r|}\\hline Quarter & Orders & Returns \\\\\\hline\n")
+			for q := range 4 {
+				fmt.Fprintf(&b, "Quarter %d & %d & %d \\\\\n", q+1, 1000+37*i+q, 10+i+q)
+			}
+			b.WriteString("\\hline\\end{tabular}\\par\n")
+		}
+	}
+	b.WriteString("\\end{document}\n")
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "book.tex"), b.Bytes(), 0o600))
+	for range 2 { // the second time with the contents
+		cmd := exec.CommandContext(tb.Context(), "pdflatex", "-interaction=batchmode", "-halt-on-error", "book.tex")
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		require.NoError(tb, err, "%s", out)
+	}
+	log, err := os.ReadFile(filepath.Join(dir, "book.log"))
+	require.NoError(tb, err)
+	m := regexp.MustCompile(`\((\d+) pages`).FindSubmatch(log)
+	require.NotNil(tb, m)
+	pages, err = strconv.Atoi(string(m[1]))
+	require.NoError(tb, err)
+	return filepath.Join(dir, "book.pdf"), pages
+}
+
+// officePDF has LibreOffice make the same prose from HTML.
+func officePDF(tb testing.TB, dir string, size int) (name string, pages int) {
+	tb.Helper()
+	if _, err := exec.LookPath("soffice"); err != nil {
+		tb.Skip("LibreOffice is not installed")
+	}
+	var b bytes.Buffer
+	b.WriteString("<html><body>\n")
+	for _, section := range strings.Split(string(prose(tb, 1, size)), "# Section ")[1:] {
+		title, text, _ := strings.Cut(section, "\n")
+		fmt.Fprintf(&b, "<h2>Section %s</h2>\n", html.EscapeString(title))
+		for p := range strings.SplitSeq(strings.TrimSpace(text), "\n\n") {
+			fmt.Fprintf(&b, "<p>%s</p>\n", html.EscapeString(p))
+		}
+	}
+	b.WriteString("</body></html>\n")
+	require.NoError(tb, os.WriteFile(filepath.Join(dir, "book.html"), b.Bytes(), 0o600))
+	cmd := exec.CommandContext(tb.Context(), "soffice", "-env:UserInstallation=file://"+filepath.Join(dir, "profile"), "--headless", "--convert-to", "pdf:writer_web_pdf_Export", "--outdir", dir, filepath.Join(dir, "book.html"))
+	out, err := cmd.CombinedOutput()
+	require.NoError(tb, err, "%s", out)
+	data, err := os.ReadFile(filepath.Join(dir, "book.pdf"))
+	require.NoError(tb, err)
+	return filepath.Join(dir, "book.pdf"), len(regexp.MustCompile(`/Type\s*/Page\b`).FindAll(data, -1))
 }
