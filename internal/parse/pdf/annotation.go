@@ -93,7 +93,7 @@ func (p *pageGlyphs) placeText(words []string, at box) {
 		if x > left && x+width > at.x1 && y-1.2*size > at.y0 {
 			x, y = left, y-1.2*size
 		}
-		p.add(w, matrix{1, 0, 0, 1, x, y}, width, place, &st)
+		p.add(w, x, y, width, &place, &st)
 		x += width + 0.4*size
 	}
 }

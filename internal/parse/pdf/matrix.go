@@ -23,12 +23,14 @@ func (m matrix) apply(x, y float64) (float64, float64) {
 // sane says whether all numbers can be reckoned with.
 func (m matrix) sane() bool {
 	for _, v := range m {
-		if math.IsNaN(v) || math.Abs(v) > 1e9 {
+		if !isSane(v) {
 			return false
 		}
 	}
 	return true
 }
+
+func isSane(v float64) bool { return math.Abs(v) <= 1e9 }
 
 // box is a rectangle with x0 <= x1 and y0 <= y1.
 type box struct{ x0, y0, x1, y1 float64 }

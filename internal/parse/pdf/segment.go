@@ -185,13 +185,38 @@ func (s *segment) add(glyphs []glyph, u0, u1, size float64) {
 
 // measure sets size and baseline to those of most glyphs, so that an initial or a symbol does not stand for the line.
 func (s *segment) measure() {
-	counts := map[float64]int{}
+	type count struct {
+		size float64
+		n    int
+	}
+	var room [8]count
+	few := room[:0]             // of the first sizes; most segments have one
+	var more map[float64]int    // of the others
+	last, rounded := -1.0, -1.0 // the size of the glyph before
+	at := -1                    // its index in few
 	best := 0
-	for _, g := range s.glyphs {
-		k := math.Round(g.size*10) / 10
-		counts[k]++
-		if c := counts[k]; c > best {
-			best = c
+	for i := range s.glyphs {
+		g := &s.glyphs[i]
+		if g.size != last {
+			last, rounded = g.size, math.Round(g.size*10)/10
+			at = slices.IndexFunc(few, func(c count) bool { return c.size == rounded })
+			if at < 0 && len(few) < len(room) {
+				at, few = len(few), append(few, count{size: rounded})
+			}
+		}
+		n := 0
+		if at >= 0 {
+			few[at].n++
+			n = few[at].n
+		} else {
+			if more == nil {
+				more = map[float64]int{}
+			}
+			more[rounded]++
+			n = more[rounded]
+		}
+		if n > best {
+			best = n
 			s.size, s.v = g.size, g.v
 		}
 	}

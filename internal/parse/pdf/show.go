@@ -30,6 +30,7 @@ type glyph struct {
 
 // pageGlyphs collects what a page shows.
 type pageGlyphs struct {
+	placed   placed
 	glyphs   []glyph
 	bounds   box
 	rotate   int // of the page, clockwise, 0, 90, 180 or 270
@@ -85,9 +86,10 @@ func (in *interpreter) showArray(args []any) {
 
 // advance moves the text position within the line.
 func (in *interpreter) advance(x, y float64) {
-	m := matrix{1, 0, 0, 1, x, y}.times(in.text)
-	if m.sane() {
-		in.text = m
+	t := &in.text
+	e, f := x*t[0]+y*t[2]+t[4], x*t[1]+y*t[3]+t[5]
+	if isSane(e) && isSane(f) {
+		t[4], t[5] = e, f
 	}
 }
 
@@ -99,10 +101,12 @@ func (in *interpreter) show(s str) {
 		return
 	}
 	m := in.text.times(st.ctm)
-	place := in.page.direction(m, st)
+	place := in.page.direction(&m, st)
 	if len(s) >= minSpacedString {
 		place.spacing = st.charSpace * place.along
 	}
+	c := &st.ctm
+	raisedX, raisedY := m[2]*st.rise, m[3]*st.rise
 	for len(s) > 0 {
 		g, n := st.font.next(s)
 		s = s[n:]
@@ -118,7 +122,8 @@ func (in *interpreter) show(s str) {
 			in.page.unmapped++
 		}
 		if in.hidden == 0 {
-			in.page.add(g.text, in.text.times(st.ctm), width, place, st)
+			x, y := in.text[4], in.text[5]
+			in.page.add(g.text, raisedX+(x*c[0]+y*c[2]+c[4]), raisedY+(x*c[1]+y*c[3]+c[5]), width, &place, st)
 		}
 		if st.font.vertical {
 			in.advance(0, width+extra)
@@ -139,8 +144,28 @@ type placing struct {
 	ok       bool
 }
 
+// placeKey is what direction depends on.
+type placeKey struct {
+	a, b, c, d, scale, size float64
+	font                    *font
+}
+
+// placed is the last answer of direction: most strings run as the one before does.
+type placed struct {
+	key placeKey
+	out placing
+}
+
 // direction finds how a string runs over the page. m is the text matrix times the current one.
-func (p *pageGlyphs) direction(m matrix, st *graphics) placing {
+func (p *pageGlyphs) direction(m *matrix, st *graphics) placing {
+	key := placeKey{m[0], m[1], m[2], m[3], st.scale, st.size, st.font}
+	if p.placed.key != key {
+		p.placed = placed{key, p.findDirection(m, st)}
+	}
+	return p.placed.out
+}
+
+func (p *pageGlyphs) findDirection(m *matrix, st *graphics) placing {
 	ax, ay := m[0]*st.scale, m[1]*st.scale // along the line
 	ux, uy := m[2], m[3]                   // upwards
 	if st.font.vertical {
@@ -171,8 +196,8 @@ func (p *pageGlyphs) direction(m matrix, st *graphics) placing {
 	return out
 }
 
-// add places one glyph with its advance width in text space units.
-func (p *pageGlyphs) add(text string, m matrix, width float64, at placing, st *graphics) {
+// add places one glyph, which begins at x and y, with its advance width in text space units.
+func (p *pageGlyphs) add(text string, x, y, width float64, at *placing, st *graphics) {
 	if !at.ok || text == "" {
 		return
 	}
@@ -180,7 +205,6 @@ func (p *pageGlyphs) add(text string, m matrix, width float64, at placing, st *g
 		p.full = true
 		return
 	}
-	x, y := m.apply(0, st.rise)
 	const margin = 2
 	if x < p.bounds.x0-margin || x > p.bounds.x1+margin || y < p.bounds.y0-margin || y > p.bounds.y1+margin {
 		return
