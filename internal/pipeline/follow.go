@@ -29,9 +29,9 @@ const (
 // Follower lets the indexes of a workspace catch up with its Store. It is safe
 // for concurrent use.
 type Follower struct {
-	// Leader reports whether this process applies changes to indexes that several processes share, for some seconds. waited is for how long it has
-	// been waited for another one. Nil: there is no other process.
-	Leader func(ctx context.Context, waited time.Duration) (mine bool, err error)
+	// Leader reports whether this process applies changes to indexes that several processes share, for some seconds. It is called by one
+	// goroutine at a time. Nil: there is no other process.
+	Leader func(ctx context.Context) (mine bool, err error)
 	// Saw receives the changes that the indexes have applied, before a search that waits for them goes on; nil: not called.
 	Saw func(changes []backend.Change)
 
@@ -267,7 +267,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 			apply = t.ApplyTaken
 		}
 		// An error here occurs again below, unless that repairs it.
-		if mine, err := f.mayApply(ctx, s, 0); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
+		if mine, err := f.mayApply(ctx, s); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if apply(ctx, p.Changes) == nil {
 				f.saw(p.Changes)
@@ -329,7 +329,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			if s.Applied() >= last { // the others are applied by the calls that committed them
 				break
 			}
-			mine, err := f.mayApply(ctx, s, 0)
+			mine, err := f.mayApply(ctx, s)
 			if err != nil {
 				return err
 			}

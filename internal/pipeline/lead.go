@@ -11,21 +11,22 @@ import (
 const (
 	// hearPause is how soon who waits for the process that leads asks again how far it has come, at first; it doubles up to longestHear.
 	hearPause, longestHear = 10 * time.Millisecond, 200 * time.Millisecond
+	// learnEvery is how many times it asks before the Store is read anew.
+	learnEvery = 3
 	// attendEvery is how often the process that leads looks for what others have committed, beside being told, and attendFor for how long at least after
 	// it applied something.
 	attendEvery, attendFor = 500 * time.Millisecond, 15 * time.Second
 )
 
-// mayApply reports whether this process applies changes to an index, and tells the index when that has changed. waited is for how long it has been
-// waited for another to do that. The caller has f.turn.
-func (f *Follower) mayApply(ctx context.Context, s backend.Index, waited time.Duration) (bool, error) {
+// mayApply reports whether this process applies changes to an index, and tells the index when that has changed. The caller has f.turn.
+func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) {
 	l, shared := s.(backend.Led)
 	if !shared || f.Leader == nil {
 		return true, nil
 	}
 	var mine bool
 	err := f.ask(func() (err error) {
-		mine, err = f.Leader(ctx, waited)
+		mine, err = f.Leader(ctx)
 		return err
 	})
 	if err != nil {
@@ -48,33 +49,38 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index, waited time.Du
 
 // heed waits until the process that leads has applied everything up to a number; done is false as soon as this process is to apply it.
 func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done bool, err error) {
-	var timer *time.Timer
-	began := time.Now()
-	for pause := hearPause; ; pause = min(2*pause, longestHear) {
-		if mine, err := f.mayApply(ctx, s, time.Since(began)); err != nil || mine {
+	l, shared := s.(backend.Led)
+	if !shared || f.Leader == nil {
+		return false, nil
+	}
+	pause := hearPause
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	for n := 0; ; n++ {
+		if f.told && !f.leads.Load() {
+			if err := l.Hear(ctx); err != nil {
+				return false, err
+			}
+			if s.Applied() >= last {
+				return true, nil
+			}
+			f.wake()
+		}
+		if mine, err := f.mayApply(ctx, s); err != nil || mine {
 			return s.Applied() >= last, err
 		}
-		if err := s.(backend.Led).Hear(ctx); err != nil {
-			return false, err
-		}
-		if s.Applied() >= last {
-			return true, nil
-		}
-		f.wake()
-		if err := f.learn(ctx); err != nil {
-			return false, err
-		}
-		if timer == nil {
-			timer = time.NewTimer(pause)
-			defer timer.Stop()
-		} else {
-			timer.Reset(pause)
+		if n%learnEvery == learnEvery-1 {
+			if err := f.learn(ctx); err != nil {
+				return false, err
+			}
 		}
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
+		pause = min(2*pause, longestHear)
+		timer.Reset(pause)
 	}
 }
 

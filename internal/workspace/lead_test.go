@@ -22,44 +22,59 @@ func TestLeads(t *testing.T) {
 		reg := inmem.New().Registry()
 		ctx, end := context.WithCancel(t.Context())
 		defer end()
-		process := func() *Set {
-			s := &Set{Config: Config{Leases: lease.New(reg)}}
-			go s.Leases.Run(ctx, func() {})
+		type process struct {
+			*lease.Keeper
+			*lead
+		}
+		begin := func() process {
+			k := lease.New(reg)
+			go k.Run(ctx, func() {})
 			synctest.Wait()
-			return s
+			return process{k, newLead(k, uid)}
 		}
-		worker, other, third := process(), process(), process()
-		leads := func(s *Set, waited time.Duration) bool {
+		worker, other, third := begin(), begin(), begin()
+		leads := func(p process) bool {
 			t.Helper()
-			mine, err := s.leads(ctx, uid, waited)
+			mine, err := p.mine(ctx)
 			require.NoError(t, err)
 			return mine
 		}
-		works := func(s *Set) bool {
+		works := func(p process) {
 			t.Helper()
-			mine, _, err := s.Leases.Take(ctx, lease.OfWorkspace(uid))
+			mine, _, err := p.Take(ctx, p.work)
 			require.NoError(t, err)
-			return mine
+			require.True(t, mine)
 		}
-		assert.False(t, leads(other, 0), "somebody may begin to work on it")
-		assert.True(t, leads(other, freeAfter), "nobody does")
-		assert.False(t, leads(third, time.Hour), "one at a time")
-		require.True(t, works(worker))
-		assert.True(t, leads(other, 0), "it has just begun")
-		assert.False(t, leads(worker, time.Hour))
+		// after is how soon a process leads that asks again and again.
+		after := func(p process) time.Duration {
+			t.Helper()
+			began := time.Now()
+			for !leads(p) {
+				time.Sleep(longestAsk)
+			}
+			return time.Since(began)
+		}
+		assert.False(t, leads(other), "somebody may begin to work on it")
+		assert.InDelta(t, freeAfter, after(other), float64(longestAsk), "nobody does")
+		assert.False(t, leads(third), "one at a time")
+		works(worker)
+		assert.True(t, leads(other), "the other has just begun")
+		assert.False(t, leads(worker))
 		time.Sleep(lease.TTL/2 + time.Millisecond)
-		require.True(t, works(worker))
-		assert.False(t, leads(other, 0), "it is left to who works")
-		assert.False(t, leads(third, freeAfter))
-		assert.True(t, leads(worker, 0))
-		for range 5 {
-			time.Sleep(lease.TTL/2 + time.Millisecond)
-			require.True(t, works(worker))
-			require.True(t, leads(worker, 0))
-			require.False(t, leads(other, leadAfter))
+		works(worker)
+		assert.False(t, leads(other), "it is left to who works")
+		assert.False(t, leads(third))
+		assert.True(t, leads(worker))
+		for range 100 {
+			time.Sleep(longestAsk)
+			works(worker)
+			require.True(t, leads(worker))
+			require.False(t, leads(other))
 		}
-		require.NoError(t, worker.Leases.Release(ctx, lease.OfIndexes(uid)))
-		assert.False(t, leads(other, leadAfter-1))
-		assert.True(t, leads(other, leadAfter), "who works on it is not quick")
+		require.NoError(t, worker.Release(ctx, worker.index))
+		assert.InDelta(t, leadAfter, after(other), float64(longestAsk), "who works on it does not do it")
 	})
 }
+
+// longestAsk is how often a process asks in tests whether it leads.
+const longestAsk = 100 * time.Millisecond

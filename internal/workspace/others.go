@@ -34,33 +34,67 @@ func (s *Set) letOthers(ctx context.Context) error {
 }
 
 const (
-	// leadAfter is how long a process waits for the one that works on a workspace to apply changes, before it does so itself.
-	leadAfter = 1500 * time.Millisecond
-	// freeAfter is the same where nobody works on it: who begins to is the one that should.
-	freeAfter = 150 * time.Millisecond
+	// leadAfter is how long nobody has to apply changes to the indexes of a workspace before a process does that does not work on it, and freeAfter the
+	// same where none does: who begins to is the one that should.
+	leadAfter, freeAfter = 1500 * time.Millisecond, 300 * time.Millisecond
+	// lookedAfter is how long ago that may have been found out.
+	lookedAfter = time.Second
 )
 
-// leads reports whether this process applies changes to indexes of a workspace that several share: who works on it, or who needs them where that one
-// does not do it in time, or there is none. It is left to one that works on the workspace again after some seconds.
-func (s *Set) leads(ctx context.Context, uid string, waited time.Duration) (mine bool, err error) {
-	name, work := lease.OfIndexes(uid), lease.OfWorkspace(uid)
-	if s.Leases.Fresh(name) || s.Leases.Holds(work) || waited >= leadAfter {
-		mine, _, err = s.Leases.Take(ctx, name)
-		return mine, err
+// lead says for a workspace which process applies changes to its indexes, that several share: the one that works on it, or who needs them where that one
+// does not or there is none. It is left to the one that works on the workspace again after some seconds. It is not safe for concurrent use.
+type lead struct {
+	leases      *lease.Keeper
+	index, work string    // names of leases
+	free        time.Time // since when nobody has it; zero: somebody has
+	looked      time.Time // when that was found out
+}
+
+func newLead(leases *lease.Keeper, uid string) *lead {
+	return &lead{leases: leases, index: lease.OfIndexes(uid), work: lease.OfWorkspace(uid)}
+}
+
+// mine reports whether it is this process.
+func (l *lead) mine(ctx context.Context) (mine bool, err error) {
+	if l.leases.Fresh(l.index) || l.leases.Holds(l.work) {
+		return l.take(ctx)
 	}
-	has := s.Leases.Holds(name)
-	if !has && waited < freeAfter {
-		return false, nil
-	}
-	free, err := s.Leases.Free(ctx, work)
+	idle, err := l.leases.Free(ctx, l.work)
 	if err != nil {
 		return false, err
 	}
-	if free {
-		mine, _, err = s.Leases.Take(ctx, name)
-	} else if has {
-		err = s.Leases.Release(ctx, name)
+	if l.leases.Holds(l.index) {
+		if idle {
+			return l.take(ctx)
+		}
+		return false, l.leases.Release(ctx, l.index)
 	}
+	free, err := l.leases.Free(ctx, l.index)
+	if err != nil {
+		return false, err
+	}
+	now := time.Now()
+	if !free {
+		l.free = time.Time{}
+		return false, nil
+	}
+	if l.free.IsZero() || now.Sub(l.looked) > lookedAfter {
+		l.free = now
+	}
+	l.looked = now
+	wait := leadAfter
+	if idle {
+		wait = freeAfter
+	}
+	if now.Sub(l.free) < wait {
+		return false, nil
+	}
+	return l.take(ctx)
+}
+
+func (l *lead) take(ctx context.Context) (mine bool, err error) {
+	l.free = time.Time{}
+	mine, _, err = l.leases.Take(ctx, l.index)
 	return mine, err
 }
 
