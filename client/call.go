@@ -29,7 +29,7 @@ type request struct {
 	bare             bool // the answer has no envelope
 }
 
-// meta is what an answer says of its request.
+// meta is the description of the request in a response.
 type meta struct {
 	RequestID string          `json:"request_id"`
 	Mode      string          `json:"resolved_mode"`
@@ -40,7 +40,7 @@ type meta struct {
 // maxAnswer bounds an answer: a file of 50 MiB in base64, with room to spare.
 const maxAnswer = 256 << 20
 
-// send makes the call, again where that is safe, and decodes the data of the answer into to, when it is not nil.
+// send sends the request, and repeats it after failures if that is safe. It decodes the data of the response into to, unless to is nil.
 func (c *Client) send(ctx context.Context, r request, to any) (meta, error) {
 	if r.json != nil {
 		b, err := json.Marshal(r.json)
@@ -90,7 +90,7 @@ func Lost(err error) bool {
 	return errors.As(err, &l)
 }
 
-// repeatable reports whether a call may be tried again. Of the answers 429 and 503 say that nothing was done.
+// repeatable reports whether a call may be repeated after an error. After the statuses 429 and 503 it may, since the server has done nothing.
 func repeatable(err error, once bool) bool {
 	var r *refusal
 	if errors.As(err, &r) {
@@ -117,7 +117,7 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// until asks again and again, with pauses that grow to a second, until done says so.
+// until calls done repeatedly, with pauses that grow to one second, until it returns true.
 func (c *Client) until(ctx context.Context, done func() (bool, error)) error {
 	for wait := 5 * time.Millisecond; ; wait = min(wait*2, time.Second) {
 		ok, err := done()
@@ -215,7 +215,7 @@ func refused(op string, res *http.Response, b []byte) error {
 			Message string `json:"message"`
 		} `json:"detail"`
 	}
-	_ = json.Unmarshal(b, &body) // what is no JSON has a status still
+	_ = json.Unmarshal(b, &body) // without JSON there is still the status
 	code, text := "", "the server answered "+strconv.Itoa(res.StatusCode)
 	switch {
 	case body.Error != nil:

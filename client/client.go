@@ -1,19 +1,19 @@
-// Package client speaks to a contextmem server over REST, with the types of package contextmem:
+// Package client is a client for a contextmem server over REST. It uses the types of package contextmem:
 //
 //	c, err := client.New("http://127.0.0.1:8080", key, nil)
 //	alice := c.Tenant("acme").Sub("alice") // a contextmem.Memories
 //	_, err = alice.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "Alice takes her coffee black."}}})
 //	res, err := alice.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: "how does she drink coffee?"})
 //
-// Errors are *contextmem.Error with the kinds of the library, so that errors.Is with contextmem.ErrNotFound and the others
-// works on both sides. Calls that may be repeated are repeated after failures of the connection and where the server asks to
-// come back; see [Options].
+// Errors are *contextmem.Error with the kinds of the library, so errors.Is works with contextmem.ErrNotFound and the other
+// sentinels. Calls that are safe to repeat are repeated after connection failures, and if the server asks to retry
+// later; see [Options].
 //
-// REST carries less than the library: a request that sets what it does not carry is refused with contextmem.ErrInvalid
-// (Progress, Recall.RequestID, Rejected and Missing, AppItem.Fault, FetchRequest.Class, cursors and states of lists,
-// TenantSpec.Instructions), and answers leave out Chunk.Class of a recall over both classes, Chunk.Time and Related,
-// Result.Instructions and the raw scores of Explain. Memory.Time and Memory.Session travel as timestamp and session_id of the
-// additional metadata.
+// REST supports less than the library. A call that sets an unsupported field returns contextmem.ErrInvalid. These fields are
+// Progress, Recall.RequestID, Rejected and Missing, AppItem.Fault, FetchRequest.Class, cursors and states of lists, and
+// TenantSpec.Instructions. Results lack Chunk.Class of a recall over both classes, Chunk.Time and Related,
+// Result.Instructions and the raw scores of Explain. Memory.Time and Memory.Session are sent as timestamp and session_id of
+// the additional metadata.
 package client
 
 import (
@@ -137,7 +137,7 @@ func (c *Client) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) e
 	return err
 }
 
-// Tenants lists the organisation's tenants by id: those that can be used or will be, not those that failed.
+// Tenants returns the organisation's tenants by id. It leaves out failed tenants.
 func (c *Client) Tenants(ctx context.Context) ([]contextmem.TenantInfo, error) {
 	var a struct {
 		Details []struct {
@@ -208,8 +208,8 @@ func (s Sub) Delete(ctx context.Context) error {
 // Name returns the name of the sub-tenant.
 func (s Sub) Name() string { return s.sub }
 
-// CreateKey makes an API key that may do no more than the client's own, and returns its text, this once. KeySpec.Tenants and
-// TTL are those of the client's key; setting them is refused with contextmem.ErrInvalid.
+// CreateKey creates an API key with at most the rights of the client's own key, and returns its text, which cannot be read
+// again. The new key has the tenants and the TTL of the client's key; setting KeySpec.Tenants or TTL returns contextmem.ErrInvalid.
 func (c *Client) CreateKey(ctx context.Context, spec contextmem.KeySpec) (contextmem.Key, string, error) {
 	const op = "create key"
 	if len(spec.Tenants) > 0 {

@@ -41,7 +41,7 @@ var codes = map[string]struct {
 	"INTERNAL_ERROR":           {fault.KindInternal, ""},
 }
 
-// kindOf is the kind of an error by its code, or by its status where the code is not known.
+// kindOf returns the kind and the resource of an error by its code, or by its status if the code is unknown.
 func kindOf(code string, status int) (fault.Kind, fault.Resource) {
 	if c, ok := codes[code]; ok {
 		return c.kind, c.resource

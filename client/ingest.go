@@ -62,8 +62,8 @@ func WithIDs(b contextmem.MemoryBatch) contextmem.MemoryBatch {
 	return b
 }
 
-// KnowledgeWithIDs is [WithIDs] for knowledge: files with a name have an id already, which is made of it. Contents that
-// [content.File.Open] gives are read.
+// KnowledgeWithIDs is [WithIDs] for knowledge. Files with a name need no id, since it is derived from the name. It reads
+// contents that [content.File.Open] returns.
 func KnowledgeWithIDs(b contextmem.KnowledgeBatch) (contextmem.KnowledgeBatch, error) {
 	b.Files, b.Apps = slices.Clone(b.Files), slices.Clone(b.Apps)
 	for i := range b.Files {
@@ -345,7 +345,7 @@ func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, e
 		if r.Error != nil || r.ErrorCode != nil {
 			e := &fault.Error{Op: f.op, ID: fault.ShortID(r.ID), Err: errors.New(wire.Text(r.Error))}
 			e.Kind, e.Resource = kindOf(wire.Text(r.ErrorCode), 0)
-			if wire.Text(r.ErrorCode) == "CONFLICT" && f.once { // one code stands for both; an addition meets only this one
+			if wire.Text(r.ErrorCode) == "CONFLICT" && f.once { // the code has two meanings; an addition has only this one
 				e.Kind = fault.KindExists
 			}
 			res.Items[i].Err = e

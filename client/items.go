@@ -48,7 +48,7 @@ func (s scope) body() map[string]any {
 	return m
 }
 
-// put sets what is not empty.
+// put sets a value in m unless it is empty.
 func put(m map[string]any, k string, v any, empty bool) {
 	if !empty {
 		m[k] = v

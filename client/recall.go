@@ -161,7 +161,7 @@ type supersession struct {
 	Decider    string  `json:"decider"`
 }
 
-// layout is JSON, written as a text or as it is.
+// layout is JSON, either embedded or encoded as a string.
 type layout string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -223,7 +223,7 @@ func (a *answer) result(class contextmem.Class) *contextmem.Result {
 	case 0:
 		of = contextmem.ClassKnowledge
 	case contextmem.ClassAll:
-		of = 0 // the answer does not tell them apart
+		of = 0 // the response does not distinguish the classes
 	}
 	res := &contextmem.Result{Temporal: a.Temporal.Result()}
 	for i := range a.Chunks {

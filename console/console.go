@@ -1,11 +1,11 @@
-// Package console serves a web page on which people look into a contextmem service and operate it: what it holds, why a recall answered
-// as it did, what became of items, and connectors, webhooks, keys, backups. It needs no other host and no JavaScript.
+// Package console serves a web page for inspecting and operating a contextmem service. It shows the stored items and their states, explains
+// the results of recalls, and manages connectors, webhooks, keys and backups. It needs no other host and no JavaScript.
 //
 //	c, err := console.New(svc, console.Options{})
 //	defer c.Close()
 //	mux.Handle("/console/", c)
 //
-// People sign in with an API key and see what the key may see. docs/console.md says more.
+// Users sign in with an API key and see the data to which the key has access. See docs/console.md.
 package console
 
 import (
@@ -27,7 +27,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Prefix is where the console expects to be mounted, behind whatever http.StripPrefix takes off.
+// Prefix is the path under which the console must be mounted, after the prefix that http.StripPrefix removes.
 const Prefix = "/console/"
 
 // Options configure a console.
@@ -35,14 +35,14 @@ type Options struct {
 	// Verify finds the key with the given text; fault.ErrUnauthorized when it is no good. It is asked again at every request of a
 	// session, so that a key that is revoked is out at once. Default: Service.VerifyKey.
 	Verify func(ctx context.Context, text string) (contextmem.Key, error)
-	// Limit counts a request of the key with an id and reports whether it is within what the key may ask; else wait is how long it
-	// has to wait: the method Take of a httpapi.RateLimit. Default: no bound.
+	// Limit counts a request of the key with an id, and reports whether the request is within the key's rate limit. If it is not, wait is
+	// the time until the next allowed request. The method Take of a httpapi.RateLimit fits. Default: no limit.
 	Limit func(key string) (wait time.Duration, ok bool)
 	// BackupDir is the directory to which backups are written; empty: the console makes none.
 	BackupDir string
 	// Secure marks cookies as for HTTPS alone, where TLS ends before this process. With TLS in this process it is so anyway.
 	Secure bool
-	// Audit gets a line for each change that somebody makes: the action, the key's id, what it was done to. Default: none.
+	// Audit logs each change by a user: the action, the key's id, and the object. Default: none.
 	Audit *slog.Logger
 	// Logger gets failures of the service. Default: silent.
 	Logger *slog.Logger
@@ -59,7 +59,7 @@ type Console struct {
 	guard    *http.CrossOriginProtection
 }
 
-// New returns a console for svc. Close ends what it has under way.
+// New returns a console for svc. The caller must call Close.
 func New(svc *contextmem.Service, o Options) (*Console, error) {
 	if svc == nil {
 		return nil, errors.New("console: no service")
@@ -78,7 +78,7 @@ func New(svc *contextmem.Service, o Options) (*Console, error) {
 	return c, nil
 }
 
-// Close stops a backup or a check that is under way and waits for it.
+// Close cancels a running backup or check and waits for it.
 func (c *Console) Close() error {
 	c.jobs.close()
 	return nil
@@ -183,7 +183,7 @@ func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mux.ServeHTTP(w, r)
 }
 
-// page serves a page to who is signed in.
+// page returns a handler that serves a page to signed-in users.
 func (c *Console) page(f func(*view) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s, key, ok := c.signedIn(r)
@@ -201,7 +201,7 @@ func (c *Console) page(f func(*view) error) http.HandlerFunc {
 	}
 }
 
-// action serves a form of who is signed in, whose token is compared.
+// action returns a handler for a form of a signed-in user. It checks the form's token.
 func (c *Console) action(f func(*view) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		s, key, ok := c.signedIn(r)
@@ -225,7 +225,7 @@ func (c *Console) action(f func(*view) error) http.HandlerFunc {
 	}
 }
 
-// within reports whether a request is within what its key may ask; where it is not it is answered.
+// within reports whether a request is within the rate limit of its key. If it is not, within writes the response.
 func (c *Console) within(v *view) bool {
 	if c.o.Limit == nil {
 		return true
@@ -238,7 +238,7 @@ func (c *Console) within(v *view) bool {
 	return ok
 }
 
-// statusOf is the status of an answer that tells of an error.
+// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	e, ok := errors.AsType[*contextmem.Error](err)
 	if !ok {
@@ -269,7 +269,7 @@ func statusOf(err error) int {
 	return http.StatusInternalServerError
 }
 
-// fail shows an error. v is nil where nobody is signed in.
+// fail shows an error. v is nil if the user is not signed in.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *view, err error) {
 	status, message := statusOf(err), err.Error()
 	if status >= http.StatusInternalServerError && status != http.StatusBadGateway {
@@ -290,13 +290,13 @@ type errorData struct {
 	Message string
 }
 
-// admin reports whether a key may see what is of the whole deployment: one of the default organisation that is limited neither to
-// tenants nor to scopes without manage.
+// admin reports whether a key has access to the whole deployment. It must belong to the default organisation, have the scope manage
+// and no restriction to tenants.
 func admin(k contextmem.Key) bool {
 	return k.Org == contextmem.DefaultOrg && k.AllowsOrganisation() && k.Allows(contextmem.ScopeManage)
 }
 
-// idle is how long a session lasts that nobody uses, and longest how long one lasts at all.
+// idle is the lifetime of an unused session, and longest the maximal lifetime of any session.
 const (
 	idle    = time.Hour
 	longest = 12 * time.Hour

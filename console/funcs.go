@@ -89,7 +89,7 @@ func funcs(texts map[string]string) template.FuncMap {
 		},
 		"list":   func(s []string) string { return strings.Join(s, ", ") },
 		"scopes": func(s []contextmem.Scope) string { return strings.Join(scopeNames(s), ", ") },
-		// plain leaves out what changes the direction of text, where it can't be isolated: the title of the window.
+		// plain removes characters that change the direction of text. It is for the title of the window, where they can't be isolated.
 		"plain": func(s string) string {
 			return strings.Map(func(r rune) rune {
 				if r < ' ' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x61c {

@@ -114,7 +114,7 @@ type tenantData struct {
 	Total    int
 	From     int    // place of the first, as far as is known: items may have come and gone since
 	Next     string // cursor of the items behind, empty: none
-	Previous string // cursor of those before
+	Previous string // cursor of the previous page
 }
 
 type itemRow struct {
@@ -254,7 +254,7 @@ func (d *tenantData) rows(v *view, sub contextmem.Sub, list []contextmem.SourceI
 type itemData struct {
 	*content.Inspection
 	Text       string
-	Cut        bool // there is more of it
+	Cut        bool // the text was truncated
 	Binary     bool
 	Statements []string
 	Relations  []contextmem.RelationGroup

@@ -146,7 +146,7 @@ type webhooksData struct {
 var deliveryStates = map[string]bool{"": true, string(contextmem.DeliveryPending): true, string(contextmem.DeliverySweeping): true, string(contextmem.DeliveryDelivered): true,
 	string(contextmem.DeliveryFailed): true, string(contextmem.DeliveryPermanentlyFailed): true}
 
-// States are those of deliveries.
+// States returns the states of deliveries.
 func (webhooksData) States() []string {
 	return []string{string(contextmem.DeliveryPending), string(contextmem.DeliverySweeping), string(contextmem.DeliveryDelivered), string(contextmem.DeliveryFailed), string(contextmem.DeliveryPermanentlyFailed)}
 }

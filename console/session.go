@@ -20,7 +20,7 @@ const cookieName = "contextmem_console"
 // maxSessions bounds memory; of more the one that was used longest ago ends.
 const maxSessions = 1000
 
-// session is somebody who is signed in.
+// session is a signed-in user.
 type session struct {
 	key         string // text of the API key, in memory alone
 	csrf        string
@@ -28,7 +28,7 @@ type session struct {
 	shown       string // a text that is shown once, such as a new key
 }
 
-// sessions are found by the hash of what the cookie holds.
+// sessions finds sessions by the hash of the cookie's value.
 type sessions struct {
 	mu sync.Mutex
 	by map[[32]byte]*session
@@ -68,7 +68,7 @@ func (x *session) over(now time.Time) bool {
 	return now.Sub(x.used) > idle || now.Sub(x.begun) > longest
 }
 
-// find returns a copy of the session of a cookie; nil: there is none.
+// find returns a copy of the session of a cookie, or nil if there is none.
 func (s *sessions) find(cookie string) *session {
 	now, id := time.Now(), sha256.Sum256([]byte(cookie))
 	s.mu.Lock()
@@ -139,7 +139,7 @@ func (c *Console) signedIn(r *http.Request) (*session, contextmem.Key, bool) {
 	return s, key, true
 }
 
-// toLogin sends somebody who is not signed in to the page for that, and back afterwards.
+// toLogin redirects a user who is not signed in to the login page, which later redirects back.
 func (c *Console) toLogin(w http.ResponseWriter, r *http.Request) {
 	to := base(r) + "login"
 	if r.Method == http.MethodGet {

@@ -16,7 +16,7 @@ import (
 
 const (
 	factsShown    = 40 // of a page
-	replacedShown = 20 // memories, those replaced last
+	replacedShown = 20 // number of most recently superseded memories shown
 )
 
 type timelineData struct {
@@ -87,7 +87,7 @@ func timelinePage(v *view) error {
 	return v.show("timeline", d)
 }
 
-// bySlot groups facts by slot, the slots by name and those of none last; the newest first.
+// bySlot groups facts by slot. Slots are sorted by name, and facts without a slot come last. In a group the newest fact comes first.
 func bySlot(list []facts.Fact) (out []slotRow) {
 	byID := map[string]*facts.Fact{}
 	for i := range list {
@@ -120,7 +120,7 @@ func when(f factRow) time.Time {
 	return f.Learnt
 }
 
-// memories finds which of the memories that the facts come from, and of those said about the person, no longer hold.
+// memories finds the superseded ones among the memories from which the facts come, and among those about the person.
 func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	ctx := v.r.Context()
 	var err error

@@ -24,7 +24,7 @@ var files embed.FS
 // pages are the templates by name.
 type pages map[string]*template.Template
 
-// view is a request for a page and what the page shows.
+// view is a request for a page together with the data of the page.
 type view struct {
 	c *Console
 	w http.ResponseWriter
@@ -39,7 +39,7 @@ type view struct {
 	CSRF   string
 	Tenant string // that the page is about; empty: none
 	Sub    string
-	Notice string // key of a text about what was done
+	Notice string // key of the text that confirms an action
 	Shown  string // shown once
 	Data   any
 }
@@ -56,7 +56,7 @@ func base(r *http.Request) string {
 	return Prefix
 }
 
-// bare is the view of somebody who is not signed in.
+// bare returns a view for a user who is not signed in.
 func (c *Console) bare(r *http.Request, page string, data any) *view {
 	return &view{c: c, r: r, Base: base(r), Page: page, Data: data}
 }
@@ -101,7 +101,7 @@ func (c *Console) write(w http.ResponseWriter, status int, page string, v *view)
 // to sends the browser on to a page of the console.
 func (v *view) to(page string) { http.Redirect(v.w, v.r, v.Base+page, http.StatusSeeOther) }
 
-// back returns to a page with a text about what was done.
+// back redirects to a page with a text that confirms an action.
 func (v *view) back(page string, q url.Values, done string) error {
 	if q == nil {
 		q = url.Values{}
@@ -123,7 +123,7 @@ func (v *view) need(s contextmem.Scope) error {
 	return nil
 }
 
-// whole asks for a key that may manage what is of the whole organisation.
+// whole returns an error unless the key may manage the whole organisation.
 func (v *view) whole() error {
 	if !v.Key.AllowsOrganisation() {
 		return refuse(fault.KindForbidden, "", "the key is restricted to tenants, and this is the organisation's")
@@ -141,7 +141,7 @@ func (v *view) value(name string) string {
 	return v.r.URL.Query().Get(name)
 }
 
-// number reads a value between lo and hi; what is missing is lo, and anything else an error.
+// number reads a number between lo and hi. A missing value is lo; other values are errors.
 func (v *view) number(name string, lo, hi int) (int, error) {
 	s := v.value(name)
 	if s == "" {
@@ -154,7 +154,7 @@ func (v *view) number(name string, lo, hi int) (int, error) {
 	return n, nil
 }
 
-// day reads a date, or a time of one; zero where there is none.
+// day reads a date with or without a time. A missing value is the zero time.
 func (v *view) day(name string) (time.Time, error) {
 	s := v.value(name)
 	if s == "" {

@@ -133,7 +133,7 @@ func (c *call) appPlace(at string, ms *members) error {
 // defaultPartition selects the default partition unless there is one of that name.
 const defaultPartition = "default"
 
-// samePartition reports whether two names stand for one partition: none and the tenant's id are the default one.
+// samePartition reports whether two names mean the same partition. An empty name and the tenant's id both mean the default one.
 func (c *call) samePartition(tenant, a, b string) (bool, error) {
 	named := ""
 	for _, s := range []string{a, b} {

@@ -28,7 +28,7 @@ type Authenticator interface {
 
 var errUnauthorized = &contextmem.Error{Kind: fault.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
 
-// keyring authenticates by fixed keys and by those of the service.
+// keyring authenticates by fixed keys and by the keys of the service.
 type keyring struct {
 	svc   *contextmem.Service
 	fixed []fixedKey

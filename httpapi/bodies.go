@@ -9,20 +9,20 @@ import (
 // slowestBody is the rate in bytes a second that a long body must keep.
 const slowestBody = 64 << 10
 
-// afterBody is how long a connection may take for what follows a body that was read: the answer, and
-// what the client still sends.
+// afterBody is the time that a connection may take after its body was read: for the response, and for
+// anything that the client still sends.
 const afterBody = 10 * time.Minute
 
-// bodyWatch ends the reading of bodies that do not arrive in time. One timer watches over all of them, since nearly every
-// body is there at once: a deadline of its connection for each would cost more than to read it.
+// bodyWatch stops reading bodies that do not arrive in time. It uses one timer for all bodies. Nearly every body arrives
+// at once, and setting a deadline on its connection would cost more than reading it.
 type bodyWatch struct {
 	mu    sync.Mutex
-	first *reading // of those that go on, in no order
+	first *reading // list of the bodies being read, in no order
 	timer *time.Timer
 	next  time.Time // when the timer goes off, zero when it does not
 }
 
-// reading is a body on its way.
+// reading is a body that is being read.
 type reading struct {
 	w          http.ResponseWriter
 	until      time.Time // zero: it may take any time
@@ -69,7 +69,7 @@ func (b *bodyWatch) goOff(at time.Time) {
 	b.timer.Reset(time.Until(at))
 }
 
-// check ends what is late, and sets the timer to when something may be late next.
+// check stops reading late bodies, and sets the timer to the next time at which a body may be late.
 func (b *bodyWatch) check() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

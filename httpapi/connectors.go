@@ -40,7 +40,7 @@ func connectorCatalog(c *call) (any, error) {
 	}{c.catalog()}, nil
 }
 
-// providerBody is what a provider can do.
+// providerBody describes a provider.
 type providerBody struct {
 	Provider   string          `json:"provider"`
 	Type       string          `json:"connector_type"`
@@ -55,7 +55,7 @@ type providerBody struct {
 	Schema     json.RawMessage `json:"credential_schema,omitempty"`
 }
 
-// providerField is a field of what a provider delivers; only one to filter by has a key.
+// providerField describes a field of a provider's items. Only fields that can be used in filters have a key.
 type providerField struct {
 	Name        string  `json:"name"`
 	Type        string  `json:"data_type"`
@@ -118,13 +118,13 @@ func discoveryJSON(provider, connector string, rs []contextmem.ProviderResource,
 	return a
 }
 
-// discoveryPage is a part of what a provider offers.
+// discoveryPage is a page of a provider's resources.
 type discoveryPage struct {
 	Cursor string `json:"cursor"`
 	Limit  *int   `json:"limit" range:"1,"`
 }
 
-// discoverWith previews resources. The cursor and the limit may stand in the query string.
+// discoverWith previews resources. The cursor and the limit may be in the query string.
 func discoverWith(c *call) (any, error) {
 	var q struct {
 		Provider    string `json:"provider" need:"text"`
@@ -222,7 +222,7 @@ func connectorJSON(x contextmem.Connector) connectorBody {
 		Min: seconds(x.MinInterval), Max: seconds(x.MaxInterval), CreatedAt: wire.Time(x.CreatedAt), UpdatedAt: wire.Time(x.UpdatedAt)}
 }
 
-// ours returns the connector of the path, when the key may touch its tenant and those of its resources.
+// ours returns the connector of the path, if the key has access to its tenant and to the tenants of its resources.
 func (c *call) ours() (contextmem.Connector, error) {
 	x, err := c.org.Connector(c.ctx, c.r.PathValue("connector_id"))
 	if err != nil {
@@ -345,7 +345,7 @@ func (c *call) change(do func(context.Context, string) (contextmem.Connector, er
 	return connectorJSON(x), nil
 }
 
-// connectorEdit changes what it names.
+// connectorEdit changes the fields that it contains.
 type connectorEdit struct {
 	Interval    *int    `json:"sync_interval_seconds"`
 	Name        *string `json:"name"`
@@ -408,7 +408,7 @@ func setCredentials(c *call) (any, error) {
 	}{x.ID, true}, nil
 }
 
-// deleteConnector keeps what was ingested, unless delete_objects is true.
+// deleteConnector deletes a connector. It keeps the ingested items unless delete_objects is true.
 func deleteConnector(c *call) (any, error) {
 	x, err := c.ours()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// member is what a request says under one name: JSON of a body, or text of a query string or a form.
+// member is a value of a request: JSON from a body, or text from a query string or a form.
 type member struct {
 	json  json.RawMessage // valid; nil: text
 	raw   string          // the same as json, of a small body; empty: of a large one
@@ -103,7 +103,7 @@ type reader interface {
 //	json     the name
 //	also     further names, separated by commas; the values must agree
 //	was      a further name that is deprecated
-//	default  the value where there is none, as text
+//	default  the value if there is none, as text
 //	need     "text": a blank string is refused
 //	oneof    the values of a string, separated by commas; an empty one is the default
 //	range    the bounds of a number, "1,100"; the upper one may be missing
@@ -156,7 +156,7 @@ func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 		}
 		to := v.FieldByIndex(f.index)
 		if m.json == nil && name != "" && to.Kind() == reflect.Bool && strings.TrimSpace(m.text()) == "" {
-			name = "" // a blank one of a form is none
+			name = "" // a blank name in a form counts as none
 		}
 		if name == "" && !f.preset.absent() {
 			m, name = f.preset, f.name
@@ -281,7 +281,7 @@ func (m member) want(at, what string) error {
 	return bad(fault.KindUnprocessed, at, "want %s, got %s", what, m.typeName())
 }
 
-// Bounds of what is built from a request.
+// Bounds of the values that are built from a request.
 const (
 	maxElements = 10_000  // of an array, and members of an object
 	maxValues   = 500_000 // inside all objects of a request whose members are free, such as metadata

@@ -27,7 +27,7 @@ func errBodyTooLarge(limit int64) error {
 	return &statusError{http.StatusRequestEntityTooLarge, "REQUEST_TOO_LARGE", fmt.Sprintf("the request body is over the limit of %d bytes", limit)}
 }
 
-// answer is what an error looks like on the wire.
+// answer is the form of an error on the wire.
 type answer struct {
 	status int
 	code   string
@@ -109,7 +109,7 @@ func (c *call) describe(err error) (answer, string) {
 		case ce.Kind == fault.KindInternal:
 			c.log(err)
 			return a, "internal error"
-		case ce.Kind == fault.KindUnavailable: // what a backend says holds paths
+		case ce.Kind == fault.KindUnavailable: // do not show the error of a backend, which may contain paths
 			c.log(err)
 			return a, "the storage can't answer now; try again later"
 		}

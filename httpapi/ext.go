@@ -90,7 +90,7 @@ type rememberRequest struct {
 	Timeout  int         `json:"timeout_seconds" default:"30" range:"1,300"`
 }
 
-// rememberAnswer says where memories stand; those that are not final when the time is over go on.
+// rememberAnswer has the states of memories. Memories that are not final at the end of the waiting time are still being processed.
 type rememberAnswer struct {
 	Completed bool             `json:"completed"` // all of them are
 	Results   []wire.StatusRow `json:"results"`
@@ -157,7 +157,7 @@ type matchingRequest struct {
 	Session string    `json:"session_id"`
 }
 
-// deletedCount says how many items are gone.
+// deletedCount has the number of deleted items.
 type deletedCount struct {
 	Deleted int `json:"deleted_count"`
 }

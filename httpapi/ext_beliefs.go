@@ -10,7 +10,7 @@ type supersedeRequest struct {
 	Reason string `json:"reason"`
 }
 
-// supersededRow says of a memory what took its place.
+// supersededRow describes the memory that supersedes another.
 type supersededRow struct {
 	SourceID string `json:"source_id"`
 	By       string `json:"superseded_by"`
@@ -28,7 +28,7 @@ func extSupersede(c *call, sub contextmem.Sub) (any, error) {
 	return supersededRow{id, r.By}, nil
 }
 
-// restoredRow says how much was undone.
+// restoredRow has the number of undone successions.
 type restoredRow struct {
 	SourceID string `json:"source_id"`
 	Undone   int    `json:"undone"`

@@ -38,7 +38,7 @@ func timeSchema() schemaOf { return schemaOf{"type": "string", "format": "date-t
 
 func listSchema(t reflect.Type) schemaOf { return schemaOf{"type": "array", "items": typeSchema(t)} }
 
-// typeSchema describes a type as it is read or written.
+// typeSchema returns the schema of a type in requests or responses.
 func typeSchema(t reflect.Type) schemaOf {
 	if f := readSchemas[t]; f != nil {
 		return f()
@@ -71,7 +71,7 @@ func typeSchema(t reflect.Type) schemaOf {
 	return schemaOf{"type": "object", "properties": props}
 }
 
-// addFields adds the members of a struct, with those of the structs that it embeds.
+// addFields adds the members of a struct, including those of embedded structs.
 func addFields(props schemaOf, t reflect.Type) {
 	for f := range fieldsOf(t) {
 		s := typeSchema(f.Type)

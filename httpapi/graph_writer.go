@@ -2,8 +2,8 @@ package httpapi
 
 import "github.com/contextmem/contextmem"
 
-// graphWriter remembers where parts of the graph context were written last. Much of it comes again: who a question names is in most of the
-// paths, and a path of one relation has its sentence twice.
+// graphWriter caches the written JSON of parts of the graph context, since many parts are repeated. The entities that a question names are in
+// most paths, and a path of one relation contains its sentence twice.
 type graphWriter struct {
 	source, target writtenEntity
 	confidence     float64
@@ -12,10 +12,10 @@ type graphWriter struct {
 	chunkAt        span
 }
 
-// span is what was written as b[from:to].
+// span is the written range b[from:to].
 type span struct{ from, to int }
 
-// writtenEntity is an entity, and where it was written.
+// writtenEntity is an entity together with the range in which it was written.
 type writtenEntity struct {
 	is contextmem.Entity
 	at span

@@ -54,8 +54,8 @@ type Options struct {
 	// files above 1 MiB are on disk. Who goes over it gets 503 with Retry-After. Default DefaultMaxHeldBytes;
 	// negative: no bound.
 	MaxHeldBytes int64
-	// BodyTimeout is how long a client may take to send a body, and a second more for each 64 KiB of it. The
-	// slower one gets 408. Default 1 min; negative: no bound.
+	// BodyTimeout is the time that a client may take to send a body, plus one second for each 64 KiB of it. A
+	// slower client gets status 408. Default 1 min; negative: no bound.
 	BodyTimeout time.Duration
 	// MaxJSONDepth bounds the nesting of JSON. Default DefaultMaxJSONDepth.
 	MaxJSONDepth int
@@ -92,7 +92,7 @@ type api struct {
 	known   map[string][]string // path pattern -> methods
 }
 
-// New returns a handler for svc. The error says what is missing in o.
+// New returns a handler for svc. It returns an error if a required option is missing.
 func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	if svc == nil {
 		return nil, errors.New("httpapi: no service")
@@ -320,7 +320,7 @@ func (c *call) run() {
 	c.succeed(out)
 }
 
-// call is one request on its way.
+// call is the state of one request.
 type call struct {
 	api     *api
 	w       http.ResponseWriter
@@ -336,7 +336,7 @@ type call struct {
 	outer   decoder // of the request
 	inner   decoder // of values inside it
 	body    reading
-	success envelope // what is answered, of families that have one
+	success envelope // envelope of the response, for families that have one
 	query   queryMeta
 	warn    []fault.Warning
 	desk

@@ -40,7 +40,7 @@ func (c *call) hold(n int) bool {
 	return true
 }
 
-// cleanup ends what a request keeps: temporary files, and its part of what is held.
+// cleanup removes the temporary files of a request, and releases its share of the memory for bodies.
 func (c *call) cleanup() {
 	for _, f := range c.in.files {
 		f.remove()
@@ -48,11 +48,11 @@ func (c *call) cleanup() {
 	c.hold(-c.in.held)
 }
 
-// errHeld says that bodies of other requests fill the memory kept for them.
+// errHeld is the error if bodies of other requests use up the memory for bodies.
 var errHeld = &contextmem.Error{Kind: fault.KindUnavailable, Err: errors.New("too many large requests at once")}
 
-// readHeld reads r to its end, at most limit bytes, and counts what it keeps. over reports that r has more. A long
-// body is not copied while it grows: one that goes over the limit costs no more than that.
+// readHeld reads at most limit bytes of r and counts them as held memory. over reports whether r has more. It
+// reads a long body in pieces and does not copy it while it grows, so a body over the limit costs no more than limit.
 func (c *call) readHeld(r io.Reader, limit int) (body []byte, over bool, err error) {
 	var full [][]byte
 	size, first := 0, firstRead

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// input is what a request says, whether in its query string, JSON body or multipart form.
+// input holds the values of a request from its query string, JSON body or multipart form.
 type input struct {
 	members    *members // nil: none
 	deprecated []alias
@@ -71,7 +71,7 @@ func (in *input) has(name string) bool {
 	return ok
 }
 
-// string returns the text under a name, "" when there is none.
+// string returns the text under a name, or "" if there is none.
 func (in *input) string(name string) (string, error) {
 	m, _ := in.members.get(name)
 	return m.string(name)
@@ -85,7 +85,7 @@ func (in *input) set(name string, m member) {
 	in.members.set(name, m)
 }
 
-// decodeQuery adds the query string's values. Those that a body gives too must agree.
+// decodeQuery adds the values of the query string. Values that the body has too must be equal.
 func (c *call) decodeQuery() error {
 	if c.r.URL.RawQuery == "" {
 		return nil
@@ -165,10 +165,10 @@ func (c *call) bodyError(err error, what string) error {
 	return bad(fault.KindInvalid, "body", "%s", what)
 }
 
-// smallBody is the size up to which strings of a body share one copy of it: whoever keeps one of them keeps no more than this.
+// smallBody is the size up to which the strings of a body share one copy of it. Keeping one string keeps at most so many bytes in memory.
 const smallBody = 2 << 10
 
-// parseObject reads a JSON object with its bounds, into an empty one or, where that is nil or it is large, one of its own; field names it in errors.
+// parseObject parses a JSON object and checks its bounds. It uses into, or a new object if into is nil or the object is large. Errors name the field.
 func parseObject(field string, b []byte, depth int, into *members) (*members, error) {
 	b = bytes.TrimSpace(b)
 	if depth < 1 || !isFlatObject(b) {
@@ -186,7 +186,7 @@ func parseObject(field string, b []byte, depth int, into *members) (*members, er
 	return m.membersInto(field, into)
 }
 
-// checkJSON bounds nesting before anything is built, and refuses what is not UTF-8 and an escaped NUL.
+// checkJSON checks JSON before it is decoded. It returns an error for too deep nesting, invalid UTF-8 and escaped NUL.
 func checkJSON(field string, b []byte, limit int) error {
 	if !utf8.Valid(b) {
 		return bad(fault.KindInvalid, field, "is not valid UTF-8")

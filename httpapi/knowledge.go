@@ -16,7 +16,7 @@ type knowledgeRequest struct {
 	Metadata   object         `json:"metadata"`
 	Additional object         `json:"additional_metadata"`
 	Graphs     suppliedGraphs `json:"graph_payload"`
-	// SkipUnsupported and SkipUnchanged are those of contextmem.KnowledgeBatch.
+	// SkipUnsupported and SkipUnchanged are the fields of contextmem.KnowledgeBatch.
 	SkipUnsupported bool `json:"skip_unsupported"`
 	SkipUnchanged   bool `json:"skip_unchanged"`
 }
@@ -85,7 +85,7 @@ func (c *call) entriesField() string {
 	return "document_metadata"
 }
 
-// file is the part as the service takes it.
+// file returns the part as a contextmem.File.
 func (f *filePart) file() contextmem.File {
 	out := contextmem.File{Name: f.name, ContentType: f.contentType, Data: f.data}
 	if f.spool != nil {
@@ -99,7 +99,7 @@ func (f *filePart) file() contextmem.File {
 	return out
 }
 
-// fileEntry sets what an entry says of a file. The first generation ignores what it does not know.
+// fileEntry sets the fields of a file from an entry. The first generation ignores unknown fields.
 func (c *call) fileEntry(f *contextmem.File, e item) error {
 	if e.m.absent() {
 		return nil

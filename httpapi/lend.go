@@ -25,7 +25,7 @@ var desks = sync.Pool{New: func() any { return new(call) }}
 // maxDesk keeps the memory of a rare large request from being kept.
 const maxDesk = 64
 
-// release gives the memory of a request that was answered to later ones. A request that panics lets it go.
+// release returns the memory of a finished request to the pool. After a panic the memory is not used again.
 func (c *call) release() {
 	d := &c.desk
 	if d.lent {

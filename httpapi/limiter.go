@@ -21,10 +21,10 @@ type RateLimit struct {
 	buckets *simplelru.LRU[string, *rate.Limiter]
 }
 
-// maxBuckets bounds memory: of more names, those that asked longest ago are forgotten.
+// maxBuckets bounds the number of names. Beyond it, the least recently used ones are removed.
 const maxBuckets = 100_000
 
-// NewRateLimit returns a bound of so many requests a second for each name, with bursts of twice as many. 0 or less: no bound.
+// NewRateLimit returns a limit of perSecond requests for each name, with bursts of twice as many. 0 or less: no limit.
 func NewRateLimit(perSecond float64) *RateLimit { return newRateLimit(perSecond, 2*perSecond) }
 
 func newRateLimit(perSecond, burst float64) *RateLimit {
@@ -60,7 +60,7 @@ func (l *RateLimit) Take(name string) (wait time.Duration, ok bool) {
 	return wait, wait == 0
 }
 
-// headers tells the caller how many requests are left.
+// headers sets the response headers with the number of remaining requests.
 func (l *RateLimit) headers(w http.ResponseWriter, name string) {
 	if l.perSecond <= 0 {
 		return

@@ -129,7 +129,7 @@ type listAnswer struct {
 	Memories   *[]wire.MemoryRow `json:"user_memories,omitempty"`
 }
 
-// page is the request for a page of one class, checked. Ids that are not nil are those listed.
+// page returns the checked request for a page of one class. If ids is not nil, only these are listed.
 func (c *call) page(class contextmem.Class, ids []string, q *listRequest) (contextmem.ListRequest, error) {
 	r := contextmem.ListRequest{Class: class, IDs: ids, Page: q.Page, PageSize: q.PageSize, Fields: contextmem.SourceFilter(q.Filters.Fields), Principals: q.ACL}
 	var err error
@@ -205,7 +205,7 @@ func (c *call) listAll(sub contextmem.Sub, ids []string, q *listRequest) (any, e
 		Sources: sourceRows(sub, p.Sources, q.Include), Memories: memoryRows(sub, memories)}, nil
 }
 
-// memoriesFrom lists up to n memories from a place of their list on, and tells how many there are in all.
+// memoriesFrom returns up to n memories from index from of their list on, and the total number.
 func (c *call) memoriesFrom(sub contextmem.Sub, ids []string, q *listRequest, from, n int) (list []contextmem.SourceInfo, total int, err error) {
 	r, err := c.page(contextmem.ClassMemory, ids, q)
 	if err != nil {

@@ -47,7 +47,7 @@ func (ms *members) place(name string) int {
 	return -1
 }
 
-// named returns what stands under a name, be it null, and whether anything does.
+// named returns the value of a name, which may be null, and reports whether there is one.
 func (ms *members) named(name string) (member, bool) {
 	if i := ms.place(name); i >= 0 {
 		return ms.list[i].value, true
@@ -55,7 +55,7 @@ func (ms *members) named(name string) (member, bool) {
 	return member{}, false
 }
 
-// get returns a value, the zero member when there is none. null is none.
+// get returns the value of a name, and reports whether there is one that is not null.
 func (ms *members) get(name string) (member, bool) {
 	m, ok := ms.named(name)
 	if !ok || m.absent() {

@@ -49,7 +49,7 @@ func v1AddMemory(c *call, sub contextmem.Sub) (any, error) {
 	return c.addMemories(sub, "is required")
 }
 
-// addMemories ingests the memories of the request. missing says what is wrong where there are none.
+// addMemories ingests the memories of the request. missing is the error message if there are none.
 func (c *call) addMemories(sub contextmem.Sub, missing string) (any, error) {
 	var r memoriesRequest
 	var to any = &r

@@ -40,7 +40,7 @@ func (t *tally) add(status int) {
 	}
 }
 
-// answered counts an answer to a caller who is known.
+// answered counts a response to an authenticated caller.
 func (c *call) answered(status int) {
 	c.observed(status)
 	if c.who.Org == "" {
@@ -52,7 +52,7 @@ func (c *call) answered(status int) {
 	}
 }
 
-// counted names the tally that the caller may see: a restricted key sees its own requests alone.
+// counted returns the tally that the caller may see. A restricted key sees only its own requests.
 func (c *call) counted() countedBy {
 	if len(c.who.Key.Tenants) == 0 {
 		return countedBy{org: c.who.Org}
@@ -60,9 +60,9 @@ func (c *call) counted() countedBy {
 	return countedBy{c.who.Org, c.who.ID}
 }
 
-// v1Metrics tells what became of the requests since the handler was made, of the organisation or of a restricted key, and how many
-// of its tenants the key may see, by state. The published document lists the route and describes
-// nothing of it, so the members are ours.
+// v1Metrics returns the counts of requests since the handler was made, of the organisation or of a restricted key, and the number of
+// tenants that the key may see, by state. The published document lists the route without describing its
+// response, so the members are our choice.
 func v1Metrics(c *call) (any, error) {
 	ok, failed, err := c.visibleTenants()
 	if err != nil {

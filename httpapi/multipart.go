@@ -17,7 +17,7 @@ import (
 
 const (
 	spoolAbove    = 1 << 20  // larger parts go to a temporary file
-	spoolTotal    = 8 << 20  // so do all that come after files of so many bytes in memory
+	spoolTotal    = 8 << 20  // after so many bytes of files in memory, all further files go to disk too
 	maxFormFields = 64       // beside files
 	maxFormField  = 32 << 20 // bytes of all fields that are no files
 	maxFormFiles  = 200
@@ -29,7 +29,7 @@ type filePart struct {
 	data              []byte
 	spool             *spoolFile // nil: in memory
 	size              int64      // of the spool
-	path              string     // of the spool, where an open file cannot be removed
+	path              string     // path of the spool on systems where an open file cannot be removed
 }
 
 func (f *filePart) remove() {
@@ -49,7 +49,7 @@ func (f *filePart) open() (io.ReadCloser, error) {
 	return sizedReader{io.NewSectionReader(f.spool, 0, f.size)}, nil
 }
 
-// sizedReader closes nothing and says how much there is, so that it is read into memory of that size.
+// sizedReader has a known size, so that its reader can allocate the right size at once. Close does nothing.
 type sizedReader struct{ sized }
 
 type sized interface {
@@ -135,7 +135,7 @@ func (c *call) decodeMultipart(boundary string) error {
 type finalBoundary struct {
 	r    io.Reader
 	mark []byte
-	tail []byte // end of what was read, shorter than mark
+	tail []byte // last bytes read, fewer than mark has
 	seen bool
 }
 
@@ -224,11 +224,11 @@ func fullName(p *multipart.Part) string {
 	return params["filename"]
 }
 
-// errSpool says that uploads cannot be kept now.
+// errSpool is the error if there is no disk space for uploads.
 var errSpool = &contextmem.Error{Kind: fault.KindUnavailable, Err: errors.New("there is no room for the upload")}
 
-// spool writes a file to disk: what was read of it, and the rest. The temporary file has no name any more while it is
-// open, so that no crash leaves it behind.
+// spool writes a file to disk: head, which was read already, and rest. It removes the name of the temporary file at once,
+// so that a crash does not leave the file behind.
 func (c *call) spool(f *filePart, head []byte, rest io.Reader) error {
 	tmp, err := os.CreateTemp("", "contextmem-upload-*")
 	if err != nil {
@@ -257,7 +257,7 @@ func (c *call) spool(f *filePart, head []byte, rest io.Reader) error {
 	return nil
 }
 
-// spoolWriter tells errors of writing from those of reading.
+// spoolWriter marks errors of writing, to distinguish them from errors of reading.
 type spoolWriter struct {
 	w   io.Writer
 	err error

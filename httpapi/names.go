@@ -2,16 +2,16 @@ package httpapi
 
 import "strings"
 
-// wireName says what a field of the service's requests is called over REST.
+// wireName maps a field path of the service's requests to its name over REST.
 type wireName struct {
 	request string // the request type that alone calls it so; empty: any
-	path    string // of the field; [] stands for an index and * for a key of a map
+	path    string // path of the field; [] is any index and * any key of a map
 	gen1    string
 	gen2    string // empty: as in the first generation
 }
 
-// wireNames is the one table of names. A path that it does not hold has the name of the longest path above it, and what
-// follows is left as it is.
+// wireNames is the only table of names. If it lacks a path, the longest parent path in the table determines the name, and
+// the rest of the path is unchanged.
 var wireNames = []wireName{
 	// The scope.
 	{"", "Org", "org_id", ""},
@@ -208,7 +208,7 @@ var wireNames = []wireName{
 	{"", "Depth", "depth", ""},
 	{"", "MaxSources", "max_sources", ""},
 
-	// What the sub-tenant knows.
+	// Facts, entities and profiles.
 	{"", "Subject", "subject", ""},
 	{"", "Predicate", "predicate", ""},
 	{"", "Slot", "slot", ""},

@@ -44,7 +44,7 @@ func (c *call) observed(status int) {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead:
 	default:
-		method = "other" // what callers choose makes no series
+		method = "other" // callers must not be able to create metric series
 	}
 	c.api.meters.requests.Of(method, route, class).Observe(took)
 	if c.who.ID != "" {
@@ -58,8 +58,8 @@ func (c *call) observed(status int) {
 	}
 }
 
-// IsAdmin reports whether somebody may see what is of the whole deployment: metrics, profiles, backups. It is a key of the
-// default organisation that is restricted neither to tenants nor to scopes without manage.
+// IsAdmin reports whether a principal has access to the whole deployment: metrics, profiles, backups. It must be a key of the
+// default organisation without a restriction to tenants, and with the scope manage.
 func (p Principal) IsAdmin() bool {
 	return p.Org == contextmem.DefaultOrg && p.Key.AllowsOrganisation() && p.Key.Allows(contextmem.ScopeManage)
 }

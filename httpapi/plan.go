@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// plan is how a struct is read: the rules of its fields and of those of the structs that it embeds.
+// plan holds the decoding rules of a struct's fields, including those of embedded structs.
 type plan struct {
 	fields   []planned
 	names    map[string]bool // all names that it reads
@@ -19,7 +19,7 @@ type plan struct {
 	must     uint64          // the fields that have a check or a value of their own in such a request, as bits
 }
 
-// maxFields is how many fields a struct may have, with those of the structs that it embeds.
+// maxFields is the maximal number of fields of a struct, including those of embedded structs.
 const maxFields = 64
 
 // planned is the rule of one field; see decoder for the tags that it is made from.
@@ -27,7 +27,7 @@ type planned struct {
 	name    string
 	also    []string
 	was     string
-	preset  member // of a request that gives none; absent: there is none
+	preset  member // default value; absent: there is none
 	need    bool
 	oneOf   []string
 	bounded bool
@@ -121,7 +121,7 @@ func list(tag string) []string {
 	return strings.Split(tag, ",")
 }
 
-// check holds what was read against the rule. Numbers that were left out, which are zero or nil, have no bounds.
+// check returns an error if a value violates the rule. Missing numbers, which are zero or nil, are not checked.
 func (f *planned) check(at string, v reflect.Value) error {
 	if v.Kind() == reflect.Pointer {
 		if v.IsNil() {

@@ -35,7 +35,7 @@ func (c *call) absolute(path string) string {
 	return scheme + "://" + host + prefix + path
 }
 
-// mountedAt is what a program that mounted the handler has taken off the path, see http.StripPrefix.
+// mountedAt returns the prefix that the program has removed from the path; see http.StripPrefix.
 func mountedAt(r *http.Request) string {
 	asked, _, _ := strings.Cut(r.RequestURI, "?")
 	prefix, ok := strings.CutSuffix(asked, r.URL.EscapedPath())

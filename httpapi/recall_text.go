@@ -51,7 +51,7 @@ func sortedKeys[V any](keys []string, m map[string]V) []string {
 	return keys
 }
 
-// appendFloat appends f in as few digits as tell it from every other number of its size in bits.
+// appendFloat appends f with the fewest digits that identify it among floats of that size.
 func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return b, &json.UnsupportedValueError{Str: "a number has no JSON form"}
@@ -59,8 +59,8 @@ func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	return strconv.AppendFloat(b, f, 'g', -1, bits), nil
 }
 
-// appendScore appends f rounded to six decimals, without zeros at the end. What is too large for them to matter, 1e9 and
-// more, has all its digits. Counting in millionths takes half the time of strconv, which looks for the shortest text.
+// appendScore appends f rounded to six decimals, without trailing zeros. It does not round numbers of 1e9 and more. Converting
+// an integer number of millionths takes half the time of strconv, which searches for the shortest text.
 func appendScore(b []byte, f float64) ([]byte, error) {
 	if !(math.Abs(f) < 1e9) {
 		return appendFloat(b, f, 64)
@@ -107,9 +107,9 @@ func appendString(b []byte, s string) []byte {
 	return append(appendText(append(b, '"'), s), '"')
 }
 
-// appendText appends what stands between the quotes of s as a JSON string. Control characters, quotes and backslashes
-// are escaped, and so are U+2028 and U+2029, which older JavaScript takes for line ends; invalid UTF-8
-// becomes U+FFFD.
+// appendText appends s as the content of a JSON string, without quotes. It escapes control characters, quotes and
+// backslashes, and U+2028 and U+2029, which are line ends in older JavaScript. It replaces invalid UTF-8 by
+// U+FFFD.
 func appendText(b []byte, s string) []byte {
 	if i := simd.Plain(s); i < len(s) {
 		return appendEscaped(append(b, s[:i]...), s[i:])

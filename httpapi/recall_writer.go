@@ -9,10 +9,10 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// recallAnswer is a recall result in the shape of a generation. It is the one answer that is not written by
-// encoding/json, which costs a fifth of a whole recall; see docs/decisions/0004-json.md. Members are sorted. The graph
-// context is empty where it was not asked for in the first generation, and left out in the second; the parts of scores
-// are the second's.
+// recallAnswer is a recall result in the shape of a generation. It is the only response that is not written by
+// encoding/json, which would take a fifth of the time of a recall; see docs/decisions/0004-json.md. Members are sorted. A
+// graph context that was not requested is empty in the first generation and missing in the second. Only the second
+// generation has the parts of scores.
 type recallAnswer struct {
 	res *contextmem.Result
 	f   family
@@ -80,8 +80,8 @@ func (to *buffer) meta(m *meta) bool {
 	return true
 }
 
-// writer appends JSON. It is written for few calls: constants hold all that stands between two values, quotes of
-// texts too.
+// writer appends JSON. To save calls, its constants contain everything between two values, including the quotes of
+// texts.
 type writer struct {
 	out *buffer
 	err error // of the first value that has no JSON form
@@ -160,14 +160,14 @@ func (w *writer) layout(b []byte, s string) []byte {
 	return b
 }
 
-// value appends what is not hot enough to be written by hand.
+// value appends a rarely used value with encoding/json.
 func (w *writer) value(b []byte, v any) []byte {
 	w.out.b = b
 	w.fail(w.out.encode(v))
 	return w.out.b
 }
 
-// temporal appends what an answer says of dated facts, after a comma.
+// temporal appends a comma and the dated facts.
 func (w *writer) temporal(b []byte, t *contextmem.TemporalResult, chunks int) []byte {
 	if !t.Applied && !t.Degraded && !t.Truncated && len(t.Facts) == 0 && t.Duration == nil { // no date in the question
 		b = strconv.AppendInt(append(b, `,"temporal_facts":[],"temporal_filter":{"applied":false,"chunk_scope":`...), int64(chunks), 10)

@@ -35,7 +35,7 @@ type resourceBody struct {
 	Instructions       string         `json:"instructions"`
 }
 
-// resourceHealth is how the latest sync of a resource went.
+// resourceHealth is the result of the latest sync of a resource.
 type resourceHealth struct {
 	Status string `json:"last_status"`
 	Rows   int    `json:"last_row_count"`
@@ -154,7 +154,7 @@ func deleteResource(c *call) (any, error) {
 	}{x.ID, id, true}, nil
 }
 
-// configureRequest adds or changes several resources. Its lookback and its interval stand for entries without their own.
+// configureRequest adds or changes several resources. Its lookback and interval are the defaults of entries.
 type configureRequest struct {
 	Tables    anything        `json:"table_configs"`
 	Resources []resourceEntry `json:"resources"`

@@ -73,7 +73,7 @@ func (b *buffer) recall(a recallAnswer, m *meta) (err error) {
 	return err
 }
 
-// marshal is json.Marshal that leaves <, > and & as they are.
+// marshal is json.Marshal without escaping of <, > and &.
 func marshal(v any) ([]byte, error) {
 	b := newBuffer()
 	defer b.release()
@@ -159,14 +159,14 @@ type envelope struct {
 // mirrored is data of which public clients read members without the envelope too.
 type mirrored interface{ mirrored() *mirror }
 
-// mirror is what is repeated beside the data.
+// mirror has members that are repeated outside the data.
 type mirror struct {
 	scoped
 	Added  []string   `json:"added_fields"`
 	Fields []fieldRow `json:"fields,omitempty"`
 }
 
-// meta is what an answer of the second generation says of its request.
+// meta is the description of the request in a response of the second generation.
 type meta struct {
 	APIVersion  string         `json:"api_version"`
 	Collection  string         `json:"collection,omitempty"`
@@ -193,7 +193,7 @@ type queryMeta struct {
 	Results  *int   `json:"results,omitempty"`
 }
 
-// meta describes the request. Errors do not tell the scope.
+// meta returns the description of the request. It is without a scope in errors.
 func (c *call) meta(s scopeNames) meta {
 	return meta{APIVersion: openAPIVersion, Collection: s.collection, Database: s.database, Deprecation: c.deprecations(), Latency: float64(time.Since(c.started).Microseconds()) / 1000,
 		RequestID: c.id, SubTenant: s.collection, TenantID: s.database, Warnings: warnings(c.warn), queryMeta: c.query}

@@ -35,7 +35,7 @@ type route struct {
 	wholeOrg      bool                // a key that is restricted to tenants is refused
 	successor     string              // of a deprecated route
 	unwrapRequest bool                // an older body nests everything under "request"
-	invalidCode   string              // code of an invalid search parameter, where it is not INVALID_PARAMETERS
+	invalidCode   string              // code of an invalid search parameter, if it is not INVALID_PARAMETERS
 }
 
 const (

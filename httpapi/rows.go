@@ -82,7 +82,7 @@ func (c chosenFields) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// notesOf returns what a model was asked for an item, and its warnings.
+// notesOf returns the model usage and the warnings of an item.
 func notesOf(u *contextmem.ModelUsage, ws []fault.Warning) wire.Notes {
 	n := wire.Notes{Usage: wire.OfUsage(u), Warnings: warnings(ws)}
 	for i := range n.Warnings {

@@ -62,10 +62,10 @@ func (c *call) tenantNamed(id string) (contextmem.Tenant, error) {
 	return c.org.Tenant(id), nil
 }
 
-// scopeNames are the database and the collection that a request names, empty where it names none.
+// scopeNames holds the database and the collection of a request; each is empty if the request names none.
 type scopeNames struct{ database, collection string }
 
-// sub returns the sub-tenant that the request names; none is the default one.
+// sub returns the sub-tenant of the request, or the default one if the request names none.
 func (c *call) sub() (contextmem.Sub, error) {
 	t, err := c.tenant()
 	if err != nil {

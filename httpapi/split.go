@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// A member's JSON is valid before it is split here. Splitting instead of json.Unmarshal into a map saves a recall over REST a
-// twentieth of its processor time: values stay where they are in the body, and are validated once.
+// The JSON of a member has been validated before it is split here. Splitting saves a twentieth of the processor time of a recall
+// over REST compared with json.Unmarshal into a map, since values are not copied and are validated only once.
 
 // isFlatObject reports whether b is a JSON object of plain members, as most requests are: texts in ASCII without escapes, whole
 // numbers, true, false and null. Of others it says nothing. It saves a recall over REST a fiftieth of its processor time.
@@ -15,7 +15,7 @@ func isFlatObject(b []byte) bool {
 	if len(b) < 2 || b[0] != '{' || b[len(b)-1] != '}' {
 		return false
 	}
-	end := len(b) - 1 // the last brace ends whatever stands before it, so that nothing reads beyond
+	end := len(b) - 1 // the closing brace ends every value, so no read goes beyond it
 	i := space(b, 1)
 	for more := i < end; more; {
 		var ok bool
@@ -53,7 +53,7 @@ func isFlatObject(b []byte) bool {
 
 var trueText, falseText, nullText = []byte("true"), []byte("false"), []byte("null")
 
-// plainText returns the end of the text that begins at i; false where there is none, or none in ASCII without escapes.
+// plainText returns the end of the text that begins at i. ok is false if there is no text, or one that is not ASCII or has escapes.
 func plainText(b []byte, i int) (end int, ok bool) {
 	if b[i] != '"' {
 		return 0, false

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// spoolFile is a temporary file whose bytes are encrypted with a key that is in memory alone: what the system leaves of it on a disk
-// nobody can read. It is written from its front, and then read.
+// spoolFile is a temporary file, encrypted with a key that is only in memory. Data that the system leaves on the disk is therefore
+// unreadable. The file is written sequentially and then read.
 type spoolFile struct {
 	f     *os.File
 	block cipher.Block

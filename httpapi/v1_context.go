@@ -210,7 +210,7 @@ func v1DeleteKnowledge(c *call, sub contextmem.Sub) (any, error) {
 	return c.deletedJSON(res), nil
 }
 
-// only refuses a type that the route does not act on: what is deleted must not depend on a field that is ignored.
+// only returns an error for a type that the route does not support. Ignoring the type could delete the wrong items.
 func (c *call) only(class string) error {
 	for _, name := range []string{"type", "kind"} {
 		s, err := c.in.string(name)
@@ -247,16 +247,16 @@ func v1DeleteMemory(c *call, sub contextmem.Sub) (any, error) {
 	}{true, true}, nil
 }
 
-// fetchOptions say what of an original is wanted.
+// fetchOptions select the parts of an original to return.
 type fetchOptions struct {
 	Mode   string   `json:"mode" oneof:"content,url,both"`
 	Expiry int      `json:"expiry_seconds" default:"3600" range:"60,604800"`
 	ACL    []string `json:"acl"`
-	// Original asks for text as it was handed in, where the extracted text is shown otherwise.
+	// Original requests the unchanged original of a text, instead of the extracted text.
 	Original bool `json:"original"`
 }
 
-// request asks for the original of id; mode is the one where the caller names none.
+// request returns the fetch request for id. mode is the default mode.
 func (o *fetchOptions) request(id string, mode contextmem.FetchMode) contextmem.FetchRequest {
 	if o.Mode != "" {
 		mode = contextmem.FetchMode(o.Mode)
@@ -313,7 +313,7 @@ func v1GraphRelations(c *call) (any, error) {
 	}{groupsJSON(page.Groups), true, "Graph relations retrieved"}, nil
 }
 
-// relations reads those of a source. Without a tenant it is looked up in all that the key may touch.
+// relations reads the relations of a source. Without a tenant it searches all tenants to which the key has access.
 func (c *call) relations(tenant, sub string, r contextmem.GraphRelationsRequest) (*contextmem.GraphRelationsPage, error) {
 	if tenant != "" {
 		t, err := c.tenantNamed(tenant)

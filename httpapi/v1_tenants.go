@@ -27,7 +27,7 @@ func (c *call) createTenant(r *tenantRequest, schema schemaEntries) error {
 	return err
 }
 
-// createdAnswer tells that something was begun.
+// createdAnswer is the response to a started creation.
 type createdAnswer struct {
 	Status   string `json:"status"`
 	TenantID string `json:"tenant_id"`
@@ -94,7 +94,7 @@ type storeStats struct {
 	Sources    int `json:"source_count"`
 }
 
-// stats are the numbers of a tenant's two stores; raw vectors stand where knowledge does.
+// stats returns the counts of a tenant's two stores. Raw vectors count as knowledge.
 func (c *call) stats(t contextmem.Tenant) (knowledge, memory storeStats, err error) {
 	s, err := t.Stats(c.ctx)
 	if err != nil {

@@ -46,7 +46,7 @@ func v2Status(c *call, sub contextmem.Sub) (any, error) {
 	return statuses(found, gen2), err
 }
 
-// retryAnswer tells that an item is processed again.
+// retryAnswer is the response to a request to process an item again.
 type retryAnswer struct {
 	Success bool   `json:"success"`
 	ID      string `json:"id"`
@@ -90,7 +90,7 @@ type editRequest struct {
 	ACL        *[]string `json:"acl"`
 }
 
-// editAnswer is what an edit of metadata did. Some members have a second name, which the published description uses.
+// editAnswer is the result of an edit of metadata. Some members have a second name, which the published description uses.
 type editAnswer struct {
 	scoped
 	ID             string         `json:"id"`
@@ -198,7 +198,7 @@ func v2Delete(c *call, sub contextmem.Sub) (any, error) {
 	return a, nil
 }
 
-// deleteItems deletes what the ids name in the classes of the request.
+// deleteItems deletes the items with the given ids in the classes of the request.
 func (c *call) deleteItems(sub contextmem.Sub, r *deleteRequest, strict bool) (*contextmem.DeleteItemsResult, error) {
 	classes := []contextmem.Class{queryClasses[r.Type]}
 	if r.Type == "all" {
@@ -256,7 +256,7 @@ func v2Relations(c *call, sub contextmem.Sub) (any, error) {
 	return a, nil
 }
 
-// cursor is where a list of relations goes on.
+// cursor is the position at which a list of relations continues.
 type cursor int64
 
 func (n *cursor) read(_ *decoder, at string, m member) error {
@@ -298,7 +298,7 @@ type subgraphAnswer struct {
 func v2Subgraph(c *call, sub contextmem.Sub) (any, error) {
 	var q struct {
 		ofClass
-		ID         string   `json:"id"` // where it does not stand in the path
+		ID         string   `json:"id"` // if it is not in the path
 		Depth      int      `json:"depth" default:"5" range:"1,10"`
 		MaxSources int      `json:"max_sources" default:"200" range:"1,1000"`
 		ACL        []string `json:"acl"`

@@ -27,7 +27,7 @@ func v2CreateDatabase(c *call, t contextmem.Tenant) (any, error) {
 	return databaseAnswer{scopeOf(t), "accepted", "Database creation accepted. Poll /databases/status until it is ready."}, nil
 }
 
-// databaseAnswer tells that something was begun with a database.
+// databaseAnswer is the response to a started operation on a database.
 type databaseAnswer struct {
 	scoped
 	Status  string `json:"status"`
@@ -157,7 +157,7 @@ func v2Stats(c *call, t contextmem.Tenant) (any, error) {
 	}{scopeOf(t), knowledge, memory, "Statistics retrieved"}, nil
 }
 
-// schemaAnswer is a schema. Public clients read members of it without the envelope, too.
+// schemaAnswer is a schema. Its members are also outside the envelope, where public clients read them.
 type schemaAnswer struct {
 	scoped
 	Schema       []fieldRow `json:"database_metadata_schema"`
@@ -210,7 +210,7 @@ func v2AddSchema(c *call, t contextmem.Tenant) (any, error) {
 	return schemaEditAnswer{scopeOf(t), names, "Metadata schema fields added"}, nil
 }
 
-// feedbackAnswer tells that a submission was kept.
+// feedbackAnswer is the response to stored feedback.
 type feedbackAnswer struct {
 	Recorded  bool   `json:"recorded"`
 	ID        string `json:"feedback_id"`

@@ -22,7 +22,7 @@ type queryRequest struct {
 	Operator string `json:"operator" default:"or" oneof:"or,and,phrase"`
 }
 
-// hybridOptions are the parameters of hybrid queries. Those of text queries ignore them.
+// hybridOptions are the parameters of hybrid queries. Text queries ignore them.
 type hybridOptions struct {
 	Mode          string  `json:"mode" default:"auto" oneof:"fast,thinking,auto"`
 	GraphContext  bool    `json:"graph_context" default:"true"`
@@ -127,7 +127,7 @@ func (c *call) hybrid(q *contextmem.Recall) error {
 	return nil
 }
 
-// temporal reads the temporal parameters; what can't be read never fails the call.
+// temporal reads the temporal parameters. It ignores invalid ones.
 func (c *call) temporal() *contextmem.Temporal {
 	on, _ := c.in.members.get("temporal_reasoning")
 	if string(on.json) == "false" {

@@ -99,7 +99,7 @@ type item struct {
 	m  member
 }
 
-// items is an array, or one object that stands for an array of itself.
+// items is an array of objects. A single object is decoded as an array with one element.
 type items []item
 
 func (l *items) read(d *decoder, at string, m member) error {

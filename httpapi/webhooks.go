@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// webhookBody is the registration of a webhook. The secret is there only when it was made by the call.
+// webhookBody is the registration of a webhook. It only has the secret if the call has generated it.
 type webhookBody struct {
 	Registered       bool     `json:"registered"`
 	URL              *string  `json:"url"`

@@ -9,7 +9,7 @@ import (
 
 var process = models.Registry[Judge]{Kind: "judge", Kinds: "models of change", Option: "Options.Judge"}
 
-// None as Options.Judge is none, also where a package that registers one is imported.
+// None as Options.Judge means no judge, even if an imported package registers one.
 var None Judge = none{}
 
 type none struct{}

@@ -1,6 +1,6 @@
-// Package judge is the contract of models that compare what people say: whether a later statement takes the place of an earlier one, and
-// whether a passage answers a question. A memory uses such a model to put what holds now before what held once, and to tell questions that it
-// can answer from those that it cannot. Everything works without one, by rules.
+// Package judge is the contract of models that compare texts. A judge decides whether a later statement supersedes an earlier one, and
+// whether a passage answers a question. With a judge, recalls rank current memories before superseded ones more reliably, and recognise
+// questions without an answer. Without a judge, rules decide.
 package judge
 
 import (
@@ -12,7 +12,7 @@ import (
 type Statement struct {
 	// Text is the statement: a message, or a clause of one.
 	Text string
-	// Before is what was said directly before it in the same conversation, as context. It may be empty.
+	// Before is the preceding message of the same conversation, as context. It may be empty.
 	Before string
 	// Time is when it was said; zero if unknown.
 	Time time.Time
@@ -25,7 +25,7 @@ type Pair struct {
 
 // Judge decides about statements and answers. It must be safe for concurrent use and must return early when ctx ends.
 type Judge interface {
-	// Model names the model and the version of its weights; what was decided by another model can be decided anew.
+	// Model returns the name of the model and the version of its weights. Decisions of another model may be made again.
 	Model() string
 	// Replaces returns, for each pair, the probability in [0, 1] that the earlier statement no longer holds because of the later one. The
 	// probabilities are calibrated: of pairs given .9, nine in ten are so.
@@ -35,8 +35,8 @@ type Judge interface {
 	Answers(ctx context.Context, question string, passages []string) ([]float64, error)
 }
 
-// Narrow is a Judge that sees two texts and nothing else that was said. How far the earlier one stands out among all that is near the later one is then
-// weighed in; the probabilities of other judges are taken as they are.
+// Narrow is a Judge that sees only the two texts of a pair. For such a judge the caller adjusts the probability: it is higher if the earlier text is much more
+// similar to the later one than other texts are. The probabilities of other judges are used unchanged.
 type Narrow interface {
 	Judge
 	// Narrow reports whether it is one.

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// maxStdin bounds a memory that is read from standard input: what the library takes at most.
+// maxStdin bounds a memory that is read from standard input. It is the maximum of the library.
 const maxStdin = 1 << 30
 
 func (a *app) addCmd() *cobra.Command {

@@ -77,7 +77,7 @@ func (a *app) demoCmd() *cobra.Command {
 	return c
 }
 
-// loadPersona adds what Noor says of herself over half a year, of which some changes.
+// loadPersona adds the messages of the persona Noor over half a year. Some later ones supersede earlier ones.
 func loadPersona(ctx context.Context, h home) error {
 	var b contextmem.MemoryBatch
 	for i, m := range []struct{ day, text string }{

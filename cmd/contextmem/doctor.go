@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// finding is what doctor says of one thing.
+// finding is the result of one check of doctor.
 type finding struct {
 	What  string `json:"what"`
 	State string `json:"state"` // ok, note, bad

@@ -144,7 +144,7 @@ func (e *engineFlags) add(f *pflag.FlagSet) {
 	f.StringVar(&e.logLevel, "log-level", "warn", "debug, info, warn or error")
 }
 
-// logger writes what the level of --log-level lets through.
+// logger returns a logger with the level of --log-level.
 func (e *engineFlags) logger(w io.Writer) (*slog.Logger, error) {
 	var l slog.Level
 	if l.UnmarshalText([]byte(e.logLevel)) != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// hashField is where an ingested file keeps the hash of its content, in the additional metadata.
+// hashField is the field of the additional metadata with the hash of an ingested file's content.
 const hashField = "content_sha256"
 
 const (
@@ -39,7 +39,7 @@ type folder struct {
 	a       *app
 	m       contextmem.Memories
 	prefix  string
-	known   map[string]string // id -> hash of what is there and not errored
+	known   map[string]string // id -> content hash of stored files that did not fail
 	waiting []string
 	batch   []contextmem.File
 	size    int
@@ -94,7 +94,7 @@ Files whose content did not change since the last time are skipped. At the end i
 	return c
 }
 
-// know reads what is there.
+// know reads the ids and hashes of the stored files.
 func (f *folder) know(ctx context.Context) error {
 	f.known = map[string]string{}
 	for page := 1; ; page++ {
@@ -113,7 +113,7 @@ func (f *folder) know(ctx context.Context) error {
 	}
 }
 
-// walk takes in a file, or those below a folder.
+// walk ingests a file, or all files below a folder.
 func (f *folder) walk(ctx context.Context, root string) error {
 	return filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -210,7 +210,7 @@ func (f *folder) send(ctx context.Context, files []contextmem.File) error {
 	return nil
 }
 
-// refuses reports whether err is about what was sent, not about the service.
+// refuses reports whether err is caused by the file and not by the service.
 func refuses(err error) bool {
 	for _, k := range []error{contextmem.ErrFormat, contextmem.ErrTooLarge, contextmem.ErrInvalid, contextmem.ErrUnprocessed} {
 		if errors.Is(err, k) {

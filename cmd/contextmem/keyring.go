@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/httpapi"
 )
 
-// keyring lets requests in by the keys of --api-keys and by those that the directory holds, over REST and over MCP alike.
+// keyring authenticates requests over REST and MCP, by the keys of --api-keys and the keys stored in the directory.
 type keyring struct {
 	fixed  []fixedKey
 	verify func(ctx context.Context, text string) (contextmem.Key, error)

@@ -1,5 +1,5 @@
-// Command contextmem is context memory for AI agents as a program: it remembers, recalls, ingests folders, and serves what it
-// holds over REST and over the Model Context Protocol.
+// Command contextmem is a context memory for AI agents. It stores and recalls memories, ingests folders, and serves both over
+// REST and the Model Context Protocol.
 //
 //	contextmem add "Alice takes her coffee black."
 //	contextmem recall "how does Alice drink her coffee?"
@@ -40,7 +40,7 @@ func main() {
 	os.Exit(code)
 }
 
-// streams are what a command reads and writes.
+// streams holds the standard streams of a command.
 type streams struct {
 	in       io.Reader
 	out, err io.Writer
@@ -76,7 +76,7 @@ func run(ctx context.Context, args []string, s streams) int {
 // usageError is a call that the command line does not allow.
 type usageError struct{ error }
 
-// errPartial says that some items failed, of which the command has told.
+// errPartial is the error if some items failed, each of which the command has already reported.
 var errPartial = errors.New("some items failed")
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }

@@ -90,7 +90,7 @@ func subOf(client string) string {
 	return s[:min(len(s), 100)]
 }
 
-// Headers by which a client of the server chooses where it works; without them it is --tenant and --sub.
+// Headers with which a client of the server selects its tenant and sub-tenant. The defaults are --tenant and --sub.
 const (
 	tenantHeader = "X-Contextmem-Tenant"
 	subHeader    = "X-Contextmem-Sub"
@@ -99,7 +99,7 @@ const (
 // mcpSession is how long a session may be idle.
 const mcpSession = time.Hour
 
-// mcpHandler serves MCP over HTTP to whom the keys let in. Streams end with life, and not before they are idle for long.
+// mcpHandler serves MCP over HTTP to callers whom ring authenticates. Streams end with life, or after a long idle time.
 func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *keyring, limit *httpapi.RateLimit) http.Handler {
 	c := mcpserver.Config{Version: version(), Place: func(ctx context.Context, c mcpserver.Caller) (mcpserver.Place, error) {
 		who, ok := c.Token.Extra["who"].(httpapi.Principal)
@@ -144,13 +144,13 @@ func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *ke
 		ctx, cancel := context.WithCancel(r.Context())
 		defer cancel()
 		defer context.AfterFunc(life, cancel)()
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // where it can't be lifted a client connects again
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // if the deadline can't be removed, clients must reconnect
 		h.ServeHTTP(w, r.WithContext(ctx))
 	})
 	return http.NewCrossOriginProtection().Handler(auth.RequireBearerToken(verify, &auth.RequireBearerTokenOptions{AllowMissingExpiration: true})(streams))
 }
 
-// ready waits until a tenant is, and makes it where it is missing and the key may.
+// ready waits until a tenant is ready. If there is none and make is set, it creates the tenant.
 func ready(ctx context.Context, org contextmem.Organisation, tenant string, make bool) error {
 	i, err := org.Tenant(tenant).Info(ctx)
 	if err == nil && i.Ready() {

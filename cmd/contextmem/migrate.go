@@ -24,17 +24,17 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// migrating is what a process asks the owner of a directory for.
+// migrating is the name of the request to the owner of a directory.
 const migrating = "migrate"
 
-// migration is what is asked for.
+// migration is the content of the request.
 type migration struct {
 	To       string `json:"to"`
 	DryRun   bool   `json:"dry_run"`
 	KeyGiven bool   `json:"key_given"` // the secret key is given, on both sides
 }
 
-// moved is a line of what the owner answers: exactly one member is set.
+// moved is a line of the owner's response. Exactly one member is set.
 type moved struct {
 	Progress *move.Progress `json:"progress,omitempty"`
 	Report   *move.Report   `json:"report,omitempty"`
@@ -121,14 +121,14 @@ func (a *app) openDirectory(ctx context.Context, dir string, o *engineFlags) (*s
 	return sqlite.Open(ctx, dir, &sqlite.Options{EncryptionKey: key, Moving: true})
 }
 
-// leaveDirectory moves a directory, or asks the process that has it open.
+// leaveDirectory moves a directory. If another process has it open, leaveDirectory asks that process to move it.
 func (a *app) leaveDirectory(ctx context.Context, dir string, m migration, tell func(move.Progress)) (*move.Report, error) {
 	if _, err := os.Stat(dir); err != nil {
 		return nil, usage("--from: there is no such directory")
 	}
 	d, err := a.openDirectory(ctx, dir, &a.engine)
 	if err == nil {
-		defer func() { _ = d.Close() }() // nothing was written to it but what is durable
+		defer func() { _ = d.Close() }() // all writes to it are durable already
 		return moveTo(ctx, d, dir, m, tell)
 	}
 	if !errors.Is(err, backend.ErrLocked) {
@@ -161,7 +161,7 @@ func (a *app) leaveDirectory(ctx context.Context, dir string, m migration, tell 
 	return lines.report, nil
 }
 
-// answers reads what the owner answers.
+// answers reads the owner's response.
 type answers struct {
 	tell   func(move.Progress)
 	rest   []byte
@@ -193,7 +193,7 @@ func (w *answers) Write(p []byte) (int, error) {
 	}
 }
 
-// answerMigrate moves the directory that this process owns for whoever asks; then is called when it was moved, with the address.
+// answerMigrate handles requests to move the directory that this process owns. After the move it calls then with the address.
 func answerMigrate(dir string, then func(to string)) shared.Does {
 	var one sync.Mutex
 	return func(ctx context.Context, asked []byte, w io.Writer) error {
@@ -270,7 +270,7 @@ func (a *app) leaveDatabase(ctx context.Context, from, dir string, dry bool, tel
 	return move.Run(ctx, move.Config{From: side, To: d.Side(), DryRun: dry, Progress: tell, Carry: carry})
 }
 
-// carryKey copies the key that seals secrets, where the source keeps one.
+// carryKey copies the key that encrypts secrets, if the source stores one.
 func carryKey(from, to access.KeyStore) func(context.Context) error {
 	return func(ctx context.Context) error {
 		key, err := from.Load(ctx)
@@ -281,7 +281,7 @@ func carryKey(from, to access.KeyStore) func(context.Context) error {
 	}
 }
 
-// teller tells a person how far a move has come: on a terminal in one line, else in a line every few seconds.
+// teller shows the progress of a move: on a terminal in one updated line, otherwise as a line every few seconds.
 type teller struct {
 	a    *app
 	told time.Time

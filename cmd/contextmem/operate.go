@@ -61,7 +61,7 @@ func mountProfiles(mux *http.ServeMux, ring *keyring) {
 	mux.Handle("/debug/pprof/", httpapi.RequireAdmin(ring, profiles))
 }
 
-// serveDemo serves the demonstration with its console, and says how to get in.
+// serveDemo serves the demonstration with its console, and prints how to sign in.
 func (a *app) serveDemo(ctx context.Context, s *serveFlags) error {
 	err := a.withHome(ctx, func(ctx context.Context, h home) error {
 		if err := loadPersona(ctx, h); err != nil {

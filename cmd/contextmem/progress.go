@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress tells a person at a terminal how many bytes went through it.
+// progress shows on a terminal the number of bytes read or written.
 type progress struct {
 	a     *app
 	verb  string
@@ -30,7 +30,7 @@ func (p *progress) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// tell adds n bytes and says so ten times a second.
+// tell adds n bytes. It updates the terminal at most ten times a second.
 func (p *progress) tell(n int) {
 	p.bytes += int64(n)
 	if p.a.bar && !p.a.asJSON && time.Since(p.told) > 100*time.Millisecond {

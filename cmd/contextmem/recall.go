@@ -50,7 +50,7 @@ func hits(res *contextmem.Result) []hit {
 	return out
 }
 
-// timeFlags are those of recall that are times.
+// timeFlags holds the flags of recall that are times.
 type timeFlags struct{ asOf, knownAt string }
 
 func (t timeFlags) set(q *contextmem.Recall) (err error) {
@@ -209,7 +209,7 @@ func (a *app) printHits(w io.Writer, found []hit) {
 	}
 }
 
-// printParts writes the parts of the score that are not zero, where they were asked for.
+// printParts prints the parts of the score that are not zero, if they were requested.
 func (h *hit) printParts(w io.Writer) {
 	if h.Explain == nil {
 		return

@@ -89,7 +89,7 @@ func defaultData(env func(string) string) string {
 	return "contextmem-data"
 }
 
-// home is where the memory lives: a directory, or a server.
+// home is the memory on which a command works: in a directory, or on a server.
 type home interface {
 	Sub(tenant, sub string) contextmem.Memories
 	EnsureTenant(ctx context.Context, id string) error
@@ -108,14 +108,14 @@ type home interface {
 	Close() error
 }
 
-// settleFor is how long a command that adds something waits for what is done behind that: which memories it takes the place of, for instance.
+// settleFor is the time that a command waits after adding items for background work, such as finding superseded memories.
 const settleFor = 10 * time.Second
 
-// settle waits for what is left to do behind what was added, for a while: nobody else would do it before the next command asks.
+// settle waits up to settleFor for background work on added items. In a directory no other process would do it before the next command.
 func (a *app) settle(ctx context.Context, h home) {
 	ctx, cancel := context.WithTimeout(ctx, settleFor)
 	defer cancel()
-	_ = h.Settle(ctx, a.tenant) // what is not done is done by a later process
+	_ = h.Settle(ctx, a.tenant) // a later process does the rest
 }
 
 // with runs f on the home that the flags name.
@@ -123,7 +123,7 @@ func (a *app) with(cmd *cobra.Command, f func(ctx context.Context, h home) error
 	return a.withHome(cmd.Context(), f)
 }
 
-// withHome is with, for what is no command of its own.
+// withHome is with, for code outside a command.
 func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) error) (err error) {
 	if a.timeout > 0 {
 		var cancel context.CancelFunc
@@ -171,7 +171,7 @@ func (s server) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) er
 	return s.Tenant(spec.ID).WaitReady(ctx)
 }
 
-// Settle leaves what is to be done to the server.
+// Settle does nothing, since the server does the background work.
 func (s server) Settle(context.Context, string) error { return nil }
 
 func (s server) EnsureTenant(ctx context.Context, id string) error {
@@ -218,7 +218,7 @@ func (a *app) show(v any, human func(w io.Writer)) error {
 	return e.Encode(v)
 }
 
-// say tells a person what happens; JSON output and what is read by programs stay free of it.
+// say prints a message for a user. It does not print into JSON output or output that programs read.
 func (a *app) say(format string, args ...any) {
 	if !a.asJSON {
 		fmt.Fprintf(a.err, format+"\n", args...)

@@ -135,7 +135,7 @@ func (s *serveFlags) tls() (*tls.Config, error) {
 	return &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}, nil
 }
 
-// firstKey makes a key where there is none. It is shown on a terminal alone: it does not belong into a log.
+// firstKey creates a key if there is none. It prints the key only to a terminal, since a key must not be in a log.
 func (a *app) firstKey(ctx context.Context, d served, ring *keyring) error {
 	if len(ring.fixed) > 0 {
 		return nil

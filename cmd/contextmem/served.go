@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// bench is the handler of serve over what it serves, which can be replaced: a directory by the database that it was moved to.
+// bench is the handler of serve. The service below it can be replaced while it runs: a directory by the database to which it was moved.
 type bench struct {
 	a       *app
 	s       *serveFlags
@@ -36,7 +36,7 @@ type bench struct {
 type seated struct {
 	http.Handler
 	d     served
-	looks *console.Console // nil: there is none
+	looks *console.Console // nil: there is no console
 }
 
 // ServeHTTP implements http.Handler.
@@ -97,7 +97,7 @@ func (b *bench) follow(to string) {
 	fmt.Fprintln(b.a.streams.err, "the directory was moved: the database is served from now on; start the server with --store the next time")
 }
 
-// close ends what is served.
+// close closes the service.
 func (b *bench) close() error {
 	b.moves.Wait()
 	if now := b.now.Load(); now != nil {
@@ -110,7 +110,7 @@ func (s *seated) close() (err error) {
 	if s.looks != nil {
 		err = s.looks.Close()
 	}
-	if derr := s.d.Close(); !errors.Is(derr, backend.ErrMoved) { // what it still wanted to write is of no use
+	if derr := s.d.Close(); !errors.Is(derr, backend.ErrMoved) { // its last writes are not needed
 		err = errors.Join(err, derr)
 	}
 	return err

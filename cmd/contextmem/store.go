@@ -99,10 +99,10 @@ func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Opt
 	return d, nil
 }
 
-// sweepEvery is how often folders of tenants that others have removed are looked for.
+// sweepEvery is the interval at which index folders of tenants removed by other processes are searched.
 const sweepEvery = time.Hour
 
-// sweepIndexes removes the indexes of tenants that are gone, now and then, until life ends: whoever deletes a tenant removes its own alone.
+// sweepIndexes removes the indexes of deleted tenants every sweepEvery until life ends. The process that deletes a tenant removes only its own indexes.
 func sweepIndexes(life context.Context, dir string, reg backend.Registry, x backend.Indexers, log *slog.Logger) {
 	t := time.NewTicker(sweepEvery)
 	defer t.Stop()
@@ -133,7 +133,7 @@ func sweepIndexes(life context.Context, dir string, reg backend.Registry, x back
 	}
 }
 
-// processName names the process that has a folder of indexes, the same after a restart, without telling where that is.
+// processName returns a name for the process that uses a folder of indexes. It is the same after a restart and does not reveal the path.
 func processName(dir string) string {
 	host, _ := os.Hostname()
 	sum := sha256.Sum256([]byte(host + "\x00" + dir))
@@ -143,8 +143,8 @@ func processName(dir string) string {
 // maxIndexDirs is how many processes of one machine may have their indexes in one directory.
 const maxIndexDirs = 64
 
-// indexDir takes the first folder for indexes that no other process of this machine uses, so that one that starts again finds
-// what it, or another, has built.
+// indexDir locks the first folder for indexes that no other process of this machine uses. After a restart a process therefore finds
+// indexes that it or another process has built.
 func indexDir(data string) (dir string, lock *os.File, err error) {
 	for i := range maxIndexDirs {
 		dir := filepath.Join(data, fmt.Sprintf("indexes-%d", i))

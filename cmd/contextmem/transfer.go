@@ -50,7 +50,7 @@ With --format markdown it writes the memories and documents of --sub for people 
 	return c
 }
 
-// whole writes a file that is there when all of it is.
+// whole writes a file atomically.
 func whole(name string, write func(io.Writer) error) (err error) {
 	tmp := name + ".part"
 	f, err := os.OpenFile(tmp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -174,7 +174,7 @@ replaces what it brought the first time.`,
 	return c
 }
 
-// source opens a file as often as it is asked; standard input is kept.
+// source returns a function that opens a file any number of times. It copies standard input for that.
 func (a *app) source(name string) (func() (io.ReadCloser, error), error) {
 	if name == "-" {
 		b, err := io.ReadAll(io.LimitReader(a.in, maxStdin))
@@ -189,7 +189,7 @@ func (a *app) source(name string) (func() (io.ReadCloser, error), error) {
 	return func() (io.ReadCloser, error) { return os.Open(name) }, nil
 }
 
-// ours takes an export of contextmem in, as a new tenant. It is read once before: for what is in it, and whether it is whole.
+// ours imports an export of contextmem as a new tenant. It reads the export once before, to count its content and check that it is complete.
 func (im *importer) ours(cmd *cobra.Command, open func() (io.ReadCloser, error)) error {
 	a := im.a
 	im.Format, im.Subs = "contextmem", map[string]int{}
@@ -254,7 +254,7 @@ func isExport(open func() (io.ReadCloser, error)) (bool, error) {
 	}
 	defer r.Close()
 	head := make([]byte, len(`{"header":`))
-	_, _ = io.ReadFull(r, head) // a shorter file is none
+	_, _ = io.ReadFull(r, head) // a shorter file is not of this format
 	return string(head) == `{"header":`, nil
 }
 
@@ -296,7 +296,7 @@ func (im *importer) run(ctx context.Context, items []convert.Item) error {
 	return im.report()
 }
 
-// report says what was taken in, or would be.
+// report prints what was imported, or would be.
 func (im *importer) report() error {
 	if err := im.a.show(im, func(w io.Writer) {
 		verb := "took in"

@@ -78,7 +78,7 @@ damaged one leaves nothing behind.`,
 		}}
 }
 
-// problem is what verify says of one damage.
+// problem is one damage that verify reports.
 type problem struct {
 	Org    string `json:"org,omitempty"`
 	Tenant string `json:"tenant,omitempty"`

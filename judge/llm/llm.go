@@ -1,10 +1,10 @@
-// Package llm lets a language model behind any OpenAI-compatible chat endpoint decide which statements no longer hold: it implements
-// [judge.Judge].
+// Package llm implements [judge.Judge] with a language model behind an OpenAI-compatible chat endpoint, which decides which statements no
+// longer hold.
 //
-// The model is asked about whole scenes: a statement with the earlier ones that stand near it, several scenes in a request, within a
-// budget of tokens a day. Its answers are checked before use and kept, so that no pair is asked about twice. Whatever goes wrong (a refusal, a timeout, an answer that is
-// not what was asked for, an exhausted budget) costs a scene only the model's part: the fallback decides it, where there is one.
-// Whether a passage answers a question is the fallback's alone: a recall does not wait for a language model.
+// A request contains several scenes. A scene is a statement with the earlier statements that are similar to it. There is a budget of
+// tokens per day. Answers are checked and cached, so no pair is sent twice. If the model fails for a scene (a refusal, a timeout, an
+// invalid answer, an exhausted budget), the fallback decides, if there is one. Whether a passage answers a question is always decided by
+// the fallback, since a recall does not wait for a language model.
 package llm
 
 import (
@@ -33,7 +33,7 @@ const (
 	DefaultKeep            = 50_000
 )
 
-// Config says which model to ask and what it may cost.
+// Config has the model's endpoint and the limits of its costs.
 type Config struct {
 	// BaseURL is the address in front of "/chat/completions", usually ending in "/v1". It must not hold user information, a query or a fragment.
 	BaseURL string
@@ -56,8 +56,8 @@ type Config struct {
 	BatchScenes int
 	// Keep is how many decided pairs are kept in memory, some 100 bytes each; 0 means DefaultKeep.
 	Keep int
-	// Fallback decides what the model does not, and tells whether passages answer a question. Nil: what the model does not decide is an
-	// error, so that it is asked again later, and a recall tells relevance by scores.
+	// Fallback decides pairs that the model does not decide, and whether passages answer a question. Nil: Replaces returns an error for
+	// such pairs, so that they are tried again later, and recalls compute relevance from scores.
 	Fallback judge.Judge
 	// Logger gets one line for each failed request, without content; nil is silent.
 	Logger *slog.Logger
@@ -120,7 +120,7 @@ func New(cfg Config) (*Judge, error) {
 	return &Judge{cfg: cfg, http: cl, budget: modelhttp.Budget{Limit: cfg.MaxTokensPerDay}, kept: kept}, nil
 }
 
-// Model names the model, the version of what is asked of it, and the fallback.
+// Model returns the name of the model, the version of the prompt, and the fallback.
 func (j *Judge) Model() string {
 	name := "llm-1:" + j.cfg.Model
 	if j.cfg.Fallback != nil {
@@ -143,7 +143,7 @@ type scene struct {
 	pairs []int // of the call
 }
 
-// Replaces asks the model about pairs that it has not decided before. The errors are those of ctx, of the fallback, and without one whatever kept the model from answering.
+// Replaces calls the model for pairs that are not cached. Its errors are those of ctx and of the fallback, or without a fallback the error of the model.
 func (j *Judge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
 	out := make([]float64, len(pairs))
 	var scenes []scene

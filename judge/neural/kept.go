@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/transformer"
 )
 
-// kept holds what is known of texts, as many as fit into a number of bytes. Those that were not asked for the longest go first.
-// It is safe for concurrent use; nil keeps nothing.
+// kept is an LRU cache of the vectors of texts, bounded in bytes. It is safe for concurrent use. A nil *kept caches
+// nothing.
 type kept struct {
 	mu    sync.Mutex
 	limit int
@@ -19,7 +19,7 @@ type kept struct {
 	texts *simplelru.LRU[string, transformer.Text]
 }
 
-// perText is what a kept text takes beyond its bytes and its vector.
+// perText estimates the bytes of a cached text without its bytes and its vector.
 const perText = 128
 
 func newKept(limit int) (*kept, error) {
@@ -31,7 +31,7 @@ func newKept(limit int) (*kept, error) {
 
 func size(text string, v transformer.Text) int { return perText + len(text) + v.Bytes() }
 
-// get returns what is kept of a text, and whether it is.
+// get returns the cached value of a text, and reports whether it is cached.
 func (k *kept) get(text string) (transformer.Text, bool) {
 	if k == nil {
 		return transformer.Text{}, false

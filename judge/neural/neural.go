@@ -1,6 +1,6 @@
-// Package neural compares texts by vectors that a transformer inside the process makes: it implements [judge.Judge] with heads over
-// the means of what the first layers of an embedder's encoder say of two texts. The mean of a text is computed once and kept
-// for a while, so that a text that is compared with many costs its heads only, a fraction of a millisecond a pair.
+// Package neural implements [judge.Judge] with a transformer inside the process. Its heads compare the mean outputs of the first
+// layers of an embedder's encoder for two texts. The mean of a text is cached. Comparing a cached text takes only the heads, a
+// fraction of a millisecond per pair.
 package neural
 
 import (
@@ -38,12 +38,12 @@ type Files struct {
 	Weights []byte // model.safetensors
 }
 
-// Options say what the files do not.
+// Options are the options that the model's files do not contain.
 type Options struct {
 	// Model is the name of the model. It is required.
 	Model string
-	// CacheBytes is how much memory the kept vectors of texts may take; 0 means 16 MiB, less than 0 none. A text takes
-	// its own bytes and four times Encoder.Dim: 16 MiB are some 9,000 short texts at 384 dimensions.
+	// CacheBytes bounds the memory of cached vectors of texts; 0 means 16 MiB, negative no cache. A text takes its own
+	// bytes and four times Encoder.Dim, so 16 MiB are about 9,000 short texts at 384 dimensions.
 	CacheBytes int
 	// Threads is how many goroutines a call may use, 1 to 256; 0 means GOMAXPROCS.
 	Threads int
@@ -168,8 +168,8 @@ func (j *Judge) Model() string { return j.model() }
 // Narrow reports that the judge sees two texts alone: see [judge.Narrow].
 func (j *Judge) Narrow() bool { return true }
 
-// Replaces returns, for each pair, the calibrated probability that the later statement takes the place of the earlier one. It
-// reads the beginning of long texts only, 128 tokens with the model that comes with contextmem; what was said before and when is not looked at. The errors are those of ctx.
+// Replaces returns, for each pair, the calibrated probability that the later statement supersedes the earlier one. It reads only the
+// beginning of long texts, 128 tokens with the bundled model. It ignores preceding messages and times. Its errors are those of ctx.
 func (j *Judge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
 	ps := make([]texts, len(pairs))
 	for i, p := range pairs {
@@ -178,7 +178,7 @@ func (j *Judge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, er
 	return j.score(ctx, ps, replaces)
 }
 
-// Answers returns, for each passage, the calibrated probability that it answers the question. The errors are those of ctx.
+// Answers returns, for each passage, the calibrated probability that it answers the question. Its errors are those of ctx.
 func (j *Judge) Answers(ctx context.Context, q string, passages []string) ([]float64, error) {
 	ps := make([]texts, len(passages))
 	for i, p := range passages {
@@ -214,7 +214,7 @@ func (j *Judge) score(ctx context.Context, pairs []texts, head int) ([]float64, 
 	return out, nil
 }
 
-// encode returns what there is to know of all texts of the pairs.
+// encode returns the encodings of all texts of the pairs.
 func (j *Judge) encode(ctx context.Context, pairs []texts) (map[string]transformer.Text, error) {
 	found := make(map[string]transformer.Text)
 	var missing []string
