@@ -46,8 +46,11 @@ func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
 		contextEnd := len(b)
 		b = textOrNull(append(b, `,"group_id":`...), p.GroupID)
 		b = w.score(append(b, `,"relevancy_score":`...), p.Score)
-		b = appendTexts(append(b, `,"source_chunk_ids":`...), p.ChunkIDs)
-		b = append(b, `,"triplets":[`...)
+		b = append(b, `,"source_chunk_ids":[`...)
+		for j, id := range p.ChunkIDs {
+			b = append(w.chunkID(append(comma(b, j), '"'), id), '"')
+		}
+		b = append(b, `],"triplets":[`...)
 		for j := range p.Triplets {
 			t := &p.Triplets[j]
 			b = append(comma(b, j), `{"relation":`...)
@@ -84,15 +87,11 @@ func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
 
 // evidence appends evidence; its sentence was written at context, if it was.
 func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte {
-	b = appendText(append(b, `{"canonical_predicate":"`...), e.Canonical)
-	b = append(b, `","chunk_id":"`...)
-	if at := w.inGraph.chunkAt; at.to > 0 && e.ChunkID == w.inGraph.chunk {
-		b = append(b, b[at.from:at.to]...)
-	} else {
-		w.inGraph.chunk, w.inGraph.chunkAt.from = e.ChunkID, len(b)
-		b = appendText(b, e.ChunkID)
-		w.inGraph.chunkAt.to = len(b)
-	}
+	b = append(b, `{"canonical_predicate":"`...)
+	predicate := span{from: len(b)}
+	b = appendText(b, e.Canonical)
+	predicate.to = len(b)
+	b = w.chunkID(append(b, `","chunk_id":"`...), e.ChunkID)
 	b = w.appendConfidence(append(b, `","confidence":`...), e.Confidence)
 	b = append(b, `,"context":`...)
 	if context.to > 0 {
@@ -103,13 +102,29 @@ func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte
 	if e.Origin != "" {
 		b = appendString(append(b, `,"origin":`...), e.Origin)
 	}
-	b = appendText(append(b, `,"raw_predicate":"`...), e.Raw)
+	b = append(b, `,"raw_predicate":"`...)
+	if e.Raw == e.Canonical {
+		b = append(b, b[predicate.from:predicate.to]...)
+	} else {
+		b = appendText(b, e.Raw)
+	}
 	b = appendText(append(b, `","relationship_id":"`...), e.ID)
 	b = textOrNull(append(b, `","source_entity_id":`...), e.SourceID)
 	b = textOrNull(append(b, `,"target_entity_id":`...), e.TargetID)
 	b = textOrNull(append(b, `,"temporal_details":`...), e.Temporal)
 	b = w.time(append(b, `,"timestamp":`...), e.Timestamp)
 	return append(b, '}')
+}
+
+// chunkID appends what stands between the quotes of the id of a chunk: relations of one chunk mostly follow each other.
+func (w *writer) chunkID(b []byte, id string) []byte {
+	if at := w.inGraph.chunkAt; at.to > 0 && id == w.inGraph.chunk {
+		return append(b, b[at.from:at.to]...)
+	}
+	w.inGraph.chunk, w.inGraph.chunkAt.from = id, len(b)
+	b = appendText(b, id)
+	w.inGraph.chunkAt.to = len(b)
+	return b
 }
 
 // appendConfidence appends a confidence, which is kept as a float32.

@@ -61,8 +61,12 @@ func (q *work) upper(n int, by measure) []int32 {
 		top = finalScores(q.values, q.cand)
 	} else {
 		for i := range q.cand {
-			q.values[i] = max(by.of(&q.cand[i]), 0)
-			top = max(top, q.values[i])
+			v := by.of(&q.cand[i])
+			if !(v > 0) {
+				v = 0
+			}
+			q.values[i] = v
+			top = max(top, v)
 		}
 	}
 	if n <= 0 || top == 0 {
