@@ -66,7 +66,11 @@ func (p *Path) Links() ([2]*Link, int) {
 type builder struct {
 	*Reader
 	*Question
-	out Context
+	out    Context
+	judged struct { // the evidence of the relation that worth saw last: the next one mostly has the same
+		chunk int64
+		row   *Row
+	}
 }
 
 // anchors is the relations of the hits of a partition.
@@ -193,7 +197,10 @@ func (g *builder) worth(l *Link) float64 {
 	if l.Predicate == relatedTo {
 		w *= coOccurrence
 	}
-	if row := g.chunks.get(l.Chunk); row != nil && row.hit {
+	if l.Chunk != g.judged.chunk || g.judged.row == nil {
+		g.judged.chunk, g.judged.row = l.Chunk, g.chunks.get(l.Chunk)
+	}
+	if row := g.judged.row; row != nil && row.hit {
 		w *= 1 + row.score
 	}
 	return w * (1 + float64(g.words.count(l.Relation))/max(1, float64(len(g.words.left))))

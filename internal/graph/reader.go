@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/facts"
@@ -333,20 +334,20 @@ func lowerName(e *backend.Entity) string {
 	return strings.ToLower(e.Name)
 }
 
-// idRoom is memory that ids share: a recall shows dozens of them.
-type idRoom struct{ texts strings.Builder }
+// idRoom is memory that ids share: a recall shows dozens of them. What was written is not written over.
+type idRoom struct{ texts []byte }
+
+// longestID is the most bytes that an id has: a prefix of four and a number.
+const longestID = 4 + 20
 
 // id returns a prefix with a number behind it.
 func (ids *idRoom) id(prefix string, n int64) string {
-	var b [24]byte
-	text := strconv.AppendInt(append(b[:0], prefix...), n, 10)
-	if room := ids.texts.Cap(); room-ids.texts.Len() < len(text) {
-		ids.texts = strings.Builder{}
-		ids.texts.Grow(max(len(text), min(8*room, 512))) // a single id has no more than it needs
+	if room := cap(ids.texts); room-len(ids.texts) < longestID {
+		ids.texts = make([]byte, 0, max(longestID, min(8*room, 512))) // a single id has little more than it needs
 	}
-	from := ids.texts.Len()
-	ids.texts.Write(text)
-	return ids.texts.String()[from:]
+	from := len(ids.texts)
+	ids.texts = strconv.AppendInt(append(ids.texts, prefix...), n, 10)
+	return unsafe.String(&ids.texts[from], len(ids.texts)-from)
 }
 
 // Object returns the entity at the end of a relation, or the literal of a fact.
@@ -379,10 +380,9 @@ func (l *Link) Canonical() string {
 	return l.Predicate
 }
 
-// Prove sets e to what proves the relation.
+// Prove sets e, which is zero, to what proves the relation.
 func (l *Link) Prove(e *facts.Evidence) {
 	r := l.Relation
-	*e = facts.Evidence{}
 	e.ID, e.Canonical, e.Raw, e.Context, e.Confidence, e.Temporal = l.ID(), l.Canonical(), r.Raw, r.Context, confidence(r), r.Temporal
 	e.Timestamp, e.ChunkID, e.SourceID, e.ValidFrom, e.ValidTo = r.KnownFrom, l.Proof.Row.Key, l.Subject.ID, r.ValidFrom, r.ValidTo
 	e.Superseded = !r.KnownTo.IsZero() && !r.Retracts
