@@ -91,6 +91,9 @@ func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
 		if f&English != 0 && d.Tokens[i].End-d.Tokens[i].Start > 2 { // short ones stand in other languages too: "me", "a", "in"
 			english++
 		}
+		if f&tongueFlags == 0 {
+			continue
+		}
 		for k, l := range all {
 			if f&l.flag != 0 {
 				counts[k]++

@@ -176,6 +176,9 @@ func (s *segment) gapLimit(sp *wordSpace) float64 {
 
 // isBlank says whether text is nothing but white space.
 func isBlank(text string) bool {
+	if len(text) == 1 && text[0] > ' ' { // most glyphs
+		return false
+	}
 	for _, r := range text {
 		if !unicode.IsSpace(r) && r != '\u200b' {
 			return false
@@ -248,6 +251,9 @@ func isMark(text string) bool {
 }
 
 func isLetter(text string) bool {
+	if len(text) == 1 { // most glyphs
+		return text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z'
+	}
 	for _, r := range text {
 		return unicode.IsLetter(r)
 	}
