@@ -1,15 +1,15 @@
-// Package backend is the seam between contextmem and the places that keep its
-// data. It holds contracts, in prose and types, and no code that does work.
+// Package backend defines the interfaces of the storage backends of contextmem. It
+// contains contracts, as types and prose, and no implementation.
 //
 // # Store and indexes
 //
-// A [Store] keeps the data of a workspace: sources, chunks with their
-// vectors, graph rows, item states and outgoing events are rows in it, changed
-// in transactions. [Vectors], [Keywords] and [Graph] are indexes: they can be
-// deleted at any time and are rebuilt from the Store's change feed. Every change
-// has a sequence number; every index remembers the last one that it applied.
-// No transaction ever spans two of them. A crash leaves an index behind, and the
-// next open replays the rest.
+// A [Store] keeps the data of a workspace: sources, chunks with their vectors,
+// graph rows, item states and outgoing events. It changes them in transactions.
+// [Vectors], [Keywords] and [Graph] are indexes: they can be deleted at any time
+// and are rebuilt from the Store's change feed. Every change has a sequence number,
+// and every index stores the last one that it has applied. No transaction spans
+// a Store and an index. After a crash an index may lag behind, and the next open
+// applies the missing changes.
 //
 // # Isolation
 //
@@ -23,16 +23,17 @@
 //   - ctx bounds the call. A call whose ctx ends before its transaction began
 //     changes nothing and returns the ctx's error unchanged. Once a transaction
 //     has begun to commit, it commits, and the call reports its result.
-//   - A method that changes something is atomic: all of it is there, durably,
-//     when it returns nil; none of it is there when it returns an error.
+//   - A method that changes something is atomic and durable: if it returns nil,
+//     all changes are stored; if it returns an error, none is.
 //   - All methods may be called from any number of goroutines at once, Close
 //     included; after Close they return [ErrClosed].
 //   - Bytes and strings are kept verbatim, whatever they hold. Slices passed in
 //     are not kept nor changed; slices returned belong to the caller.
 //   - Times have microsecond resolution, are UTC, and the zero Time is kept as
 //     "none".
-//   - A missing thing is [ErrNotFound] from methods that name one thing, and is
-//     left out of (or nil in) the answer of methods that name several.
+//   - A method for one thing returns [ErrNotFound] if the thing is missing. A
+//     method for several things leaves a missing one out of its result, or
+//     returns nil for it.
 package backend
 
 import "context"
@@ -48,7 +49,7 @@ type Backend interface {
 	// open. Removing an absent one is no error, so that an interrupted removal
 	// can be repeated.
 	RemoveWorkspace(ctx context.Context, uid string) error
-	// Close releases the deployment. It waits for calls that are under way.
+	// Close releases the deployment. It waits for calls in flight.
 	Close() error
 }
 
@@ -97,8 +98,8 @@ type IndexSet interface {
 
 // Indexers is the half of a Backend that keeps the indexes.
 type Indexers interface {
-	// OpenIndexes opens the indexes of the workspace uid, making those that are
-	// absent. The caller opens a uid at most once at a time.
+	// OpenIndexes opens the indexes of the workspace uid, and creates missing ones. The
+	// caller opens a uid at most once at a time.
 	OpenIndexes(ctx context.Context, uid string) (IndexSet, error)
 	// RemoveIndexes deletes the indexes of the workspace uid, which must not be
 	// open. Removing absent ones is no error.

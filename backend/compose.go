@@ -40,7 +40,7 @@ func (c *composed) RemoveWorkspace(ctx context.Context, uid string) error {
 
 func (c *composed) Close() error { return errors.Join(c.indexers.Close(), c.stores.Close()) }
 
-// Backup implements [Backuper] where the stores do.
+// Backup implements [Backuper] if the stores do.
 func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]byte) (BackupReport, error) {
 	b, ok := c.stores.(Backuper)
 	if !ok {
@@ -49,13 +49,13 @@ func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]b
 	return b.Backup(ctx, dir, beside)
 }
 
-// Shares implements [Shared] where the stores do.
+// Shares implements [Shared] if the stores do.
 func (c *composed) Shares() bool {
 	s, ok := c.stores.(Shared)
 	return ok && s.Shares()
 }
 
-// Watch implements [Shared] where the stores do; else it only waits.
+// Watch implements [Shared] if the stores do. Otherwise it only waits.
 func (c *composed) Watch(ctx context.Context, heard func(uid string)) {
 	if s, ok := c.stores.(Shared); ok {
 		s.Watch(ctx, heard)
@@ -64,7 +64,7 @@ func (c *composed) Watch(ctx context.Context, heard func(uid string)) {
 	<-ctx.Done()
 }
 
-// Measure implements [Measurer] where the indexers do; else LimitBytes is negative.
+// Measure implements [Measurer] if the indexers do. Otherwise LimitBytes is negative.
 func (c *composed) Measure() IndexMeasures {
 	if m, ok := c.indexers.(Measurer); ok {
 		return m.Measure()

@@ -3,14 +3,14 @@ package backend
 import "fmt"
 
 // DamageError says that a read left out rows whose stored bytes fail their checksum
-// or cannot be read back. It comes beside an answer that holds the rest, from
-// methods that name or list several things. It is an [ErrCorrupt].
+// or cannot be decoded. Methods that name or list several things return it together
+// with the other rows. It wraps [ErrCorrupt].
 type DamageError struct {
 	Rows  int   // that were left out
-	First error // what is wrong with the first of them
+	First error // error of the first damaged row
 }
 
-// Error says how many rows were left out.
+// Error returns a text with the number of rows left out.
 func (e *DamageError) Error() string {
 	return fmt.Sprintf("%d damaged rows were left out, the first: %v", e.Rows, e.First)
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// DeliveryClaim asks a [Registry] for deliveries to send. Deliveries under live leases count
-// towards PerURL and PerOrg, whoever holds them.
+// DeliveryClaim is a request to a [Registry] for deliveries to send. Deliveries with live leases of any holder count
+// towards PerURL and PerOrg.
 type DeliveryClaim struct {
 	Now, LeaseUntil time.Time
 	Token           string   // of the sender
@@ -23,9 +23,9 @@ type DueDelivery struct {
 	Due      time.Time
 }
 
-// Choose returns the candidates that a claim takes, in order: the organisation with the
-// fewest deliveries under way comes first, so that nobody waits behind the long queue
-// of another; in an organisation those due earliest. Registries use it, so that all of them are equally fair.
+// Choose returns the candidates that a claim takes, in order. The organisation with the
+// fewest claimed deliveries comes first, so that no organisation waits for the long queue
+// of another. In an organisation the earliest due come first. All Registries use Choose and are therefore equally fair.
 func (c *DeliveryClaim) Choose(candidates, underWay []DueDelivery) []DueDelivery {
 	byURL, byOrg := map[string]int{}, map[string]int{}
 	for _, d := range underWay {

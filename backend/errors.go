@@ -2,7 +2,7 @@ package backend
 
 import "errors"
 
-// Errors that backends return, wrapped with what they were doing.
+// Errors that backends return, wrapped with a description of the operation.
 var (
 	// ErrNotFound: the thing named is not there (any more).
 	ErrNotFound = errors.New("not found")

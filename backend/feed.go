@@ -10,10 +10,10 @@ import (
 type Feed interface {
 	// LastSeq is the last sequence number of the change feed. It does no I/O.
 	LastSeq() uint64
-	// Changes returns changes after a sequence number, rising, at most about
-	// limit rows of content. Damaged rows, vectors and mentions are left out, so that
-	// indexes hold the rest. [ErrFeedGone] when after lies before the feed's start
-	// and is not 0.
+	// Changes returns changes after a sequence number, in ascending order, with about
+	// limit rows of content at most. It leaves out damaged rows, vectors and mentions, so
+	// that indexes have the rest. It returns [ErrFeedGone] if after is before the feed's
+	// start and is not 0.
 	Changes(ctx context.Context, after uint64, limit int) ([]Change, error)
 	// CompactFeed drops the oldest tombstones (Drop, DropSub and DropVectors) up to seq, at most
 	// limit of them, and returns how many it dropped. An index that has not applied
@@ -21,7 +21,7 @@ type Feed interface {
 	CompactFeed(ctx context.Context, seq uint64, limit int) (int, error)
 }
 
-// ChangeKind says what a Change does.
+// ChangeKind is the kind of a Change.
 type ChangeKind uint8
 
 // Kinds of change.
@@ -35,15 +35,15 @@ const (
 	PutTags ChangeKind = 2
 	// PutGraph: mentions of a source version were stored (replacing any before).
 	PutGraph ChangeKind = 3
-	// Drop: a source version is gone with everything of it.
+	// Drop: a source version was removed with all its data.
 	Drop ChangeKind = 4
 	// DropSub: everything of a sub-tenant is gone; Part.Sub names it, all classes.
 	DropSub ChangeKind = 5
-	// PutVectors: the vectors of a source version in Lane, in place of those that an
-	// index has there. Rows have Chunk, Ordinal and Vector alone. A version that the
-	// index does not know is left alone.
+	// PutVectors: the vectors of a source version in Lane, which replace those that an
+	// index has there. Rows have only Chunk, Ordinal and Vector. An index ignores a
+	// version that it does not know.
 	PutVectors ChangeKind = 6
-	// DropVectors: all vectors in Lane are gone, but those of class Raw.
+	// DropVectors: all vectors in Lane were removed, except those of class Raw.
 	DropVectors ChangeKind = 7
 )
 

@@ -5,28 +5,27 @@ import (
 	"time"
 )
 
-// GraphStore is the half of a [Store] that keeps entities, relations and merges.
-// Workers store them with [Work].Finish. Reads leave out what is damaged, as those of
-// [Read] do.
+// GraphStore is the part of a [Store] with entities, relations and merges. Workers
+// store them with [Work].Finish. Reads leave out damaged rows, like those of [Read].
 type GraphStore interface {
 	// Entities returns entities by Num, nil where gone. The rows of this and the
 	// next two methods may be shared with other calls and must not be changed; the
 	// slices are the caller's.
 	Entities(ctx context.Context, nums []int64) ([]*Entity, error)
-	// EntitiesByKey returns entities of a partition by key, aliases followed,
-	// nil where there is none.
+	// EntitiesByKey returns entities of a partition by key, following aliases, with nil
+	// for missing ones.
 	EntitiesByKey(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
-	// OwnEntities returns the entities of keys themselves, whatever they were folded
-	// into, nil where there is none.
+	// OwnEntities returns the entities of keys without following merges, with nil for
+	// missing ones.
 	OwnEntities(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
 	// ListEntities returns entities of a partition by key.
 	ListEntities(ctx context.Context, q EntityQuery) ([]*Entity, error)
-	// Mentioned returns what sources say of keys, of each key in the order of
-	// MentionQuery.Keys; of one key by Key and Source.
+	// Mentioned returns the names and types that sources give keys, in the order of
+	// MentionQuery.Keys, and for one key by Key and Source.
 	Mentioned(ctx context.Context, q MentionQuery) ([]Mentioned, error)
-	// MentionsOf returns what mentions keys themselves, whatever they were folded into:
-	// of each key, in the order asked, the mentions in up to versions versions of
-	// sources, those that came first, by Chunk.
+	// MentionsOf returns the mentions of keys without following merges. For each key, in
+	// the order of keys, it returns the mentions in the oldest source versions, at most
+	// versions of them, by Chunk.
 	MentionsOf(ctx context.Context, part Partition, keys []string, versions int) ([]KeyMention, error)
 	// Stated returns what sources state of keys of a partition, by Source, From, Into and Likely.
 	Stated(ctx context.Context, q StatedQuery) ([]Stated, error)
@@ -137,7 +136,7 @@ type MentionQuery struct {
 	Oldest  int     // above 0, where Sources is nil: only so many versions of each key, those that came first, and the key itself alone
 }
 
-// Mentioned is what a version of a source says of a key.
+// Mentioned is the name and the type that a version of a source gives a key.
 type Mentioned struct {
 	At     int    // in MentionQuery.Keys
 	Key    string // itself, or one folded into it
@@ -175,7 +174,7 @@ type Stated struct {
 // statements about From, or makes the entity of From.
 type Alias struct {
 	From, Into string // keys
-	Likely     bool   // not said in so many words
+	Likely     bool   // the statement is only implied
 	Reason     string // for the record of the merge; of several statements that of the oldest source counts
 	At         time.Time
 }

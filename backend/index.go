@@ -16,8 +16,8 @@ type Index interface {
 	Applied() uint64
 	// Apply takes changes in, in the order of their sequence numbers.
 	Apply(ctx context.Context, changes []Change) error
-	// Flush makes what was applied before the call survive a restart, where the index keeps
-	// anything over restarts.
+	// Flush makes all changes applied before the call survive a restart, if the index is
+	// persistent.
 	Flush(ctx context.Context) error
 	// Reset forgets everything; Applied is 0 afterwards.
 	Reset(ctx context.Context) error
@@ -30,10 +30,10 @@ type Hit struct {
 	Score  float32
 }
 
-// VectorQuery asks for the chunks nearest to a vector by inner product, best
-// first, then smaller Chunk. A lane of a partition may hold vectors of two lengths:
-// those of the query's length are searched. One that holds other lengths alone
-// answers with an error that names both.
+// VectorQuery is a query for the chunks nearest to a vector by inner product, best
+// first, then smaller Chunk. A lane of a partition may have vectors of two lengths; only
+// those of the query's length are searched. If it has only vectors of another length, the
+// search returns an error with both lengths.
 type VectorQuery struct {
 	Part   Partition
 	Lane   Lane
@@ -46,11 +46,10 @@ type VectorQuery struct {
 	Answer Answer
 }
 
-// Answer says how the caller of a search wants its hits. The zero value is the
-// default; an index may take any other as the default too.
+// Answer holds options for the hits of a search. The zero value is the default; an index
+// may ignore other values.
 type Answer struct {
-	// AnyOrder says that the order of the hits does not matter: the caller ranks anew.
-	// They are the same hits.
+	// AnyOrder allows the same hits in any order, for a caller that ranks them itself.
 	AnyOrder bool
 	// Into is memory that the hits may be written to, from its start.
 	Into []Hit
@@ -113,8 +112,9 @@ type Keywords interface {
 	Terms(ctx context.Context, part Partition, text string) (terms []TermInfo, docs int, avgTerms float32, err error)
 }
 
-// Neighbours is what stands beside a chunk. Order is by (time, source, ordinal)
-// inside a session; for chunks without a session it is the order in the source.
+// Neighbours describes a chunk and the chunks before and after it. The order is by
+// (time, source, ordinal) in a session; for chunks without a session it is the order in
+// the source.
 type Neighbours struct {
 	Chunk      int64
 	Source     int64
@@ -163,7 +163,7 @@ type Graph interface {
 	Neighbours(ctx context.Context, part Partition, chunks []int64) ([]Neighbours, error)
 	// SessionChunks lists the chunks of a session in order, at most limit.
 	SessionChunks(ctx context.Context, part Partition, session int64, limit int) ([]int64, error)
-	// MatchEntities finds the known entities whose keys stand in keys.
+	// MatchEntities returns the entities that have one of keys.
 	MatchEntities(ctx context.Context, part Partition, keys []string) ([]EntityMatch, error)
 	// Mentions lists the entities of chunks.
 	Mentions(ctx context.Context, part Partition, chunks []int64) ([]EntityRef, error)

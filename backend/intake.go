@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Intake is the half of a [Store] that takes items in and removes them. Every
-// method is one transaction.
+// Intake is the part of a [Store] that adds and removes items. Every method is one
+// transaction.
 //
-// A caller that writes what follows from a source that he read says which [Version]
-// he read. The comparison and the write are one step: whatever runs at the same time,
-// a write with an expectation takes effect only on what its caller has seen.
+// A caller that writes a value derived from a source passes the [Version] that it has
+// read. The Store compares the version and writes in one step. A write with an
+// expectation therefore never overwrites a change that its caller has not seen.
 type Intake interface {
 	// Accept stores items as Queued with their content. A newer version of an id
 	// cancels an older one that was not indexed yet; one that was indexed stays
@@ -59,17 +59,17 @@ type Accepted struct {
 
 // Placed is an item that needs no work, because its chunks come with it.
 type Placed struct {
-	Incoming // IfAbsent and Expect, where they do not hold, fail the whole call
+	Incoming // if IfAbsent or Expect does not hold, the whole call fails
 	Chunks   []Chunk
 	Lane     Lane // of the vectors of the chunks
 	Event    bool // put an Event into the outbox
 }
 
-// Placement is what a call of Place did.
+// Placement is the result of a call of Place.
 type Placement struct {
 	Nums    []int64  // versions, in the order of the items
-	After   uint64   // where the feed stood before
-	Changes []Change // what the call added to the feed; shares memory with its items
+	After   uint64   // last sequence number of the feed before the call
+	Changes []Change // changes that the call added to the feed; they share memory with its items
 }
 
 // DeleteOptions changes what Delete does.

@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Lane numbers the vectors that a chunk can have beside each other, one a lane: those
-// of the model in use, and those of a model that is to follow it or to refine it.
+// Lane numbers the vectors that a chunk can have at the same time, one per lane: those of
+// the model in use, and those of a model that will replace or refine it.
 type Lane uint8
 
 // LaneCount is how many lanes there are: 0 to LaneCount-1.
 const LaneCount Lane = 4
 
-// Check reports what is wrong with a lane for chunks of a class.
+// Check returns an error if a lane is not allowed for chunks of a class.
 func (l Lane) Check(class Class) error {
 	if l >= LaneCount || l != 0 && class == Raw {
 		return fmt.Errorf("chunks of class %d have no lane %d", class, l)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TenantState is where a tenant stands in its life.
+// TenantState is the state of a tenant.
 type TenantState string
 
 // States of a tenant. A tenant in TenantDeleting has no name any more: only
@@ -46,7 +46,7 @@ type RecordWrite struct {
 	IfRev  int64
 }
 
-// DeliveryStatus is where a webhook delivery stands.
+// DeliveryStatus is the state of a webhook delivery.
 type DeliveryStatus string
 
 // States of a delivery.
@@ -58,7 +58,7 @@ const (
 	DeliveryPermanentlyFailed DeliveryStatus = "permanently_failed"
 )
 
-// Delivery is one webhook event on its way to a receiver.
+// Delivery is the delivery of a webhook event to a receiver.
 type Delivery struct {
 	Num            int64 // assigned by the registry, rising; the order of listing
 	ID, Org        string
@@ -73,14 +73,14 @@ type Delivery struct {
 	Attempts       int // that ended
 	ErrorCode      string
 	ErrorMessage   string
-	LastError      string // what the last failed attempt met; never a body
+	LastError      string // error of the last failed attempt; never a body
 	LastStatusCode int
 	Payload        []byte // the exact bytes that are signed and sent
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 	NextAttempt    time.Time // due time while pending or failed
 	LeaseUntil     time.Time // while sweeping
-	Token          string    // who holds the lease
+	Token          string    // identifies the holder of the lease
 }
 
 // DeliveryQuery asks for a page of deliveries, newest first.
@@ -141,11 +141,11 @@ type Records interface {
 	AllRecords(ctx context.Context, kind, afterOrg, afterID string, limit int) ([]Record, error)
 }
 
-// Deliveries is the part of a [Registry] that keeps webhook events on their way, and
+// Deliveries is the part of a [Registry] that stores deliveries of webhook events and
 // leases them to senders.
 type Deliveries interface {
-	// AddDeliveries adds those whose ID is not there yet and leaves the others
-	// alone, so that an event handed over twice makes one record.
+	// AddDeliveries adds the deliveries with new IDs and ignores the others, so that an
+	// event handed over twice makes one record.
 	AddDeliveries(ctx context.Context, ds []Delivery) error
 	// ClaimDeliveries takes deliveries that are due (pending or
 	// failed with NextAttempt at or before c.Now, or sweeping with a lapsed lease), as many and in the order that

@@ -21,7 +21,7 @@ type Partition struct {
 	Sub   string
 }
 
-// State is where a source stands on its way to being searchable.
+// State is the processing state of a source.
 type State uint8
 
 // States of a source. Chunks of a source are visible from GraphCreation on.
@@ -36,12 +36,12 @@ const (
 // Terminal reports whether the state is final.
 func (s State) Terminal() bool { return s == Completed || s == Errored }
 
-// Version names a state of a source: Num is the version, Rev counts the changes that
-// were made to it in place. The zero Version names none.
+// Version identifies a state of a source: Num is the version, Rev counts the changes made to
+// it in place. The zero Version means none.
 //
-// Whoever reads a source and writes what follows from it passes on the Version that
-// he read. The Store refuses the write when the newest version is another or was
-// changed since, and the caller reads again. So no write undoes another.
+// A caller that writes a value derived from a source passes the Version that it has read. If
+// the newest version is another one or was changed since, the Store returns an error, and the
+// caller reads again. No write therefore undoes another.
 type Version struct {
 	Num, Rev int64
 }
@@ -75,7 +75,7 @@ type Source struct {
 	Doc          []byte    // the caller's record of everything else
 	Tags         []uint64  // what filters match on, see Filter
 	NotBefore    time.Time // earliest next claim while a retry waits
-	Token        string    // who holds the claim
+	Token        string    // identifies the holder of the claim
 	LeaseUntil   time.Time
 	// Replaced reports whether a newer version was accepted: search alone still sees this one, until that is indexed.
 	Replaced bool
@@ -96,8 +96,8 @@ const (
 	Text     ContentKind = 2 // parsed text, when it differs from the original
 	Inferred ContentKind = 3 // inferred statements
 	Supplied ContentKind = 4 // a graph supplied with the source
-	Usage    ContentKind = 5 // what a model was paid for the source
-	Past     ContentKind = 6 // what the versions before it said
+	Usage    ContentKind = 5 // usage of the model that read the source
+	Past     ContentKind = 6 // content of earlier versions
 )
 
 // Blob is the content of a source.

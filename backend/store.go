@@ -2,8 +2,8 @@ package backend
 
 import "context"
 
-// Store keeps the data of a workspace, all of it: every index can be made again from
-// it. Each part is a small interface, so that a function can say what it needs.
+// Store keeps all data of a workspace; every index can be rebuilt from it. Each part is a
+// small interface, so that a function can require only what it needs.
 type Store interface {
 	Intake
 	Work
@@ -13,8 +13,8 @@ type Store interface {
 	Successions
 	Feed
 
-	// Get returns a small value of the workspace, such as the identity of its
-	// embedder; nil, nil when there is none.
+	// Get returns a small value of the workspace, such as the identity of its embedder. It
+	// returns nil, nil if there is none.
 	Get(ctx context.Context, name string) ([]byte, error)
 	// Set replaces old, the value that the caller has read; [ErrConflict] when the
 	// stored value is another. No bytes mean no value.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Succession says that a statement of one memory took the place of a statement of another, or took it back. It goes
-// with either of its versions: when one is deleted, expires or is replaced by a newer version of its item.
+// Succession says that a statement of a later memory supersedes or retracts a statement of an earlier one. It is removed
+// with either of its versions: when one is deleted, expires, or is replaced by a newer version of its item.
 type Succession struct {
 	Num          int64 // assigned by the Store, rising over the workspace, never reused
 	Later        int64 // the version that holds
@@ -17,7 +17,7 @@ type Succession struct {
 	EarlierChunk int       // ordinal of the chunk that no longer holds; below 0: all of them
 	Retracts     bool      // Later takes back what Earlier says, and says nothing in its place
 	Matter       string    // the words of Earlier that no longer hold; empty: all of them
-	Evidence     string    // the words of Later that say so, or the reason that a caller gave
+	Evidence     string    // the words of Later that show it, or the reason that a caller gave
 	Decider      string    // who found it out
 	Confidence   float64   // probability in [0,1]
 	Extra        []byte    // the deciders' own, handed back verbatim
@@ -31,12 +31,12 @@ type SuccessionQuery struct {
 	Part    Partition
 	Earlier []int64 // only with one of these versions as Earlier; nil: any
 	Later   []int64 // only with one of these as Later; nil: any
-	Undone  bool    // those that were undone too
+	Undone  bool    // include undone ones
 	After   int64   // only Nums above
 	Limit   int     // 0: no bound
 }
 
-// Compared is a version that was compared with what was said before and after it.
+// Compared is a version that was compared with earlier and later memories.
 type Compared struct {
 	Source Version
 	// Found are the successions that it is a side of: Later or Earlier is Source.Num.

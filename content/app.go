@@ -34,8 +34,8 @@ type AppItem struct {
 	Meta                   map[string]any
 	ForcefulRelations      *ForcefulRelations
 	ACL                    []string
-	// Fault is what a decoder of items met that concerns this item alone: the item is reported as
-	// failed with it, the others go on.
+	// Fault is the error of a decoder that concerns only this item. The item is reported as failed
+	// with this error; other items are not affected.
 	Fault error `json:"-"`
 }
 

@@ -27,7 +27,7 @@ type EditMetadataRequest struct {
 	ID                   string
 	Class                Class // 0: knowledge, then memory
 	Metadata, Additional map[string]any
-	ACL                  *[]string // principals that may see it, in place of those before, at most 1000; an empty list: everybody; nil: no change
+	ACL                  *[]string // new list of principals that may see it, at most 1000; an empty list: everybody; nil: no change
 }
 
 // EditMetadataResult is the outcome of an edit.

@@ -1,5 +1,5 @@
-// Package content holds what goes into contextmem: memories, files, app items, their relations, supplied graphs, metadata
-// fields, and the filters that select them again; and what is read back of it: descriptions, originals, states.
+// Package content has the types of stored items. They are the inputs, such as memories, files, app items, relations, supplied graphs,
+// metadata fields and filters, and the outputs, such as descriptions, originals and states.
 package content
 
 import "time"
@@ -16,16 +16,16 @@ type Memory struct {
 	Markdown bool      // Text is markdown
 	Pairs    []Pair    // a conversation
 	Messages []Message // a conversation with who said what when; at most 10000
-	// EachMessage makes every message a memory of its own, with the id of this one, "#" and the number of the message, from 1. Session is then this
-	// id where none is named. False: the conversation is one memory.
+	// EachMessage stores every message as a separate memory. Its id consists of this id, "#" and the number of the message, from 1. Session defaults to
+	// this id then. False: the conversation is one memory.
 	EachMessage bool
 	Infer       bool          // also extract preferences, facts and entities about UserName
 	Title       string        // display title
 	UserName    string        // default "User"
 	TTL         time.Duration // the memory is deleted after it; 0 never
-	// Instructions guide inference; they are ignored without Infer. Which of them the extractor honours is its own: see the
-	// documentation of package extract/rules; a model gets them as they are. Parts that were not honoured are warnings of
-	// the item, see ItemStatus.
+	// Instructions guide inference; they are ignored without Infer. It depends on the extractor which instructions it follows:
+	// see package extract/rules; a model gets them unchanged. Parts that were not followed are warnings of the item, see
+	// ItemStatus.
 	Instructions      string
 	Metadata          map[string]any     // tenant-level; at most 16384 bytes of compact JSON
 	Additional        map[string]any     // document-level; at most Options.MaxAdditionalBytes of compact JSON
@@ -41,7 +41,7 @@ type Memory struct {
 // Class selects a store of a tenant.
 type Class uint8
 
-// Classes. The zero value is ClassKnowledge where one class is meant.
+// Classes. If a call needs one class, the zero value means ClassKnowledge.
 const (
 	ClassKnowledge Class = 1 // files and app content
 	ClassMemory    Class = 2 // user facts and conversations

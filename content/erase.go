@@ -8,22 +8,22 @@ type EraseRequest struct {
 	User string   // memories with this Memory.UserName
 }
 
-// EraseReceipt says what was erased. The service keeps no copy of it. Service.VerifyReceipt tells whether it is
-// one of the service's and unchanged; JSON keeps it so.
+// EraseReceipt describes what was erased. The service keeps no copy of it. Service.VerifyReceipt reports whether a receipt is
+// from the service and unchanged. A receipt stays valid if it is encoded as JSON and decoded.
 type EraseReceipt struct {
 	ID        string // random
 	Org       string
 	Tenant    string
 	TenantUID string
-	Sub       string    // as it is stored; empty: all sub-tenants of the tenant
+	Sub       string    // stored name of the sub-tenant; empty: all sub-tenants of the tenant
 	IDs       []string  // as in the request
 	User      string    // as in the request
 	Began     time.Time // UTC
-	Ended     time.Time // UTC; from then on no byte of it was in a file of the deployment, beside what Remains names
+	Ended     time.Time // UTC; after this time no byte of the erased data was in a file of the deployment, except as named in Remains
 	Items     int       // items erased, with their chunks, vectors, content and graph
 	Events    int       // events and webhook deliveries about them
-	Feedback  int       // records of feedback, and what they taught
-	Remains   []string  `json:",omitempty"` // places out of reach that may still hold it, such as the log of a database; nil: none is known
+	Feedback  int       // records of feedback, with the score changes that they caused
+	Remains   []string  `json:",omitempty"` // places that the service cannot erase and that may still have the data, such as the log of a database; nil: none is known
 	Key       string    // names the key of the signature
 	Signature string    // HMAC-SHA256 over the rest as JSON, in hexadecimal digits
 }

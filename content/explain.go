@@ -7,7 +7,7 @@ type Explain struct {
 	Keyword    float64 // weighted keyword part, in [0,1]
 	Context    float64 // neighbours, reply and session
 	Speaker    float64 // the question names who says it
-	Time       float64 // its date fits a date of the question; below 0: it names a condition where the question is about what came about
+	Time       float64 // the memory's date matches a date of the question; below 0: the memory only names a condition, and the question asks what happened
 	Entity     float64 // entities shared with the query
 	Graph      float64 // walk over the entity graph
 	Bridge     float64 // second hop
@@ -17,7 +17,7 @@ type Explain struct {
 	App        float64 // the lane of app items
 	Recency    float64 // factor-like: what recency added or took
 	Forgetting float64 // factor-like: what use and age added or took, see Options.Forgetting
-	Succession float64 // what a memory got from those that it took the place of, or lost to what took its place
+	Succession float64 // gain from memories that it supersedes, or loss to memories that supersede it
 	Feedback   float64 // boosts, see Options.FeedbackBoosts
 	RawDense   float64 // inner product
 	RawKeyword float64 // BM25

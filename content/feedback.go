@@ -33,9 +33,9 @@ type Feedback struct {
 	Known       bool              // assigned: the request id belongs to a recall that this deployment remembers
 }
 
-// BoostReport says what feedback changed.
+// BoostReport describes the score changes by feedback.
 type BoostReport struct {
 	FeedbackID string
 	Terms      []string           // of the questions it applies to
-	Sources    map[string]float64 // source id -> what was added, as a share of the best score
+	Sources    map[string]float64 // source id -> change of its score, as a share of the best score
 }

@@ -27,7 +27,7 @@ type History struct {
 	Versions []PastVersion
 }
 
-// PastVersion is what a version of an item says.
+// PastVersion is the content of a version of an item.
 type PastVersion struct {
 	Version    int // from 1; the newest is the largest
 	Title      string
@@ -41,7 +41,7 @@ type PastVersion struct {
 	Text       string // empty for binary content without an extracted text
 	// Lost reports that the content was too large to be kept; the version cannot be restored.
 	Lost bool
-	// Changes are what makes this version's Text of that of the version before in the list; nil where there is none to compare with or either Text is empty.
+	// Changes lists the differences between the Text of the preceding version in the list and this version's Text. It is nil if there is no preceding version, or one of the texts is empty.
 	Changes []Difference
 }
 
@@ -51,7 +51,7 @@ type Difference struct {
 	Text string // with the white space between the sentences
 }
 
-// DifferenceKind tells who has the text of a Difference.
+// DifferenceKind says which of the two texts has the text of a Difference.
 type DifferenceKind string
 
 // Kinds of differences.

@@ -11,12 +11,12 @@ type InspectRequest struct {
 	Principals []string // fault.ErrNotFound when none of these may see it; nil: no such check
 }
 
-// Inspection is what is stored of an item, without its original.
+// Inspection is everything stored for an item, except its original.
 type Inspection struct {
 	SourceInfo
-	// Versions are those that are kept, the newest first: a new one stands beside the one that recall still finds until it is indexed.
+	// Versions are the stored versions, newest first. Until a new version is indexed, the older one that recall finds is kept.
 	Versions []ItemVersion
-	Chunks   []ItemChunk // of the version that recall finds, from InspectRequest.From on; of the newest where none is found
+	Chunks   []ItemChunk // chunks of the version that recall finds, or of the newest if it finds none, from InspectRequest.From on
 	More     bool        // there are chunks behind these
 }
 

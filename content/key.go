@@ -25,7 +25,7 @@ type KeySpec struct {
 	TTL     time.Duration // 0: never expires
 }
 
-// Key describes an API key. Its secret is not stored, only a hash of it.
+// Key describes an API key. Only a hash of its secret is stored.
 type Key struct {
 	ID        string
 	Org       string
@@ -35,7 +35,7 @@ type Key struct {
 	Env       string
 	CreatedAt time.Time
 	ExpiresAt time.Time // zero: never
-	// LastUsedAt is when the key last passed VerifyKey, and Uses how often it did. Of a kill, up to a minute of it is lost.
+	// LastUsedAt is the last time at which the key passed VerifyKey, and Uses the number of times. If the process is killed, up to a minute of uses is lost.
 	LastUsedAt time.Time `json:",omitzero"` // zero: never
 	Uses       int64     `json:",omitzero"`
 }

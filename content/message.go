@@ -5,7 +5,7 @@ import "time"
 // Role is who speaks in a message.
 type Role string
 
-// Roles of messages. What a user says is believed of that user; what the others say is stored and found, but states nothing about anybody.
+// Roles of messages. Statements of a user are facts about that user. Messages of other roles are stored and can be found, but no facts are extracted from them.
 const (
 	RoleUser      Role = "user"
 	RoleAssistant Role = "assistant"
@@ -25,7 +25,7 @@ func (r Role) Valid() bool {
 // Message is one turn of a conversation.
 type Message struct {
 	Role Role
-	// Name is who speaks, of one line and at most 256 bytes. Of RoleUser it is whom "I" stands for; default: Memory.UserName.
+	// Name is the speaker's name, one line of at most 256 bytes. For RoleUser "I" refers to this name; default: Memory.UserName.
 	Name string
 	Text string // required
 	// Time is when it was said; relative dates in the message are read against it. Default: the time of the memory.

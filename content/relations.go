@@ -29,9 +29,9 @@ type SuppliedGraph struct {
 type SuppliedEntity struct {
 	Name string // required, at most 256 characters; compared in lower case
 	Type string
-	// Namespace and Identifier tell entities apart whatever their names are: equal pairs are one entity, different ones never
-	// are. The name is found as well, as long as it belongs to one identifier. At most 500 bytes together. An entity without an
-	// Identifier is told apart by its name; its Namespace is kept with the source, and says nothing. Default "default".
+	// Namespace and Identifier identify an entity independently of its name: entities with equal pairs are the same, others
+	// are different. The name finds the entity too, as long as only one identifier has it. At most 500 bytes together. An entity
+	// without an Identifier is identified by its name; its Namespace is stored with the source and has no effect. Default "default".
 	Namespace, Identifier string
 }
 

@@ -30,7 +30,7 @@ type SessionPage struct {
 	Next     string // the cursor of the next page; empty: none
 }
 
-// SessionMessage is a message of a session with where it stands.
+// SessionMessage is a message of a session with its position.
 type SessionMessage struct {
 	Message
 	MemoryID string
@@ -43,7 +43,7 @@ type MessagePage struct {
 	Next     string // the cursor of the next page; empty: none
 }
 
-// MemoryEdit says what changes of a memory. What is nil stays.
+// MemoryEdit is an edit of a memory. Fields that are nil are not changed.
 type MemoryEdit struct {
 	Text     *string   // takes the place of text and conversation alike
 	Messages []Message // as Memory.Messages; excludes Text
@@ -51,7 +51,7 @@ type MemoryEdit struct {
 	Title    *string
 	UserName *string
 	Infer    *bool
-	// Instructions are those of the inference; they are ignored without Infer.
+	// Instructions guide the inference; they are ignored without Infer.
 	Instructions *string
 	Time         *time.Time
 	Session      *string
@@ -61,7 +61,7 @@ type MemoryEdit struct {
 	Metadata, Additional map[string]any
 }
 
-// Matching names items by what they have. At least one of Filters and Session is required.
+// Matching selects items by metadata or session. At least one of Filters and Session is required.
 type Matching struct {
 	Class   Class // default ClassMemory
 	Filters Filters

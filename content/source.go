@@ -35,7 +35,7 @@ type SourceInfo struct {
 	Partial           string // why the text may be incomplete
 }
 
-// AppInfo says where a source from an application stands there.
+// AppInfo identifies a source in the application from which it comes.
 type AppInfo struct {
 	Kind        AppKind
 	Provider    string
@@ -53,7 +53,7 @@ type ListRequest struct {
 	Page       int      // from 1; default 1. A Store counts its way to a page: far down a list After is faster
 	PageSize   int      // 1 to 100; default 50
 	After      string   // SourcePage.Next of a page: what follows it, wherever that is by now; excludes Page
-	Before     string   // SourcePage.Previous of a page: what stands before it; excludes Page and After
+	Before     string   // SourcePage.Previous of a page, to get the page before it; excludes Page and After
 	Filters    Filters  // lists are not allowed
 	Fields     SourceFilter
 	Content    bool     // fill SourceInfo.Content and Inferred
@@ -79,7 +79,7 @@ type SourcePage struct {
 // Pages returns the number of pages.
 func (p *SourcePage) Pages() int { return (p.Total + p.PageSize - 1) / p.PageSize }
 
-// FetchMode says what Fetch returns.
+// FetchMode selects what Fetch returns.
 type FetchMode string
 
 // What Fetch returns: the content, a presigned URL, or both.
@@ -130,7 +130,7 @@ func (f *Fetched) Reader() io.Reader {
 	return strings.NewReader(f.Text)
 }
 
-// ModelUsage is what a model cost that read an item, see Options.Extractor.
+// ModelUsage is the usage of the model that read an item, see Options.Extractor.
 type ModelUsage struct {
 	Model                          string
 	PromptTokens, CompletionTokens int    // as the endpoint reported them; of a shared request the item's share

@@ -1,6 +1,6 @@
 package content
 
-// Status is where an item stands.
+// Status is the processing state of an item.
 type Status string
 
 // States of an item. It can be recalled from StatusGraphCreation on.
@@ -37,12 +37,12 @@ type ItemStatus struct {
 	// ServesOlder reports whether recall still finds the version that this one is to replace: until this one is indexed,
 	// and for good while it is errored. Such hits have a Chunk.Newer.
 	ServesOlder bool
-	// Warnings say what an item that is completed lacks: custom instructions that were not honoured (code
-	// "unheeded_instruction", one each). They are not said of items that wait.
+	// Warnings lists what a completed item lacks: instructions that were not followed (code "unheeded_instruction", one
+	// for each). Items that are not completed have none.
 	Warnings []Warning
 }
 
-// Warning says that a call did less or other than asked.
+// Warning says that a call did less or something else than requested.
 type Warning struct {
 	Code    string // stable, lower_snake: ignored_filter, ignored_flag, degraded, damaged, resolved, hint
 	Field   string // as fault.Error.Field; may be empty

@@ -8,11 +8,11 @@ type TenantSpec struct {
 	Embeddings bool    // the tenant holds vectors supplied by the caller, and nothing else
 	Dimension  int     // length of those vectors, 1 to 4096; default 1536
 	Schema     []Field // tenant-level metadata fields
-	// Instructions guide what is read out of items that have no instructions of their own; see Tenant.SetInstructions.
+	// Instructions guide the extraction from items without instructions of their own; see Tenant.SetInstructions.
 	Instructions string
 }
 
-// TenantState is where a tenant stands.
+// TenantState is the state of a tenant.
 type TenantState string
 
 // States of a tenant.
@@ -45,7 +45,7 @@ type StoreStats struct {
 	Dimension int // length of the vectors
 }
 
-// TenantStats counts what a tenant holds. The numbers are exact.
+// TenantStats has the exact counts of a tenant's items.
 type TenantStats struct {
 	Knowledge, Memory, Raw StoreStats
 	Subs                   []SubStats

@@ -36,7 +36,7 @@ type Webhook struct {
 	Secret           string // a generated secret, in the answer that generated it only
 }
 
-// DeliveryStatus is where a delivery stands.
+// DeliveryStatus is the state of a delivery.
 type DeliveryStatus string
 
 // States of a delivery.
@@ -48,7 +48,7 @@ const (
 	DeliveryPermanentlyFailed DeliveryStatus = "permanently_failed"
 )
 
-// Delivery is one event on its way to the receiver.
+// Delivery is the delivery of an event to a receiver.
 type Delivery struct {
 	ID             string
 	ItemID         string
@@ -59,11 +59,11 @@ type Delivery struct {
 	Attempts       int
 	ErrorCode      string
 	ErrorMessage   string
-	LastError      string // what the last failed attempt met
+	LastError      string // error of the last failed attempt
 	LastStatusCode int
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
-	NextAttempt    time.Time // zero when none is planned
+	NextAttempt    time.Time // zero: none is planned
 }
 
 // DeliveriesRequest asks for a page of deliveries, newest first.

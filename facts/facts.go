@@ -1,4 +1,4 @@
-// Package facts holds what is asked of what a sub-tenant knows, and the answers: facts, entities, what is known of somebody by slot, and standing
+// Package facts has the requests and results for the structured knowledge of a sub-tenant: facts, entities, profiles by slot, and standing
 // instructions.
 package facts
 
@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// Status says whether a fact holds.
+// Status is the state of a fact: whether it holds.
 type Status string
 
 // States of facts.
@@ -17,10 +17,10 @@ const (
 	Past       Status = "past"       // it ended when it says
 	Upcoming   Status = "upcoming"   // it begins ahead
 	Superseded Status = "superseded" // a later statement took its place
-	Ending     Status = "ending"     // it says that something holds no longer; in histories only
+	Ending     Status = "ending"     // it states that another fact has ended; only in histories
 )
 
-// Cardinality says how many values of a slot hold at once.
+// Cardinality says how many values of a slot can hold at the same time.
 type Cardinality string
 
 // Cardinalities of slots.
@@ -34,7 +34,7 @@ const (
 type Slot struct {
 	Name string // lower case, words joined by _
 	Card Cardinality
-	// Predicates are those of its facts, such as "lives_in"; one that ends in * stands for all that begin so.
+	// Predicates lists the predicates of the slot's facts, such as "lives_in". One that ends in * matches every predicate with this prefix.
 	Predicates []string
 	// Inverse are predicates of facts whose object is the one in question: "Rex is the pet of Anna".
 	Inverse []string
@@ -53,9 +53,9 @@ type Request struct {
 	// Question chooses the slot that it asks about, where Slot is empty; a question that asks about none chooses nothing. At most 8000 characters.
 	Question string
 	AsOf     time.Time // as it held then; zero: now
-	KnownAt  time.Time // by what was known then; zero: now
+	KnownAt  time.Time // as known at this time; zero: now
 	Upcoming bool      // only what begins after AsOf, or after now
-	History  bool      // what holds no longer too, and what says so
+	History  bool      // include facts that no longer hold, and facts that state an end
 	Limit    int       // facts of a page, 1 to 1000; default 100
 	Cursor   int64     // Page.Next of the page before; 0: the start
 	// Principals are who asks: only what they may see counts, and only that retires or replaces something; nil: everything.
@@ -65,10 +65,10 @@ type Request struct {
 // Fact is a statement about a subject, with its evidence.
 type Fact struct {
 	ID, Subject, Predicate, Object string
-	Slot                           string  // empty: none is known
+	Slot                           string  // empty: the fact has no slot
 	SlotConfidence                 float64 // 0 to 1
 	Kind                           string  // preference, fact, event, goal, relationship, entity, or relation
-	Text                           string  // a sentence in the third person; empty where the source has none of its own
+	Text                           string  // a sentence in the third person; empty if there is none
 	Status                         Status
 	Confidence                     float64   // 0 to 1
 	Since, Until                   time.Time // when it is true in the world; zero: open or unknown
@@ -76,7 +76,7 @@ type Fact struct {
 	Learnt                         time.Time // when it was said
 	Retired                        time.Time // when it was taken back; zero: it was not
 	SupersededBy                   string    // id of the fact that took its place; empty: none
-	Restored                       time.Time // when RestoreFact let it hold again; zero: it did not, or RetireFact took that back
+	Restored                       time.Time // time of RestoreFact; zero: it was not restored, or RetireFact has undone that
 	Evidence                       string    // the sentence of the source
 	SourceID, ChunkID              string
 }
@@ -85,8 +85,8 @@ type Fact struct {
 type Page struct {
 	Facts []Fact
 	Slot  string // that was asked for, by name or by question
-	// Statements are messages of the subject about the slot of which Facts has none, newest first: an embedder that learnt slots of statements knows them in languages that rules do
-	// not read. At most Request.Limit, on the first page alone. None without a subject and a slot, nor where a predicate, KnownAt, Upcoming or History is asked for.
+	// Statements are messages of the subject about the slot from which no fact of Facts was extracted, newest first. An embedder that recognises the slots of statements finds them, also in
+	// languages that the rules do not read. There are at most Request.Limit, only on the first page. There are none without a subject and a slot, or with a predicate, KnownAt, Upcoming or History.
 	Statements []Statement
 	// Next is the cursor of the next page, 0 for none. A page may hold less than was asked for although others follow.
 	Next int64
@@ -119,19 +119,19 @@ type EntityPage struct {
 	Next     string // cursor of the next page; empty: none
 }
 
-// Instruction is what a user wants the assistant to do from now on, whatever it is asked.
+// Instruction is a standing instruction of a user to the assistant.
 type Instruction struct {
 	Text     string // a sentence in the third person
-	Order    string // what is wanted, as the user said it
-	Matter   string // what it is about, such as format or language; empty: nothing that is known. Of two about one matter the later counts.
+	Order    string // the instruction in the user's words
+	Matter   string // its subject matter, such as format or language; empty: unknown. Of two with the same matter only the later counts.
 	Since    time.Time
 	SourceID string
 }
 
-// ProfileRequest asks for what is known of somebody.
+// ProfileRequest is a request for the profile of a subject.
 type ProfileRequest struct {
 	Class     content.Class // default content.ClassMemory
-	Subject   string        // default "User", which is who speaks in memories that name nobody
+	Subject   string        // default "User", the speaker of memories that name none
 	AsOf      time.Time     // as it held then; zero: now
 	Slots     []string      // only these; nil: all
 	PerSlot   int           // facts of a slot, and statements, 1 to 100 each; default 10
@@ -146,13 +146,13 @@ type Profile struct {
 	Slots        []SlotFacts   // those with facts or statements, in the order of the taxonomy
 	Other        []Fact        // of no slot, newest first; none where slots were asked for
 	Instructions []Instruction // newest first
-	Summary      string        // what the sources say, one statement a line, the slots in order, then what is of none, with since when; or what the Summarizer wrote of that
+	Summary      string        // one statement of the sources per line with its time, by slot and then those without a slot; or the text of the Summarizer
 	SummaryBy    string        // who wrote it: BySources, or the name of the Summarizer's model
 	Tokens       int           // of Summary, estimated
 	Truncated    bool          // there is more than was read or shown
 }
 
-// SlotFacts is what is known of a slot, newest first.
+// SlotFacts holds the facts and statements of a slot, newest first.
 type SlotFacts struct {
 	Slot  string
 	Card  Cardinality
@@ -161,7 +161,7 @@ type SlotFacts struct {
 	Statements []Statement
 }
 
-// Statement is what somebody told about a slot, in their own words.
+// Statement is a message about a slot, in the words of its speaker.
 type Statement struct {
 	Text              string    // of the message
 	Confidence        float64   // that it is about the slot, 0 to 1

@@ -34,7 +34,7 @@ type Triplet struct {
 type Evidence struct {
 	ID         string
 	Canonical  string    // canonical predicate
-	Raw        string    // the predicate as the source has it
+	Raw        string    // the predicate in the words of the source
 	Context    string    // the sentence
 	Confidence float64   // 0 to 1
 	Temporal   string    // the words that date it
@@ -107,7 +107,7 @@ type Subgraph struct {
 // MergeEntitiesRequest folds one entity of a sub-tenant's graph into another.
 type MergeEntitiesRequest struct {
 	Class      content.Class // default ClassKnowledge; the graphs of knowledge and memories are apart
-	From, Into string        // names, in any case; what was folded before is followed. Required, at most 256 bytes each
+	From, Into string        // names in upper or lower case; earlier merges are followed. Required, at most 256 bytes each
 	Reason     string        // kept with the record, at most 1024 bytes
 }
 
@@ -135,9 +135,9 @@ type Merge struct {
 	From, Into string // normal forms of the names
 	Reason     string
 	At         time.Time
-	Undone     bool // by the caller, or since no source says so any more
-	// Stated says that the merge follows from what sources say ("Robert Smith, also known as Bob"; in memories also a first
-	// name for the only full name that has it). It lasts until the last such source is deleted, or until others name somebody
-	// else. Once it is undone by the caller the two stay apart.
+	Undone     bool // undone by a caller, or because no source states it any more
+	// Stated says that sources state the merge ("Robert Smith, also known as Bob"; in memories also a first name for the only
+	// full name that has it). It lasts until the last such source is deleted, or until another source contradicts it. After a
+	// caller has undone it, it is not made again.
 	Stated bool
 }

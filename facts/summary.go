@@ -2,19 +2,19 @@ package facts
 
 import "context"
 
-// BySources in Profile.SummaryBy says that a summary is made of the sources' own sentences.
+// BySources in Profile.SummaryBy says that a summary consists of sentences of the sources.
 const BySources = "sources"
 
-// Summarizer writes the summaries of profiles. It must be safe for concurrent use and must return early when ctx ends. Package facts/llm asks a
-// language model. Whatever it returns as an error, and what is longer than was asked for, costs only its part: the summary is then of the sources' own sentences.
+// Summarizer writes the summaries of profiles. It must be safe for concurrent use and must return early when ctx ends. Package facts/llm implements it with
+// a language model. If a Summarizer returns an error or too long a text, the summary consists of sentences of the sources instead.
 type Summarizer interface {
 	// Model names what writes, as Profile.SummaryBy says it; not empty.
 	Model() string
-	// Summarize tells in whole sentences what the statements say, and nothing else, in at most MaxTokens tokens. The caller's ctx bounds it: a profile waits for it.
+	// Summarize returns a summary of the statements in whole sentences, without any other information, in at most MaxTokens tokens. A profile waits for it, so ctx bounds its time.
 	Summarize(ctx context.Context, r SummaryRequest) (string, error)
 }
 
-// SummaryRequest is what a summary is made of.
+// SummaryRequest is the input of a summary.
 type SummaryRequest struct {
 	Subject    string   // whom the statements are about
 	Statements []string // what holds of them, a sentence or two each, with since when in brackets; texts of sources, never instructions

@@ -25,7 +25,7 @@ type TemporalFact struct {
 	RelationID                string
 }
 
-// TemporalDuration is a span between two dated facts, or one and now; nil stands for now.
+// TemporalDuration is the time between two dated facts, or between one and now; nil means now.
 type TemporalDuration struct {
 	Days             int           // whole days, rounded
 	From, To         *TemporalFact // at FromDate and ToDate
@@ -44,13 +44,13 @@ type TemporalResult struct {
 	Degraded  bool // the lookup failed, so absence proves nothing
 }
 
-// Supersession says what took the place of a memory, and how that is known.
+// Supersession describes the memory that supersedes another, and how that was found.
 type Supersession struct {
 	ID         string    // of the memory that holds now
-	Time       time.Time // when it was told
+	Time       time.Time // time at which the superseding memory was told
 	Confidence float64   // probability that this is right, in [0,1]
 	Matter     string    // the words that no longer hold; empty: all of them
-	Evidence   string    // the words that say so, or the reason given to Supersede
+	Evidence   string    // the words that show the supersession, or the reason given to Supersede
 	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
 }
 
@@ -61,13 +61,13 @@ type ConflictsRequest struct {
 	Limit      int      // 1 to 1000; default 100
 }
 
-// Conflict is a pair of memories of which the later may have taken the place of the earlier: what the deciders found is not
-// certain enough to be shown. Supersede or Restore decides it.
+// Conflict is a pair of memories of which the later one may supersede the earlier. The confidence is too low to treat it as a
+// supersession. Supersede or Restore decides it.
 type Conflict struct {
 	ID             int64   // rises with the time at which it was found
 	Earlier, Later string  // ids of memories
 	Confidence     float64 // that it did, in [0,1]
 	Matter         string  // the words of Earlier that may no longer hold; empty: all of them
-	Evidence       string  // the words of Later that may say so
+	Evidence       string  // the words of Later that may show the supersession
 	Decider        string  // see Supersession
 }
