@@ -21,7 +21,7 @@ func random(r *rand.Rand, n int, scale float64) []float32 {
 func TestRounded(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for i := range 20_000 {
+	for i := range 2_000 {
 		v := random(r, MinDim+r.IntN(MaxDim-MinDim+1), math.Ldexp(1+r.Float64(), r.IntN(60)-30))
 		was := append([]float32(nil), v...)
 		got, ok := Rounded(nil, v)
@@ -82,7 +82,7 @@ func TestProducts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	worst, sum := 0., 0.
-	const rounds = 5000
+	const rounds = 1000
 	for range rounds {
 		v, q := random(r, 128, .0884), random(r, 128, .0884)
 		got, ok := Rounded(nil, v)
