@@ -87,9 +87,10 @@ type Troubled interface {
 // changes, and the others hear how far it has come.
 type Led interface {
 	Index
-	// Lead says whether this process applies changes from now on. One that begins to takes over what others have left by halves, so that Applied may
-	// become less; one that ends leaves what it has so to who comes after it. Where Lead is never called every process applies changes.
-	Lead(ctx context.Context, mine bool) error
+	// Lead says whether this process applies changes from now on: still is not nil then, and reports at any moment whether it certainly does, without
+	// I/O. One that begins to takes over what others have left by halves, so that Applied may become less; one that ends leaves what it has so to who
+	// comes after it. Where Lead is never called every process applies changes.
+	Lead(ctx context.Context, still func() bool) error
 	// Hear finds out how far the one that leads has come, and raises Applied to that where all of it is found here.
 	Hear(ctx context.Context) error
 }

@@ -63,7 +63,7 @@ func (x *index) settle(ctx context.Context) error {
 func (x *index) ripe(ctx context.Context) (all []backend.Change, n int, end point, round uint64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.role == follows {
+	if !x.mends() {
 		return nil, 0, point{}, 0, nil
 	}
 	all, n, end, lost := x.short.ripe()
@@ -83,7 +83,7 @@ func (x *index) ripe(ctx context.Context) (all []backend.Change, n int, end poin
 
 // still reports whether what is kept is what it was in a round, and this process's business. The caller holds mu.
 func (x *index) still(round uint64) bool {
-	return x.role != follows && x.short.now() == round && x.short.node() == nil
+	return x.mends() && x.short.now() == round && x.short.node() == nil
 }
 
 // mendVersions is how many versions are mended at a time.

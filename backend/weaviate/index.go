@@ -41,6 +41,7 @@ type index struct {
 	asked      time.Time         // when others were last asked
 	wroteAt    time.Time         // when something was last applied
 	role       role              // whether it applies changes
+	certain    func() bool       // whether it still leads, where it does
 	alone      uint64            // changes up to it this process applies itself, whoever else has
 	wrote      bool              // it has written since it last heard of others
 	anew       uint64            // changes up to it may have been stored by halves

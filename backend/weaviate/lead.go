@@ -15,14 +15,14 @@ const (
 
 // Lead implements [backend.Led]. That two processes take themselves for the one that leads for a moment does no harm: they then apply changes beside
 // each other.
-func (x *index) Lead(ctx context.Context, mine bool) error {
+func (x *index) Lead(ctx context.Context, still func() bool) error {
 	if err := x.enter(ctx); err != nil {
 		return err
 	}
 	defer x.leave()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !mine {
+	if x.certain = still; still == nil {
 		// What it has left by halves, or not all replicas have, is known from its state: who leads from now on does it.
 		x.guide.Store(x.short.node())
 		x.short.clear()
@@ -43,6 +43,9 @@ func (x *index) Lead(ctx context.Context, mine bool) error {
 	x.role = leads
 	return nil
 }
+
+// mends reports whether this process may look after replicas now. The caller holds mu.
+func (x *index) mends() bool { return x.role == beside || x.role == leads && x.certain() }
 
 // reached is how far changes are found, all by one node, or by each where it is nil.
 type reached struct {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,8 +22,16 @@ func leading(t *testing.T, prefix string, urls []string, mine bool, o Options) (
 	t.Helper()
 	x, set := openOn(t, prefix, urls, o)
 	ix := set.Indexes()[0].(*index)
-	require.NoError(t, ix.Lead(t.Context(), mine))
+	require.NoError(t, ix.Lead(t.Context(), always(mine)))
 	return x, set, ix
+}
+
+// always is that a process leads for good; nil: it does not.
+func always(mine bool) func() bool {
+	if !mine {
+		return nil
+	}
+	return func() bool { return true }
 }
 
 // hears waits until a process has heard that changes up to a number are applied.
@@ -51,19 +60,19 @@ func TestLead(t *testing.T) {
 	dying.failing.Store(2) // it says what it is about to store
 	require.Error(t, first.Apply(t.Context(), feed[20:40]))
 	hears(t, second, feed[19].Seq)
-	require.NoError(t, second.Lead(t.Context(), true))
+	require.NoError(t, second.Lead(t.Context(), always(true)))
 	require.Equal(t, feed[19].Seq, second.Applied(), "what comes after may be there by halves")
 	require.NoError(t, second.Apply(t.Context(), feed[20:40]))
 	require.NoError(t, second.Apply(t.Context(), feed[40:50]))
 
 	dying.failing.Store(-1)
-	require.NoError(t, first.Lead(t.Context(), false))
+	require.NoError(t, first.Lead(t.Context(), nil))
 	hears(t, first, feed[49].Seq)
 	require.NoError(t, second.Apply(t.Context(), feed[50:]))
 	hears(t, first, feed[len(feed)-1].Seq)
 	requireBecomes(t, set, feed, chunksOf(feed))
-	require.NoError(t, second.Lead(t.Context(), false))
-	require.NoError(t, first.Lead(t.Context(), true))
+	require.NoError(t, second.Lead(t.Context(), nil))
+	require.NoError(t, first.Lead(t.Context(), always(true)))
 	require.Equal(t, feed[len(feed)-1].Seq, first.Applied(), "the other has left nothing")
 }
 
@@ -77,7 +86,7 @@ func TestLeadEnds(t *testing.T) {
 	first.short.doubt()
 	require.NoError(t, first.Apply(t.Context(), feed))
 	require.False(t, first.short.settled())
-	require.NoError(t, first.Lead(t.Context(), false))
+	require.NoError(t, first.Lead(t.Context(), nil))
 	_, set, second := leading(t, prefix, urls, true, Options{})
 	require.Zero(t, second.Applied(), "not all replicas have it for good")
 	whole := append(feed[:len(feed):len(feed)], backend.Change{Seq: feed[len(feed)-1].Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1})
@@ -87,6 +96,21 @@ func TestLeadEnds(t *testing.T) {
 	time.Sleep(testLate + 2*tendAfter)
 	assert.Equal(t, before, seen.writes.Load())
 	requireLike(t, set, whole, "after the time of doubt")
+}
+
+// TestLeadLapses: one that does not know any more whether it leads mends nothing until it does.
+func TestLeadLapses(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	feed := feedOf(8)
+	_, set, ix := leading(t, prefixOf(t.Name()), urls, true, Options{})
+	var certain atomic.Bool
+	require.NoError(t, ix.Lead(t.Context(), certain.Load))
+	ix.short.doubt()
+	require.NoError(t, ix.Apply(t.Context(), feed))
+	time.Sleep(testLate + 2*tendAfter)
+	require.False(t, ix.short.settled(), "it is not compared")
+	certain.Store(true)
+	requireBecomes(t, set, feed, chunksOf(feed))
 }
 
 // testGuided: while a node is away, one that does not apply changes asks the node that has all. Where that goes away too it says that something may lack,

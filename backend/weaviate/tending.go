@@ -74,7 +74,7 @@ func (x *index) upkeep(ctx context.Context) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.role == follows {
+	if !x.mends() {
 		return nil
 	}
 	return x.attend(ctx)
@@ -84,7 +84,7 @@ func (x *index) upkeep(ctx context.Context) error {
 func (x *index) healing(ctx context.Context) (done bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.role == follows {
+	if !x.mends() {
 		return true, nil
 	}
 	if n := x.short.node(); n != nil && n.isDown() {

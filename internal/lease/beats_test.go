@@ -95,6 +95,7 @@ func TestGone(t *testing.T) {
 			require.True(t, a.takes(t, "x"))
 		}
 		assert.Zero(t, b.lost.Load())
+		assert.Equal(t, uint64(1), a.Term("x"), "nobody else had it")
 		for who, want := range map[*running]bool{a: true, b: false} {
 			free, err := who.Free(t.Context(), "x")
 			require.NoError(t, err)
@@ -115,7 +116,11 @@ func TestGone(t *testing.T) {
 		}
 		assert.Less(t, time.Since(died), 3*time.Second)
 		assert.Equal(t, int64(1), b.lost.Load())
+		require.NotZero(t, b.Term("x"))
+		require.True(t, b.Sure("x"))
+		require.False(t, a.Sure("x"), "nor does it rely on what it had")
 		require.False(t, a.takes(t, "x"), "it was paused for long, and asks")
+		require.Zero(t, a.Term("x"))
 		require.False(t, b.takes(t, "y"), "it may still be at it")
 		stop()
 		require.NoError(t, <-ended)

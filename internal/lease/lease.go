@@ -28,12 +28,14 @@ type Keeper struct {
 	held  map[string]holding
 	firm  map[string]int // calls of Hold and HoldSoon under way, during which a lease is not handed over
 	beats beats
+	terms uint64 // so many times this process has got a lease that it did not have
 }
 
 // holding is a lease that this process has.
 type holding struct {
 	until time.Time
 	alive bool // it ends with the signs of life of this process
+	term  uint64
 }
 
 // askEvery is how often who waits for a lease looks at it.
@@ -105,7 +107,12 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 		return false, until, nil
 	}
 	k.mu.Lock()
-	k.held[name] = holding{until, next.Alive}
+	term := k.held[name].term
+	if old.Token != k.token || term == 0 { // another may have had it
+		k.terms++
+		term = k.terms
+	}
+	k.held[name] = holding{until, next.Alive, term}
 	if next.Alive {
 		k.beats.told = now
 	}
@@ -313,6 +320,28 @@ func (k *Keeper) Holds(name string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.held[name].until.After(time.Now())
+}
+
+// Term returns a number that is another one when another process may have had a lease since this one did; 0: this process does not hold it.
+func (k *Keeper) Term(name string) uint64 {
+	if k == nil {
+		return 1
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held[name].term
+}
+
+// Sure reports whether no other process can hold a lease that this one holds: it neither ends within a second, nor can this process be taken for gone.
+// It does no I/O.
+func (k *Keeper) Sure(name string) bool {
+	if k == nil {
+		return true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	h, now := k.held[name], time.Now()
+	return h.until.Sub(now) > time.Second && (!h.alive || k.beats.sure(now))
 }
 
 // Fresh reports whether this process holds a lease that it need not renew yet, as far as it knows. It does no I/O.

@@ -29,9 +29,8 @@ const (
 // Follower lets the indexes of a workspace catch up with its Store. It is safe
 // for concurrent use.
 type Follower struct {
-	// Leader reports whether this process applies changes to indexes that several processes share, for some seconds. It is called by one
-	// goroutine at a time. Nil: there is no other process.
-	Leader func(ctx context.Context) (mine bool, err error)
+	// Leader says which process applies changes to indexes that several share; nil: there is no other process.
+	Leader Leader
 	// Saw receives the changes that the indexes have applied, before a search that waits for them goes on; nil: not called.
 	Saw func(changes []backend.Change)
 
@@ -56,7 +55,8 @@ type Follower struct {
 	asking   atomic.Int64       // since when the Store has been asked for what is applied to them, in nanoseconds; 0: it is not being asked
 	stalled  atomic.Int64       // when it last was long in answering
 	leads    atomic.Bool        // this process does, as far as it knows; changed by who has turn
-	told     bool               // the indexes were told which; it belongs to who has turn
+	told     bool               // the indexes were told which; this and term belong to who has turn
+	term     uint64             // of the lead that they were told of; 0: another process leads
 }
 
 // waiter waits until the changes up to a sequence number are applied, by any goroutine.

@@ -18,21 +18,31 @@ const (
 	attendEvery, attendFor = 500 * time.Millisecond, 15 * time.Second
 )
 
+// Leader says which of several processes applies changes to the indexes that they share.
+type Leader interface {
+	// Lead returns 0 where another process does, and else a number that is another one whenever another process may have done so since the last call. It
+	// is called by one goroutine at a time.
+	Lead(ctx context.Context) (term uint64, err error)
+	// Still reports whether no other process can do so at this moment. It does no I/O.
+	Still() bool
+}
+
 // mayApply reports whether this process applies changes to an index, and tells the index when that has changed. The caller has f.turn.
 func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) {
 	l, shared := s.(backend.Led)
 	if !shared || f.Leader == nil {
 		return true, nil
 	}
-	var mine bool
+	var term uint64
 	err := f.ask(func() (err error) {
-		mine, err = f.Leader(ctx)
+		term, err = f.Leader.Lead(ctx)
 		return err
 	})
 	if err != nil {
 		return false, err
 	}
-	if f.told && mine == f.leads.Load() {
+	mine := term != 0
+	if f.told && term == f.term {
 		return mine, nil
 	}
 	f.told = false
@@ -40,10 +50,14 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 	if err := f.learn(ctx); err != nil {
 		return false, err
 	}
-	if err := l.Lead(ctx, mine); err != nil {
+	var still func() bool
+	if mine {
+		still = f.Leader.Still
+	}
+	if err := l.Lead(ctx, still); err != nil {
 		return false, err
 	}
-	f.told = true
+	f.told, f.term = true, term
 	return mine, nil
 }
 
@@ -112,13 +126,37 @@ func (f *Follower) attend() {
 	}
 	until := time.Now().Add(attendFor)
 	p.again = time.AfterFunc(attendEvery, func() {
-		f.Heard(false)
+		f.keepLead()
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.ended || p.now == nil && time.Now().After(until) {
+		if p.ended || p.now == nil && time.Now().After(until) && !f.InTrouble() {
 			p.again = nil
 			return
 		}
 		p.again.Reset(attendEvery)
 	})
+}
+
+// keepLead begins a pursuit where others have committed something, or the lead has to be kept because something is in doubt.
+func (f *Follower) keepLead() {
+	if f.leads.Load() && (f.Behind() || f.InTrouble()) {
+		_, _ = f.join(f.store.LastSeq()) // where the follower is closed nobody leads
+	}
+}
+
+// look finds out whether this process still leads.
+func (f *Follower) look(ctx context.Context) error {
+	if f.Leader == nil || !f.leads.Load() {
+		return nil
+	}
+	if _, err := f.acquire(ctx, never); err != nil {
+		return err
+	}
+	defer f.release()
+	for _, s := range f.indexes {
+		if _, err := f.mayApply(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -31,8 +31,8 @@ func (x *sharedIndex) Hear(context.Context) error {
 	x.seen.Store(max(x.seen.Load(), x.all.Load()))
 	return nil
 }
-func (x *sharedIndex) Lead(_ context.Context, mine bool) error {
-	x.roles = append(x.roles, mine)
+func (x *sharedIndex) Lead(_ context.Context, still func() bool) error {
+	x.roles = append(x.roles, still != nil)
 	x.seen.Store(x.all.Load())
 	return nil
 }
@@ -46,6 +46,22 @@ func (x *sharedIndex) Apply(_ context.Context, changes []backend.Change) error {
 	x.seen.Store(last)
 	x.all.Store(last)
 	return nil
+}
+
+// elected is a process of which one leads.
+type elected struct {
+	leader *atomic.Int64
+	self   int64
+	term   *atomic.Uint64
+}
+
+func (e *elected) Still() bool { return e.leader.Load() == e.self }
+
+func (e *elected) Lead(context.Context) (uint64, error) {
+	if !e.Still() {
+		return 0, nil
+	}
+	return e.term.Load(), nil
 }
 
 // TestOneLeads: one process applies changes for all, whoever committed them and whether or not it was told, and another one as soon as that one does not
@@ -65,11 +81,13 @@ func TestOneLeads(t *testing.T) {
 		}
 		var all atomic.Uint64
 		var leader atomic.Int64
+		var term atomic.Uint64
+		term.Store(1)
 		followers, indexes := [2]*Follower{}, [2]*sharedIndex{}
 		for i := range followers {
 			indexes[i] = &sharedIndex{Index: ws.Indexes()[0], all: &all}
 			followers[i] = newFollower(ws.Store(), []backend.Index{indexes[i]})
-			followers[i].Leader = func(context.Context) (bool, error) { return leader.Load() == int64(i), nil }
+			followers[i].Leader = &elected{&leader, int64(i), &term}
 			defer followers[i].Close()
 		}
 		a, b := followers[0], followers[1]
@@ -112,5 +130,9 @@ func TestOneLeads(t *testing.T) {
 		assert.Equal(t, int64(1), indexes[1].writes.Load())
 		assert.Equal(t, []bool{true, false}, indexes[0].roles)
 		assert.Equal(t, []bool{false, true}, indexes[1].roles)
+		term.Add(1) // another has led meanwhile, of whom nobody has heard
+		place()
+		require.NoError(t, b.Sync(t.Context()))
+		assert.Equal(t, []bool{false, true, true}, indexes[1].roles)
 	})
 }

@@ -73,6 +73,7 @@ func (f *Follower) join(last uint64) (*pursuit, error) {
 // run applies changes until the goal of a pursuit is reached.
 func (f *Follower) run(ctx context.Context, run *pursuit) error {
 	p := &f.pursuits
+	err := f.look(ctx)
 	for {
 		p.mu.Lock()
 		goal := run.goal
@@ -83,7 +84,10 @@ func (f *Follower) run(ctx context.Context, run *pursuit) error {
 			return nil
 		}
 		p.mu.Unlock()
-		if err := f.applyTo(ctx, goal, true); err != nil {
+		if err == nil {
+			err = f.applyTo(ctx, goal, true)
+		}
+		if err != nil {
 			p.mu.Lock()
 			p.now = nil
 			f.attend()

@@ -54,6 +54,18 @@ func newLead(leases *lease.Keeper, uid string) *lead {
 	return &lead{leases: leases, index: lease.OfIndexes(uid), work: lease.OfWorkspace(uid)}
 }
 
+// Lead implements [pipeline.Leader].
+func (l *lead) Lead(ctx context.Context) (term uint64, err error) {
+	mine, err := l.mine(ctx)
+	if err != nil || !mine {
+		return 0, err
+	}
+	return l.leases.Term(l.index), nil
+}
+
+// Still implements [pipeline.Leader].
+func (l *lead) Still() bool { return l.leases.Sure(l.index) }
+
 // mine reports whether it is this process.
 func (l *lead) mine(ctx context.Context) (mine bool, err error) {
 	if l.leases.Fresh(l.index) || l.leases.Holds(l.work) {

@@ -242,7 +242,7 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	}
 	sp := newSpace(uid, ws)
 	if s.Leases != nil {
-		sp.Follower.Leader = newLead(s.Leases, uid).mine
+		sp.Follower.Leader = newLead(s.Leases, uid)
 	}
 	if k, ok := sp.Store.(backend.WordKeeper); ok {
 		k.KeepWords(s.Words)
