@@ -75,11 +75,19 @@ func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
 	}
 	w.is, w.at.from = *e, len(b)
 	b = appendText(append(b, `{"entity_id":"`...), e.ID)
-	b = textOrNull(append(b, `","identifier":`...), e.Identifier)
-	b = appendText(append(b, `,"name":"`...), e.Name)
-	b = appendText(append(b, `","namespace":"`...), e.Namespace)
-	b = appendText(append(b, `","provider":"`...), e.Provider)
-	b = appendText(append(b, `","type":"`...), e.Type)
+	if e.Identifier == "" {
+		b = append(b, `","identifier":null,"name":"`...)
+	} else {
+		b = append(appendString(append(b, `","identifier":`...), e.Identifier), `,"name":"`...)
+	}
+	b = appendText(b, e.Name)
+	if e.Namespace == "default" && e.Provider == "" { // as most entities have it
+		b = append(b, `","namespace":"default","provider":"","type":"`...)
+	} else {
+		b = appendText(append(b, `","namespace":"`...), e.Namespace)
+		b = append(appendText(append(b, `","provider":"`...), e.Provider), `","type":"`...)
+	}
+	b = appendText(b, e.Type)
 	b = append(b, `"}`...)
 	w.at.to = len(b)
 	return b
