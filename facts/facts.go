@@ -79,6 +79,17 @@ type Fact struct {
 	Restored                       time.Time // time of RestoreFact; zero: it was not restored, or RetireFact has undone that
 	Evidence                       string    // the sentence of the source
 	SourceID, ChunkID              string
+	// Also is where the same was told besides, in these or other words, newest first: "I live in Oslo" and "My home is in Oslo now" are one fact. Only in a Page without History, within
+	// that page, and in a Profile. Two tellings of what happens again and again are two facts, unless their dates are equal or they are at most 36 hours apart.
+	Also []Telling
+}
+
+// Telling is a place where a fact was told.
+type Telling struct {
+	ID                string // of the fact as it stands there
+	Evidence          string // the sentence of the source
+	Learnt            time.Time
+	SourceID, ChunkID string
 }
 
 // Page is a page of facts, in the order in which they were stored; upcoming ones by when they begin.

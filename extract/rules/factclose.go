@@ -23,6 +23,13 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	if w := d.WordKey(nounHi - 1); d.in.Memory && g.be && g.comp+1 < g.hi && d.Tokens[g.comp].Word.Form&language.IngForm != 0 && wordLists()["doings"][w] {
 		return // "my day job is teaching"
 	}
+	if d.in.Memory && g.be && !g.past && !g.negated && (d.IsWord(s, g.comp, "in") || d.IsWord(s, g.comp, "at")) && wordLists()["homes"][strings.ToLower(noun)] {
+		if end, ok := d.typedEnd(s, "lives_in", g.comp+1, g.hi); ok { // "my home is in Oslo now"
+			f.Predicate, f.Object, f.Kind, f.Functional, f.ValidTo = "lives_in", d.withoutArticle(g.comp+1, end), extract.KindFact, true, time.Time{}
+			d.addFact(s, f)
+			return
+		}
+	}
 	kin := d.Tokens[nounHi-1].Is(language.KinNoun)
 	if d.kinFacts(s, g, f, sts) {
 		return

@@ -138,18 +138,30 @@ func (e *Engine) facts(ctx context.Context, op string, a asked, r facts.Request,
 			if len(page.Facts) == r.Limit {
 				page.Next = q.After
 				release()
-				return nil
+				return e.join(ctx, op, &a, r, q, page)
 			}
 			page.Facts = append(page.Facts, f)
 			q.After = links[i].Num
 		}
 		release()
 		if q.After = last; !more {
-			return nil
+			return e.join(ctx, op, &a, r, q, page)
 		}
 	}
 	page.Next = q.After
-	return nil
+	return e.join(ctx, op, &a, r, q, page)
+}
+
+// join makes one fact of those of a page that say the same.
+func (e *Engine) join(ctx context.Context, op string, a *asked, r facts.Request, q backend.RelationQuery, page *facts.Page) error {
+	if r.History {
+		return nil
+	}
+	page.Facts = together(page.Facts)
+	if r.Subject == "" || !r.AsOf.IsZero() || !r.KnownAt.IsZero() || len(page.Facts) == 0 {
+		return nil
+	}
+	return fault.Wrap(op, fault.Search, "", e.earlier(ctx, a, q, page.Facts))
 }
 
 // upcoming fills a page with facts that begin after AsOf, in order of their beginning. The cursor is the number of facts on earlier pages.
@@ -342,7 +354,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 	shown := func(fs []facts.Fact, most int) []facts.Fact {
 		slices.Reverse(fs)
 		slices.SortStableFunc(fs, func(a, b facts.Fact) int { return b.Learnt.Compare(a.Learnt) })
-		fs = distinct(fs)
+		fs = distinct(together(fs))
 		p.Truncated = p.Truncated || len(fs) > most
 		return fs[:min(most, len(fs))]
 	}

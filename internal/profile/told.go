@@ -220,6 +220,9 @@ func (t *told) statements(slot string, known []facts.Fact, most int) (out []fact
 	seen := map[string]bool{}
 	for i := range known {
 		seen[known[i].ChunkID] = true
+		for _, t := range known[i].Also {
+			seen[t.ChunkID] = true
+		}
 	}
 	for _, s := range t.by[slot] {
 		if seen[s.ChunkID] {

@@ -28,19 +28,38 @@ type Fact struct {
 	Evidence       string  `json:"evidence"`
 	SourceID       string  `json:"source_id"`
 	ChunkID        string  `json:"chunk_id"`
+	// Also is where the same was told besides.
+	Also []Telling `json:"also"`
+}
+
+// Telling is a place where a fact was told.
+type Telling struct {
+	ID       string `json:"id"`
+	Evidence string `json:"evidence"`
+	Learnt   string `json:"learnt_at"`
+	SourceID string `json:"source_id"`
+	ChunkID  string `json:"chunk_id"`
+}
+
+func ofTelling(t *facts.Telling) Telling {
+	return Telling{t.ID, t.Evidence, Time(t.Learnt), t.SourceID, t.ChunkID}
+}
+
+func (t *Telling) telling() facts.Telling {
+	return facts.Telling{ID: t.ID, Evidence: t.Evidence, Learnt: ReadTime(t.Learnt), SourceID: t.SourceID, ChunkID: t.ChunkID}
 }
 
 // OfFact returns a fact as it is written.
 func OfFact(f *facts.Fact) Fact {
 	return Fact{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, Time(f.Since), Time(f.Until), f.Precision,
-		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID}
+		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID, each(f.Also, ofTelling)}
 }
 
 // Fact returns the fact that was read.
 func (f *Fact) Fact() facts.Fact {
 	return facts.Fact{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, SlotConfidence: f.SlotConfidence, Kind: f.Kind, Text: f.Text,
 		Status: facts.Status(f.Status), Confidence: f.Confidence, Since: ReadTime(f.Since), Until: ReadTime(f.Until), Precision: f.Precision, Learnt: ReadTime(f.Learnt), Retired: ReadTime(f.Retired),
-		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID}
+		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID, Also: read(f.Also, (*Telling).telling)}
 }
 
 // FactsPage is a page of facts.
