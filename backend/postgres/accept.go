@@ -27,7 +27,7 @@ type itemKey struct {
 	id   string
 }
 
-// LoadItems reads the newest versions of the items of a call all at once. What the call changes is read again.
+// LoadItems reads the newest versions of all items of a call in one query. Versions that the call changes are read again.
 func (x rows) LoadItems(n int, of func(i int) *backend.Source) error {
 	ids, known := make(map[int64][]string), make(map[itemKey]*head, n)
 	for i := range n {

@@ -72,9 +72,9 @@ func readChunk(r *row, ch *backend.Chunk) {
 	}
 }
 
-// eachChunk reads the chunks with n numbers from first on, with their vectors when
-// asked, which stand in a lane. A missing one is damage. f may keep what it gets. What is damaged is
-// noted in lost and left out, a vector alone where its chunk is sound.
+// eachChunk reads the n chunks from number first on, and their vectors in a lane if vectors is set. A missing
+// chunk counts as damaged. f may keep its argument. A damaged chunk, or a damaged vector of an undamaged
+// chunk, is left out and added to lost.
 func eachChunk(ctx context.Context, c *conn, first, n int64, vectors bool, lane backend.Lane, lost *losses, f func(ch *backend.Chunk)) error {
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.ws = $1 AND c.num BETWEEN $2 AND $3 ORDER BY c.num"
 	args := []any{first, first + n - 1}

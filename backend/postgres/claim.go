@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Claims and renewals change the rows of their sources alone and do not lock the ledger: workers of many processes claim side by side, each
-// passing over the rows that another is at. So that nobody waits in a circle, whoever waits for a source has locked the ledger or holds no other source.
+// Claims and renewals change only the rows of their sources and do not lock the ledger. Workers of many processes claim concurrently, and each
+// skips rows that another has locked. To avoid deadlocks, a transaction that waits for a source has locked the ledger or holds no other source.
 
 func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
 	if token == "" {
@@ -54,8 +54,8 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 // candidate is a source that may be claimed.
 type candidate struct{ num, size int64 }
 
-// candidates locks the oldest sources that can be claimed now: those that never waited, of which there may be very many,
-// straight from their index, and those whose wait is over.
+// candidates locks the oldest sources that can be claimed now. Sources that were never deferred, of which there may be very
+// many, come from their index in order. The others are deferred sources that are due.
 func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) {
 	add := func(r *row) error {
 		out = append(out, candidate{r.int(0), r.int(1)})
@@ -82,7 +82,7 @@ func fitting(found []candidate, maxBytes int64) []candidate {
 	return found
 }
 
-// readClaims reads what a worker needs of sources, by number.
+// readClaims reads the data of sources that a worker needs, by number.
 func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, err error) {
 	type content struct {
 		first, chunks int64
@@ -145,7 +145,7 @@ func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUnti
 	if token == "" {
 		return s.alone(ctx, func(*conn) error { return nil })
 	}
-	// What somebody is at is passed over at first, and then waited for one by one, each time as the first of a transaction: whoever waits holds no row.
+	// Locked sources are skipped at first. Then they are waited for one by one, each at the beginning of a transaction, so that a waiting transaction holds no row.
 	lease, due := storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil)
 	for wait, busy := false, []int64(nil); ; wait, nums = true, busy {
 		err := s.alone(ctx, func(c *conn) error {
@@ -170,7 +170,7 @@ func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUnti
 	}
 }
 
-// Defer locks the ledger first, as whoever else locks several sources and waits for them does.
+// Defer locks the ledger first, like every transaction that locks several sources and waits for them.
 func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 	return s.alone(ctx, func(c *conn) error {
 		if err := c.do("SELECT 1 FROM ledgers WHERE ws = $1 FOR UPDATE"); err != nil {

@@ -37,12 +37,12 @@ func unhash(b []byte) (h [16]byte) {
 	return h
 }
 
-// chunkSum is the checksum over what a chunk holds, in this order.
+// chunkSum returns the checksum of a chunk's fields. Their order is part of the format.
 func chunkSum(ch *backend.Chunk) uint32 {
 	var sum uint32
 	for _, s := range []string{ch.Key, ch.Text, ch.Heading} {
 		for len(s) > 0 {
-			var buf [512]byte // a string is summed without a copy of all of it
+			var buf [512]byte // strings are copied in parts, not as a whole
 			n := copy(buf[:], s)
 			sum, s = crc32.Update(sum, storerules.Castagnoli, buf[:n]), s[n:]
 		}

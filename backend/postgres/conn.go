@@ -151,7 +151,7 @@ func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
 	return n, translate(err)
 }
 
-// bind puts the arguments behind those of the scope, in types that need no guess.
+// bind appends the arguments to those of the scope, converted to types that the driver need not guess.
 func (c *conn) bind(args []any) []any {
 	out := make([]any, 0, len(c.scope)+len(args))
 	out = append(out, c.scope...)
@@ -196,7 +196,7 @@ func collect(res pgx.BatchResults) ([]row, error) {
 	}
 	defer rows.Close()
 	var out []row
-	fields := slices.Clone(rows.FieldDescriptions()) // the driver writes those of the next answer there
+	fields := slices.Clone(rows.FieldDescriptions()) // the driver reuses the slice for the next result
 	for rows.Next() {
 		raw := rows.RawValues()
 		size := 0

@@ -1,20 +1,20 @@
-// Package postgres keeps the stores of a deployment and its registry in PostgreSQL 15 or newer, for any number of processes
-// at once. Workspaces are rows of shared tables, which are partitioned by workspace.
+// Package postgres stores a deployment in PostgreSQL 15 or newer, for any number of concurrent processes. Workspaces are
+// rows of shared tables, which are partitioned by workspace.
 //
 // # Walls between tenants
 //
-// Every statement names its workspace. Row-level security is a second wall: each transaction says which workspace, or in the
-// registry which organisation, it is for, and the server shows it no rows of others even where a statement forgets to ask. A
-// workspace belongs to one organisation. [Open] refuses a role that row-level security does not bind.
+// Every statement has a condition on its workspace. Row-level security is a second wall: each transaction sets its workspace,
+// or in the registry its organisation, and the server hides rows of others even if a statement lacks the condition. A
+// workspace belongs to one organisation. [Open] returns an error for a role that bypasses row-level security.
 //
 // # Changes
 //
-// Who changes a workspace locks the row of its ledger until the commit, so numbers of the change feed are without gaps and in
-// the order of commits. Calls of one process that arrive together share a transaction. Workers claim under FOR UPDATE SKIP
-// LOCKED without that lock. After a lost connection the server is asked whether a commit took place, so that nothing is
-// done twice.
+// A transaction that changes a workspace locks the row of its ledger until the commit, so sequence numbers of the change feed
+// have no gaps and are in the order of commits. Concurrent calls of one process share a transaction. Workers claim with FOR
+// UPDATE SKIP LOCKED and without that lock. If a connection is lost during a commit, the process asks the server whether the
+// commit took place, so that nothing is done twice.
 //
-// Other processes hear of changes by LISTEN and NOTIFY and, where that does not arrive, ask every [Options].Poll.
+// Other processes are notified of changes with LISTEN and NOTIFY. In case notifications are lost, they also poll every [Options].Poll.
 package postgres
 
 import (
@@ -43,26 +43,26 @@ const (
 
 // Options tunes a deployment. The zero value is good.
 type Options struct {
-	// Partitions is into how many partitions the tables are split when they are made; default DefaultPartitions, at most 1024. Once
-	// they are there it says nothing.
+	// Partitions is the number of partitions of the tables when they are created; default DefaultPartitions, at most 1024. It is
+	// ignored if the tables exist.
 	Partitions int
-	// StatementTimeout is how long the server works on a statement before it gives up with [backend.ErrUnavailable]; default
+	// StatementTimeout is the maximal time of a statement. After it the call returns [backend.ErrUnavailable]. Default
 	// DefaultStatementTimeout, at least a millisecond.
 	StatementTimeout time.Duration
 	// Retry is how long a call is tried again when the server shuts down, fails over, or cannot be reached, and after deadlocks,
 	// before it returns [backend.ErrUnavailable]; default DefaultRetry, below 0: not at all.
 	Retry time.Duration
-	// Poll is how often the process asks for changes by others that it may not have been told of; default DefaultPoll, at
-	// least a millisecond.
+	// Poll is the interval at which the process polls for changes by others, in case it missed a notification; default
+	// DefaultPoll, at least a millisecond.
 	Poll time.Duration
-	// ListenURL is where to LISTEN: a connection of its own that leads to the server directly. Default: the URL, unless a
-	// pooler answers there; then the process only asks.
+	// ListenURL is the URL of the connection for LISTEN, which must lead to the server directly. Default: the URL of the
+	// deployment, unless a pooler answers there; then the process only polls.
 	ListenURL string
 	// Moving lets a deployment be opened that [DB.Side] was moved away from, or whose filling has not ended; others are refused with [backend.ErrMoved].
 	Moving bool
-	// Rewrite has erasing rewrite the tables that the tenant's rows stand in, by VACUUM FULL, so that no old version of a row is left in their
-	// files. Calls on these tables, which other tenants stand in too, wait meanwhile, and there must be room for a copy. Default: old versions leave
-	// the tables, and their files when the space is used again.
+	// Rewrite makes erasing rewrite the tables with the tenant's rows by VACUUM FULL, so that no old version of a row is left in their files.
+	// Calls on these tables, which other tenants share, wait meanwhile, and the disk must have space for a copy. Default: old versions are
+	// removed from the tables, and from their files when the space is used again.
 	Rewrite bool
 }
 
@@ -152,8 +152,8 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	return d, nil
 }
 
-// prepare makes the tables and reports whether a pooler stands before the server: it makes up the process number that a
-// connection is given.
+// prepare creates the tables. pooled reports whether there is a pooler before the server, which it recognises by the process
+// number of a connection, since a pooler makes that up.
 func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bool, err error) {
 	config = config.Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // nothing is known yet
@@ -217,7 +217,7 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 	return s, s.query(ctx, func(c *conn) error { return s.epochs.read(ctx, c, -1) })
 }
 
-// workspace returns the number of a workspace, which it can make where it is absent; 0: there is none.
+// workspace returns the number of a workspace. If there is none, it creates one if create is set, and otherwise returns 0.
 func (d *DB) workspace(ctx context.Context, uid string, create bool) (ws int64, err error) {
 	find := func(c *conn) error {
 		_, err := c.one(ctx, "SELECT ws FROM workspaces WHERE uid = $1 AND NOT gone", func(r *row) error {
@@ -251,8 +251,8 @@ func (d *DB) workspace(ctx context.Context, uid string, create bool) (ws int64, 
 	return ws, nil
 }
 
-// RemoveStore deletes the workspace uid with everything of it; removing an absent one
-// is no error. [backend.ErrConflict] when it is open in this process; one that is open in another has [backend.ErrClosed] from then on.
+// RemoveStore deletes the workspace uid. It returns no error if there is none, and [backend.ErrConflict] if it is open in this process. In
+// another process that has it open, calls return [backend.ErrClosed] from then on.
 func (d *DB) RemoveStore(ctx context.Context, uid string) error {
 	if err := d.Enter(ctx); err != nil {
 		return err
@@ -283,7 +283,7 @@ func (d *DB) removeStore(ctx context.Context, uid string) error {
 			return nil
 		}, plain(uid))
 		for _, ws := range gone {
-			if err == nil { // whoever has it open writes nothing from here on
+			if err == nil { // from here on, processes that have it open cannot write
 				c.pending = append(c.pending, ofWorkspace(ws).limits(d.o.StatementTimeout))
 				err = c.do("DELETE FROM ledgers WHERE ws = $1", ws)
 			}
@@ -322,8 +322,8 @@ var storeTables = []string{
 	"entities", "aliases", "merges", "stated_aliases", "relations", "events", "changes", "successions",
 }
 
-// Close closes the deployment and the workspaces still open. It waits for calls that
-// are under way. Closing again does nothing.
+// Close closes the deployment and all open workspaces. It waits for calls in flight. Further
+// calls do nothing.
 func (d *DB) Close() error {
 	if !d.Shut() {
 		return nil

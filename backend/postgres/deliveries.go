@@ -32,8 +32,8 @@ func (g *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 	})
 }
 
-// claimLock is the advisory lock under which processes claim deliveries one after the other: how many of an address or an organisation
-// are under way counts those of all.
+// claimLock is the advisory lock that serialises claims of deliveries by all processes, since the limits per URL and organisation count
+// the claimed deliveries of all processes.
 const claimLock = 0x636d6477 // "cmdw"
 
 func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryClaim) (out []backend.Delivery, err error) {
@@ -79,8 +79,8 @@ func underWay(c *conn, now time.Time) (out []backend.DueDelivery, err error) {
 	return out, err
 }
 
-// dueDeliveries locks deliveries that are due. It goes from one address to the next, so that thousands that wait for
-// one of them do not stand in the way of the others, and reads no more of an address than a claim can take.
+// dueDeliveries locks due deliveries URL by URL, and no more of a URL than a claim can take. Thousands of deliveries that wait for
+// one URL therefore do not delay the others.
 func dueDeliveries(c *conn, claim backend.DeliveryClaim, underWay []backend.DueDelivery) (found []backend.DueDelivery, err error) {
 	taken := make(map[[16]byte]int, len(underWay))
 	for _, d := range underWay {

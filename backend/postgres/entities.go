@@ -16,7 +16,7 @@ func (x rows) Entity(part int64, key string) (storerules.EntityRef, error) {
 	return x.t.entities[k], err
 }
 
-// LoadEntities reads what the writer remembers of the entities of keys, those that are absent too.
+// LoadEntities prefetches the entities of keys into the writer's cache, including the information that a key has none.
 func (x rows) LoadEntities(part int64, n int, key func(i int) string) error {
 	var unknown []string
 	byHash := make(map[[16]byte]string)
@@ -99,7 +99,7 @@ func readMentions(ctx context.Context, c *conn, source int64) (ms []storerules.M
 	return ms, err
 }
 
-// roots finds what entities stand for, during one read.
+// roots finds the roots of entities during one read.
 type roots struct {
 	c      *conn
 	merged bool // some entity was folded into another
@@ -113,7 +113,7 @@ func newRoots(ctx context.Context, c *conn) (*roots, error) {
 	return rs, err
 }
 
-// meet reads what entities stand for, all at once.
+// meet reads the roots of entities in one query.
 func (rs *roots) meet(ctx context.Context, nums []int64) error {
 	if !rs.merged || len(nums) == 0 {
 		return nil
@@ -175,11 +175,11 @@ func (s *store) OwnEntities(ctx context.Context, part backend.Partition, keys []
 	return s.entitiesByKey(ctx, part, keys, false)
 }
 
-// entitiesByKey returns the entities of keys, or with follow those that the keys stand for.
+// entitiesByKey returns the entities of keys, or their roots if follow is set.
 func (s *store) entitiesByKey(ctx context.Context, part backend.Partition, keys []string, follow bool) (out []*backend.Entity, err error) {
 	err = s.query(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(keys))
-		// A key leads over any number of aliases to the one that it stands for.
+		// A key leads over any number of aliases to its root.
 		return c.each(ctx, `WITH RECURSIVE p AS (SELECT id FROM parts WHERE ws = $1 AND class = $2 AND sub_hash = $3),
 			chain (at, key_hash) AS (
 				SELECT k.at, k.key_hash FROM unnest($4::bytea[]) WITH ORDINALITY k (key_hash, at)

@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// maxEpochs is how many epochs a workspace remembers. An index that saw no change since an older one is
-// built anew.
+// maxEpochs is the number of epochs that a workspace keeps. An index whose last change is from an older epoch is
+// rebuilt.
 const maxEpochs = 256
 
 // epoch is an opening of the store, by some process, that wrote something.
@@ -21,10 +21,10 @@ type epoch struct {
 	id       int64
 }
 
-// epochs are those of a workspace that this process knows of.
+// epochs holds the epochs of a workspace that this process knows.
 type epochs struct {
-	now     int64 // of this opening; changed by who writes
-	pending epoch // stored by the transaction under way; num 0: none
+	now     int64 // epoch of this opening; only the writer changes it
+	pending epoch // epoch that the current transaction stores; num 0: none
 	mu      sync.Mutex
 	known   []epoch // rising
 }
@@ -36,7 +36,7 @@ func newEpoch() int64 {
 	return int64(binary.LittleEndian.Uint64(b[:])>>1 | 1)
 }
 
-// knows reports whether an epoch, the last in the ledger, is among those that are known.
+// knows reports whether this process knows an epoch, which is the last one in the ledger.
 func (e *epochs) knows(id int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -68,7 +68,7 @@ func (s *store) Purge(ctx context.Context) error {
 	return s.db.vacuum(ctx, tables)
 }
 
-// partitions are the tables that rows of the workspace stand in.
+// partitions returns the tables with rows of the workspace.
 func (s *store) partitions(ctx context.Context) (tables []string, err error) {
 	remainder := int64(-1)
 	err = s.query(ctx, func(c *conn) error {

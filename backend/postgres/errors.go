@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// constraintError says which constraint a statement broke.
+// constraintError is the error of a statement that violates a constraint.
 type constraintError struct{ name string }
 
 func (e *constraintError) Error() string { return "constraint " + e.name }
@@ -30,14 +30,14 @@ func breaks(err error, prefix string) bool {
 // errAgain is inside errors after which the same transaction can be tried again: it was rolled back, or never begun.
 var errAgain = errors.New("try again")
 
-// errLost is inside errors of a connection that broke: whether a commit under way took place has to be asked.
+// errLost is wrapped by errors of a lost connection. After such an error the process must ask whether a commit in flight took place.
 var errLost = errors.New("connection lost")
 
 // errPrepared is inside errors of statements that a pooler gave to another connection than the one that prepared them.
 var errPrepared = errors.New("prepared statements do not survive: put default_query_exec_mode=cache_describe into the URL")
 
-// translate turns errors of the driver into those of package backend. Messages of the server are left out where they may
-// quote content.
+// translate converts errors of the driver to errors of package backend. It leaves out messages of the server that may quote
+// content.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -75,12 +75,12 @@ func translateServer(pe *pgconn.PgError) error {
 		// Shut down, crashed or starting up, a broken connection, a standby, a session that was ended.
 		return fmt.Errorf("%w: %w: %w", said, errLost, backend.ErrUnavailable)
 	case pe.Code == "57014", strings.HasPrefix(pe.Code, "53"), strings.HasPrefix(pe.Code, "58"):
-		// Took too long; out of room, memory or connections; I/O.
+		// Timeouts; lack of space, memory or connections; I/O errors.
 		return fmt.Errorf("%w: %w", said, backend.ErrUnavailable)
 	case pe.Code == "XX001", pe.Code == "XX002":
 		return fmt.Errorf("%w: %w", said, backend.ErrCorrupt)
 	}
-	// What is left are mistakes of this package: the names of tables and types are no content.
+	// The other errors are defects of this package. Their messages only have names of tables and types, which are no content.
 	return fmt.Errorf("%w: %s", said, pe.Message)
 }
 

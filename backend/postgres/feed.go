@@ -144,7 +144,7 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 	return out, err
 }
 
-// feedRows reads what entries of the feed say. What is damaged is left out: recall of all else goes on.
+// feedRows reads the content of feed entries. It leaves out damaged rows, so that the rest stays searchable.
 type feedRows struct {
 	c     *conn
 	roots *roots

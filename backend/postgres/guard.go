@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// condition is what a value of the workspace has to be for a change to happen. A nil one lets every change happen.
+// condition is a condition of changes: a value of the workspace must equal the given one. A nil condition always holds.
 type condition struct {
 	name  string
 	value []byte

@@ -117,8 +117,8 @@ func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64)
 	return has, nil
 }
 
-// eachVector reads the vectors of n chunks in a lane, nil where a chunk has none, or a damaged one,
-// which is noted in lost.
+// eachVector reads the vectors of n chunks in a lane, with nil for missing and damaged ones. It adds
+// damaged ones to lost.
 func eachVector(ctx context.Context, c *conn, first, n int64, lane backend.Lane, lost *losses, f func(chunk int64, ordinal int, vector []float32)) error {
 	return c.each(ctx, `SELECT c.num, c.ordinal, v.crc, v.data FROM chunks c LEFT JOIN vectors v ON v.ws = c.ws AND v.chunk = c.num AND v.lane = $4
 		WHERE c.ws = $1 AND c.num BETWEEN $2 AND $3 ORDER BY c.num`, func(r *row) error {

@@ -5,7 +5,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// ledger is the row that whoever changes a workspace locks. It is written once per transaction.
+// ledger is the row that every transaction that changes a workspace locks. A transaction writes it at most once.
 type ledger struct {
 	storerules.Numbers
 	rev                int64
@@ -44,7 +44,7 @@ func (l *ledger) write(c *conn, mark int64) error {
 		recent = ($17::bigint || recent)[1:32] WHERE ws = $1`, append(args, mark)...)
 }
 
-// move counts a newest version out of one state and into another; 0 is outside. Those that have not ended are counted when they are asked for.
+// move updates the state counts for a newest version that changes its state; 0 is no state. Only final states are counted here; the others are counted by query.
 func (l *ledger) move(from, to backend.State) {
 	for _, step := range [...]struct {
 		state backend.State

@@ -21,7 +21,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		where, args := listed(part, &q)
 		switch {
 		case q.IDs == nil && q.States == nil && len(q.Filter.All)+len(q.Filter.Not) == 0:
-			// What is counted as items come and go.
+			// The counters of partitions, without expired items.
 			_, err = c.one(ctx, "SELECT p.items - coalesce(g.sources, 0) FROM parts p LEFT JOIN ("+goneSQL+") g ON g.part = p.id WHERE p.ws = $1 AND p.id = $3", func(r *row) error {
 				total = int(r.int(0))
 				return nil
@@ -35,7 +35,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		if err != nil || q.Limit <= 0 || q.Offset >= total {
 			return err
 		}
-		// The newest first, then by ID. Those ahead of a place are read backwards, from it.
+		// Newest first, then by ID. Sources ahead of a place are read backwards from the place.
 		const updated = "coalesce(s.updated, -9223372036854775808)"
 		order := updated + " DESC, s.id"
 		if p := cmp.Or(q.Behind, q.Ahead); p != nil {
@@ -102,8 +102,8 @@ func listed(part int64, q *backend.ListQuery) (where string, args []any) {
 	return sql.String(), args
 }
 
-// leadingGroup is the group of a filter with the fewest tags among those that the table of
-// tags can lead, nil when it has none.
+// leadingGroup returns the group of a filter with the fewest tags among those whose tags are all
+// in the table of tags, or nil if there is none.
 func leadingGroup(class backend.Class, f backend.Filter) []int64 {
 	var least []uint64
 	for _, group := range f.All {
@@ -132,7 +132,7 @@ func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []ba
 	return out, nil
 }
 
-// sessionTime is the time of a source as the index of sessions has it.
+// sessionTime is the expression for a source's time in the index of sessions.
 const sessionTime = "coalesce(s.time, -9223372036854775808)"
 
 func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out []*backend.Source, err error) {

@@ -96,14 +96,14 @@ func schemaVersion(ctx context.Context, c *pgx.Conn) (version int, err error) {
 	return version, translate(err)
 }
 
-// walls are the policies of tables that are no part of a workspace: rows of one organisation, or of all where the call
-// concerns all.
+// walls are the row-level security policies of tables outside workspaces. They show rows of one organisation, or all rows to a
+// call for all organisations.
 const orgWall = "encode(org_hash, 'hex') = current_setting('contextmem.org', true) OR current_setting('contextmem.org', true) = '*'"
 
 // wsWall is the policy of tables of workspaces.
 const wsWall = "ws = nullif(current_setting('contextmem.ws', true), '')::bigint"
 
-// ledgerWall shows the ledgers, which hold no content, to who asks for the progress of many workspaces too.
+// ledgerWall also shows the ledgers, which have no content, to queries for the progress of many workspaces.
 const ledgerWall = wsWall + " OR current_setting('contextmem.org', true) = '*'"
 
 // furnish gives tables that lack them their partitions and the policies that hold rows of others back, from the owner of

@@ -29,7 +29,7 @@ func (s *store) Sources(ctx context.Context, part backend.Partition, ids []strin
 	return out, nil
 }
 
-// share puts what was found where it was asked for, a copy for each further time.
+// share sets out to the sources found for keys. If a key occurs several times, each further one gets a copy.
 func share[K comparable](out []*backend.Source, found map[K]*backend.Source, keys []K) {
 	given := make(map[K]bool, len(keys))
 	for i, k := range keys {
@@ -195,7 +195,7 @@ func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []st
 	return nums, nil
 }
 
-// goneSQL counts by partition what its counters hold too much: what has expired and was not swept yet.
+// goneSQL returns, for each partition, the expired items that its counters still include.
 const goneSQL = `SELECT s.part, count(*) FILTER (WHERE s.newest) AS sources, sum(s.chunks)::bigint AS chunks FROM sources s
 	WHERE s.ws = $1 AND s.expires IS NOT NULL AND s.expires <= $2 GROUP BY s.part`
 

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// leaseKind is the kind of records that no process remembers, and that are written all the time: nobody is told.
+// leaseKind is the kind of lease records. They are written often and no process caches them, so writes cause no notification.
 const leaseKind = "lease"
 
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
@@ -20,7 +20,7 @@ func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrit
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Org, b.Org), cmp.Compare(a.ID, b.ID))
 	})
 	write := g.edit
-	if !slices.ContainsFunc(writes, func(w backend.RecordWrite) bool { return w.Kind != leaseKind }) { // nobody remembers those
+	if !slices.ContainsFunc(writes, func(w backend.RecordWrite) bool { return w.Kind != leaseKind }) { // no process caches leases
 		write = g.change
 	}
 	return write(ctx, everything, func(c *conn) error {

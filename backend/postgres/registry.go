@@ -17,7 +17,7 @@ type registry struct {
 
 var _ backend.Registry = (*registry)(nil)
 
-// edit is change for what processes remember: they are told.
+// edit is change for rows that processes cache. It notifies them.
 func (g *registry) edit(ctx context.Context, s scope, fn func(c *conn) error) error {
 	err := g.change(ctx, s, fn)
 	if err == nil {

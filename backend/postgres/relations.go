@@ -96,7 +96,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 	return out, nil
 }
 
-// asked reports whether a relation is asked for by what stands in it alone.
+// asked reports whether a relation matches q, as far as its own columns show.
 func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
 	return storerules.Believed(rel, q) &&
 		(q.Predicates == nil || slices.Contains(q.Predicates, rel.Predicate)) &&
@@ -104,7 +104,7 @@ func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
 		(q.Chunks == nil || slices.Contains(q.Chunks, rel.Chunk))
 }
 
-// chooseRelations appends to out those of a page that held when q asks and touch its entities, up to its limit.
+// chooseRelations appends to out the relations of a page that held at q.AsOf and have one of its entities, up to its limit.
 func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Relation, q *backend.RelationQuery, out *[]*backend.Relation) error {
 	var ends []int64
 	for i := range page {
@@ -173,7 +173,7 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	return fmt.Sprintf("SELECT %s FROM relations r WHERE r.ws = $1 AND r.part = $2 AND %s AND r.num > $%d ORDER BY r.num LIMIT $%d", relationCols, where, n, n+1), args
 }
 
-// held reports whether a relation held at the time that q asks for. It is called before its ends are replaced by what they stand for.
+// held reports whether a relation held at q.AsOf. It must be called before the ends of the relation are replaced by their roots.
 func held(ctx context.Context, c *conn, rel *backend.Relation, q *backend.RelationQuery) (bool, error) {
 	return storerules.HeldAt(rel, q, func(r *backend.Relation) (bool, error) { return earliest(ctx, c, r, q.KnownAt) },
 		func(num int64) (by backend.Relation, err error) {

@@ -8,10 +8,10 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// head is what the changing calls need of a version.
+// head holds the columns of a version that writing calls need.
 type head = storerules.Head
 
-// rows is the SQL of the rules that all stores share. Its methods stand in the files of what they are about.
+// rows implements [storerules.Rows]. Its methods are in the files for their subjects.
 type rows struct{ t *tx }
 
 var _ storerules.Rows = rows{}
@@ -48,7 +48,7 @@ func (x rows) CountPart(part int64, sum storerules.PartSum) error {
 	return x.t.c.do("UPDATE parts SET items = items + $2, chunks = chunks + $3 WHERE ws = $1 AND id = $4", sum.Items, sum.Chunks, part)
 }
 
-// Version locks the row: nobody else changes it until the transaction ends.
+// LoadVersions does nothing, since Version must lock each row until the end of the transaction.
 func (x rows) LoadVersions(int, func(int) int64) error { return nil }
 
 func (x rows) Version(num int64) (v *head, err error) {

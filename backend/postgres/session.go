@@ -31,7 +31,7 @@ func ofOrg(org string) scope {
 	return scope{setting: "contextmem.org", value: fmt.Sprintf("%x", hashOf(org))}
 }
 
-// limits tells the server, for one transaction, whose rows may be seen and how long a statement may take.
+// limits returns the statement that sets, for one transaction, whose rows it may see and the statement timeout.
 func (s scope) limits(timeout time.Duration) statement {
 	return statement{"SELECT set_config($1, $2, true), set_config('statement_timeout', $3, true)",
 		[]any{s.setting, s.value, strconv.FormatInt(timeout.Milliseconds(), 10)}}
@@ -77,7 +77,7 @@ func (d *DB) with(ctx context.Context, s scope, f func(c *conn) error) error {
 // rollbackTime bounds the wait for a rollback.
 const rollbackTime = 5 * time.Second
 
-// giveBack returns a connection to the pool; one in a transaction has it rolled back.
+// giveBack returns a connection to the pool. It rolls back an open transaction.
 func giveBack(pc *pgxpool.Conn) {
 	if pg := pc.Conn(); !pg.IsClosed() && pg.PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(bg, rollbackTime)
@@ -89,9 +89,9 @@ func giveBack(pc *pgxpool.Conn) {
 	pc.Release()
 }
 
-// write runs f in a transaction and returns when that is durable. It may run f several times; what the last run did counts.
-// Once f has begun ctx means nothing. When the connection is lost during the commit, and the server has restarted since, f runs again
-// whatever became of it: f is such that doing it again does no harm.
+// write runs f in a transaction and returns when the transaction is durable. It may run f several times; only the last run
+// counts. Once f has begun, write ignores ctx. If the connection is lost during the commit and the server has restarted since, f
+// runs again even if the commit took place, so f must be idempotent.
 func (d *DB) write(ctx context.Context, s scope, f func(c *conn) error) error {
 	return d.retry(ctx, func() error {
 		var begun transaction
@@ -114,7 +114,7 @@ func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(
 		}
 		err := f(c)
 		if err == nil && c.asked.sql != "" {
-			err = c.flush(bg) // else nobody could be asked
+			err = c.flush(bg) // the transaction needs a number, to ask later whether it was committed
 		}
 		if err != nil {
 			return err
@@ -144,7 +144,7 @@ func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(
 // transaction names a transaction of a server.
 type transaction struct{ xid, started string }
 
-// happened reports whether it was committed, false where that is not known: a server that was killed gives numbers out again.
+// happened reports whether the transaction was committed. It returns false if that is unknown, since a killed server assigns numbers again.
 func (x *transaction) happened(c *conn) (done bool, err error) {
 	c.scope = nil
 	status := ""

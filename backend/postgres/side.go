@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// movedCode is what the trigger contextmem_moved raises.
+// movedCode is the SQLSTATE that the trigger contextmem_moved raises.
 const movedCode = "CM001"
 
 // guarded are the tables that a deployment which was moved refuses changes of.
@@ -23,7 +23,7 @@ var guarded = []string{"ledgers", "sources", "events", "workspaces", "tenants", 
 type side struct {
 	d      *DB
 	name   string
-	shot   string        // the snapshot that is read; empty: what is there
+	shot   string        // snapshot to read; empty: the current state
 	frozen *pgxpool.Conn // in a transaction that keeps all writes waiting; nil: they are not
 }
 
@@ -44,7 +44,7 @@ func (d *DB) Side(ctx context.Context) (move.Side, error) {
 	return s, nil
 }
 
-// Snapshot returns the deployment as it is now, as a side that can be read from: until end is called it does not change. revs are its stamps from before.
+// Snapshot returns a snapshot of the deployment as a move.Side for reading. It is valid until end is called. revs are the stamps of the deployment, read before the snapshot.
 func (d *DB) Snapshot(ctx context.Context) (from move.Side, revs map[string]int64, end func(), err error) {
 	x, err := d.Side(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *side) SetState(ctx context.Context, st move.State) error {
 	})
 }
 
-// Stamps implements move.Side. Claims do not count: nobody holds one behind a move.
+// Stamps implements move.Side. Claims do not count, since no worker has one after a move.
 func (s *side) Stamps(ctx context.Context) (stamps map[string]int64, err error) {
 	err = s.d.query(ctx, everything, func(c *conn) error {
 		stamps = make(map[string]int64)

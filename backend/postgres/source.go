@@ -63,11 +63,11 @@ func (t *tx) items(part int64, ids []string) (map[[16]byte]*head, error) {
 }
 
 const (
-	wholeBlob = 256 << 10 // content up to this size stands in one row
+	wholeBlob = 256 << 10 // content up to this size is stored in one row
 	blobPiece = 1 << 20
 )
 
-// storeBlobs adds blobs to a version, or with replace puts them in place of those that it has.
+// storeBlobs adds blobs to a version. If replace is set, they replace blobs of the same kinds.
 func (t *tx) storeBlobs(source int64, blobs []backend.Blob, replace bool) error {
 	for _, b := range blobs {
 		if replace {
@@ -106,7 +106,7 @@ func (t *tx) storeBlobs(source int64, blobs []backend.Blob, replace bool) error 
 	return nil
 }
 
-// readBlobs reads blobs of versions by kind; kind 0: all of them. f gets each, or what is wrong with it.
+// readBlobs reads blobs of versions by kind; kind 0 means all kinds. It calls f with each blob, or with its error.
 func readBlobs(ctx context.Context, c *conn, sources []int64, kind backend.ContentKind, f func(source int64, b backend.Blob, err error)) error {
 	type large struct {
 		source, crc, pieces int64

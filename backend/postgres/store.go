@@ -30,7 +30,7 @@ func newStore(d *DB, uid string, ws int64) *store {
 	return s
 }
 
-// Close waits for calls under way.
+// Close waits for calls in flight.
 func (s *store) Close() error {
 	if s.Shut() {
 		s.db.release(s.uid)
@@ -47,7 +47,7 @@ func (s *store) change(ctx context.Context, fn func(t *tx) error) error {
 	return s.w.do(ctx, fn)
 }
 
-// alone runs fn in a transaction that locks what it changes alone. fn may run again, from the start.
+// alone runs fn in a transaction that locks only the rows that it changes, and not the ledger. fn may run several times.
 func (s *store) alone(ctx context.Context, fn func(c *conn) error) error {
 	if err := s.Enter(ctx); err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *store) learn(seq uint64) (news bool) {
 	}
 }
 
-// changed notes a commit of this process, and tells the others.
+// changed records a commit of this process, and notifies other processes.
 func (s *store) changed(seq uint64) {
 	s.learn(seq)
 	s.db.watch.tell(s.ws, int64(seq>>storerules.SeqShift)) // states may have changed that are not in the feed
@@ -121,7 +121,7 @@ func (s *store) Get(ctx context.Context, name string) (value []byte, err error) 
 	return value, nil
 }
 
-// readValue reads a value, nil when there is none.
+// readValue reads a value, or returns nil if there is none.
 func readValue(ctx context.Context, c *conn, name string) (value []byte, err error) {
 	_, err = c.one(ctx, "SELECT crc, data FROM vals WHERE ws = $1 AND name_hash = $2", func(r *row) error {
 		value = r.checked(0, 1, "value", 0)

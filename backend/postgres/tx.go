@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Bounds of what a store's writer remembers, in entries.
+// Bounds of the writer's caches, in entries.
 const (
 	partCache   = 4096
 	entityCache = 16384
@@ -18,8 +18,8 @@ const (
 // bg is the ctx of queries inside a transaction, which run to their end.
 var bg = context.Background()
 
-// tx is what the changing calls of a store share: the rules, the connection, the ledger, and caches of small things looked up often,
-// which hold as long as nobody else has changed the workspace. It belongs to who has the writer's turn.
+// tx is the state that the writing calls of a store share: the rules, the connection, the ledger, and caches of small values that are looked
+// up often. The caches are valid until another process changes the workspace. Only the holder of the writer's turn may use a tx.
 type tx struct {
 	storerules.Tx
 	c      *conn
@@ -32,7 +32,7 @@ type tx struct {
 	parts    map[backend.Partition]int64
 	names    map[int64]backend.Partition
 	entities map[storerules.EntityKey]storerules.EntityRef
-	incoming map[itemKey]*head // newest versions of items of the call under way that it has not changed yet
+	incoming map[itemKey]*head // newest versions of the current call's items that it has not changed yet
 	waits    bool              // the transaction leaves something to be worked on
 	uid      string
 	mine     int64 // the mark of the transaction; 0: it is not prepared
@@ -72,7 +72,7 @@ func (t *tx) begin(c *conn) error {
 	return nil
 }
 
-// prepare writes what the transaction leaves in the ledger, before it is committed.
+// prepare writes the ledger before the transaction is committed.
 func (t *tx) prepare() error {
 	t.led.rev++
 	if t.waits {
@@ -102,7 +102,7 @@ func (t *tx) happened(c *conn) (done bool, err error) {
 	return done, err
 }
 
-// committed notes that the caches hold what is stored now.
+// committed records that the caches match the stored state.
 func (t *tx) committed() {
 	t.known, t.seen = t.led.rev, t.led.rev
 	t.epochs.committed()

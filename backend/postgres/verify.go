@@ -184,7 +184,7 @@ func (s *store) verifyContent(ctx context.Context, report func(backend.Finding))
 	}
 }
 
-// report says what is wrong with a row, and of which item it is.
+// report reports the damage of a row, with the item to which the row belongs.
 func (s *store) report(ctx context.Context, source string, num int64, damage error, report func(backend.Finding)) error {
 	f := backend.Finding{What: damage.Error()}
 	if source != "" {

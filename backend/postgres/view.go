@@ -40,7 +40,7 @@ type view struct {
 	query func(ctx context.Context, f func(c *conn) error) error
 }
 
-// hashes are the columns that tables have beside those that package move knows: the hash of another column.
+// hashes lists the columns that package move does not know. Each is the hash of another column.
 var hashes = map[*move.Table][][2]string{
 	move.Parts: {{"sub_hash", "sub"}}, move.Sources: {{"id_hash", "id"}}, move.Values: {{"name_hash", "name"}}, move.Entities: {{"key_hash", "key"}},
 	move.Aliases: {{"key_hash", "key"}}, move.Merges: {{"from_hash", "from_key"}}, move.Relations: {{"predicate_hash", "predicate"}},
@@ -108,7 +108,7 @@ func rowOf(t *move.Table, r *row) move.Row {
 	return out
 }
 
-// stored is a row of package move as the server takes it, and its columns.
+// stored converts a row of package move to columns and arguments for the server.
 func stored(t *move.Table, r move.Row) (cols []string, args []any) {
 	for i, c := range t.Cols {
 		v := r[i]
@@ -315,7 +315,7 @@ func (s *spot) apply(c *conn, op *move.Op) error {
 	return s.insert(c, op.Table, op.New)
 }
 
-// insert stores a row, with other columns that go with it by name and value. One that is there is of a run of Apply before.
+// insert stores a row, with additional columns given by name and value. If the row exists, an earlier run of Apply has stored it.
 func (s *spot) insert(c *conn, t *move.Table, r move.Row, more ...any) error {
 	cols, args := stored(t, r)
 	for i := 0; i < len(more); i += 2 {

@@ -18,8 +18,8 @@ import (
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
-// channel is where processes tell one another of changes. A message is the sender, then items joined by commas: "ws entry" of
-// a workspace and how far its feed has come, or recordsChange. Without items it only shows that messages arrive.
+// channel is the NOTIFY channel on which processes announce changes. A message consists of the sender and items joined by commas. An
+// item is "ws entry", a workspace and the last entry of its feed, or recordsChange. A message without items only shows that messages arrive.
 const (
 	channel       = "contextmem"
 	recordsChange = "records"
@@ -27,12 +27,12 @@ const (
 
 // Bounds of telling others.
 const (
-	tellPause = 5 * time.Millisecond // changes that come in the meantime are told together
+	tellPause = 5 * time.Millisecond // delay of a message, to announce several changes together
 	maxTold   = 7000                 // bytes of one message; the server takes 8000
 )
 
-// watch tells other processes of changes and hears of theirs. A commit does not wait for it, as a NOTIFY in its transaction
-// would have it wait for all others.
+// watch announces changes to other processes and receives theirs. Messages are sent after commits, since a NOTIFY inside a
+// transaction would make commits wait for each other.
 type watch struct {
 	db      *DB
 	self    string // the sender's name
@@ -42,10 +42,10 @@ type watch struct {
 	echo    atomic.Int64 // when a message of this process last came back, in nanoseconds
 
 	mu    sync.Mutex
-	news  map[int64]int64 // entries of the feed by workspace, to be told
-	kept  bool            // the registry was written, which is to be told
+	news  map[int64]int64 // workspace -> last entry of its feed, to be announced
+	kept  bool            // a write to the registry is to be announced
 	wake  chan struct{}
-	heard func(uid string) // nil: nobody watches
+	heard func(uid string) // callback of Watch; nil: none
 }
 
 var _ backend.Shared = (*DB)(nil)
@@ -70,7 +70,7 @@ func (d *DB) Watch(ctx context.Context, heard func(uid string)) {
 	})
 	<-ctx.Done()
 	set(nil)
-	one.Lock() // until a call under way has ended
+	one.Lock() // waits for a running call of the callback
 	defer one.Unlock()
 }
 
@@ -90,7 +90,7 @@ func (w *watch) stop() {
 	w.wg.Wait()
 }
 
-// tell lets the others know that a workspace has changed.
+// tell announces a change of a workspace.
 func (w *watch) tell(ws, entry int64) {
 	w.mu.Lock()
 	w.news[ws] = max(w.news[ws], entry)
@@ -157,8 +157,8 @@ func (w *watch) messages() (out []string) {
 	return out
 }
 
-// asker asks for the changes of the workspaces that are open, every [Options].Poll, and four times as often whether messages arrive:
-// while they do not, whoever watches is told at once each time that the registry may have changed.
+// asker polls for changes of the open workspaces every [Options].Poll. Four times as often it checks whether messages arrive. While they do
+// not, it calls the callback each time, since the registry may have changed.
 func (w *watch) asker(ctx context.Context) {
 	every := w.db.o.Poll / 4
 	for n := 1; pause(ctx, every); n++ {
@@ -193,7 +193,7 @@ func (w *watch) ask(ctx context.Context) {
 	}
 }
 
-// say tells whoever watches.
+// say calls the callback of Watch.
 func (w *watch) say(uid string) {
 	w.mu.Lock()
 	heard := w.heard
@@ -222,7 +222,7 @@ func (w *watch) listen(ctx context.Context, config *pgx.ConnConfig) error {
 	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err
 	}
-	w.say("") // what was missed
+	w.say("") // changes may have been missed
 	for {
 		n, err := c.WaitForNotification(ctx)
 		if err != nil {
@@ -232,7 +232,7 @@ func (w *watch) listen(ctx context.Context, config *pgx.ConnConfig) error {
 	}
 }
 
-// hear notes what a message says of the workspaces that are open here.
+// hear applies a message to the workspaces that are open in this process.
 func (w *watch) hear(message string) {
 	sender, items, _ := strings.Cut(message, ",")
 	if sender == w.self {

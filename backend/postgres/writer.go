@@ -14,8 +14,8 @@ import (
 // maxGroup is how many calls share one transaction at most.
 const maxGroup = 128
 
-// writer runs the changing calls of a store. Calls that arrive while a transaction is under way wait and then share the
-// next one, and so one wait for the disk: each runs behind a savepoint of its own.
+// writer runs the writing calls of a store. Calls that arrive during a transaction wait and then share the next one, and its
+// wait for the disk. Each runs after a savepoint of its own.
 type writer struct {
 	s    *store
 	tx   *tx
@@ -130,7 +130,7 @@ func (w *writer) group(jobs []*job) {
 	}
 }
 
-// taken says what a broken constraint means.
+// taken returns the error of package backend for a violated constraint.
 func taken(err error) error {
 	if breaks(err, "chunks_") {
 		return fmt.Errorf("the key of a chunk is taken: %w", backend.ErrExists)
@@ -138,7 +138,7 @@ func taken(err error) error {
 	return err
 }
 
-// attempt runs a call; its own failure goes to the job. An error means that the transaction is lost with all of its calls.
+// attempt runs a call and passes the call's own error to the job. If attempt returns an error, the transaction is lost with all its calls.
 func (w *writer) attempt(c *conn, j *job, saved bool) error {
 	if saved {
 		c.pending = append(c.pending, statement{sql: "SAVEPOINT call"})
@@ -149,7 +149,7 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 		err = w.tx.Settle()
 	}
 	if err == nil && saved {
-		err = c.flush(bg) // what goes wrong is this call's
+		err = c.flush(bg) // so that errors belong to this call
 	}
 	if err == nil && saved {
 		c.pending = append(c.pending, statement{sql: "RELEASE call"})
