@@ -28,8 +28,8 @@ func stepped(t *testing.T, vs [][]float32) [][]float32 {
 // Rows that a short form holds but for some take the room of that form, and every answer is that of the oracle.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{20, 64, 100, 128, 384} {
-		for _, odd := range []int{0, 1, 70} {
+	for _, dim := range []int{20, 100, 128, 384} {
+		for _, odd := range []int{0, 70} {
 			t.Run(fmt.Sprintf("%d dimensions, %d odd", dim, odd), func(t *testing.T) {
 				t.Parallel()
 				c := newClusters(5, dim, 12, .3)
@@ -68,7 +68,7 @@ func TestForms(t *testing.T) {
 						require.Equal(t, vs[i], s.Vector(uint32(i), nil), name)
 					}
 				}
-				for i := range 40 {
+				for i := range 15 {
 					q := &Query{Vector: c.next(), K: 10, Recall: 1}
 					switch i % 5 {
 					case 1:
