@@ -14,8 +14,8 @@ const (
 	allPatience = time.Second
 	// allTimeout is how long one such try may take: a node that is stopped, and not gone, says nothing.
 	allTimeout = 3 * time.Second
-	// healTimeout is how long one may take that stores what replicas lack.
-	healTimeout = 10 * time.Second
+	// healTimeout is how long one may take that stores what replicas lack: changes to be applied wait meanwhile.
+	healTimeout = 4 * time.Second
 	// oneTimeout is how long a node may take at first that leads a write on a majority: one that has not noticed yet that
 	// another is gone waits for it. It doubles up to attemptTimeout.
 	oneTimeout = 2 * time.Second
@@ -34,14 +34,10 @@ func by(n *node, timeout time.Duration) target {
 	return target{route: route{only: n, patience: onePatience, timeout: timeout}, level: levelQuorum, from: n}
 }
 
-// write carries out plans, on all replicas or, while some are away, on a majority.
+// write carries out plans, on all replicas or, while some are away or lack something, on a majority: what they lack is stored beside that, by and by.
 func (x *index) write(ctx context.Context, changes []backend.Change, plans []*plan) error {
 	last, began := point{changes[len(changes)-1].Seq, x.next.Load()}, time.Now()
 	again := changes[0].Seq <= x.anew
-	// What is kept is stored beside what is applied, by and by; more than one step of it does not wait here.
-	if _, err := x.healSome(ctx); err != nil && !errors.Is(err, errShort) {
-		return err
-	}
 	if x.short.node() == nil && x.x.cluster.whole() {
 		to := everywhere(nil)
 		to.anew = again
