@@ -187,6 +187,26 @@ func (c *Cache[T]) unlist(e *entry[T]) {
 	}
 }
 
+// AwaitClosing waits until the workspaces that are closing now are closed.
+func (c *Cache[T]) AwaitClosing(ctx context.Context) error {
+	c.mu.Lock()
+	var closing []chan struct{}
+	for _, e := range c.entries {
+		if e.gone != nil {
+			closing = append(closing, e.gone)
+		}
+	}
+	c.mu.Unlock()
+	for _, gone := range closing {
+		select {
+		case <-gone:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
 func (c *Cache[T]) finish(e *entry[T]) error {
 	err := c.close(e.value)
 	c.mu.Lock()

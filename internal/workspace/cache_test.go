@@ -216,3 +216,34 @@ func TestOpenerWhoLeaves(t *testing.T) {
 		require.Empty(t, h.open)
 	})
 }
+
+// TestAwaitClosing: it returns when what was closing is closed, or with its context, and does not wait for what is open.
+func TestAwaitClosing(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const took = time.Second
+		c := NewCache(1, func(_ context.Context, name string) (string, error) { return name, nil }, func(string) error {
+			time.Sleep(took)
+			return nil
+		})
+		for _, name := range []string{"a", "b"} {
+			_, err := c.Acquire(t.Context(), name)
+			require.NoError(t, err)
+		}
+		require.NoError(t, c.AwaitClosing(t.Context()))
+		go func() {
+			c.Release("a")
+			c.Release("b") // a is closed
+		}()
+		synctest.Wait()
+		_, open := c.AcquireOpen("a")
+		require.False(t, open)
+		once, cancel := context.WithTimeout(t.Context(), took/2)
+		defer cancel()
+		began := time.Now()
+		require.ErrorIs(t, c.AwaitClosing(once), context.DeadlineExceeded)
+		require.NoError(t, c.AwaitClosing(t.Context()))
+		require.Equal(t, took, time.Since(began))
+		require.True(t, c.Evict("b"))
+	})
+}

@@ -159,7 +159,7 @@ func (sp *Space) count(ctx context.Context) (t Tally, err error) {
 	return t, err
 }
 
-// recount counts the items of open workspaces.
+// recount counts the items of open workspaces. It waits for those that are closing, which count theirs.
 func (s *Set) recount(ctx context.Context) error {
 	var open []string
 	s.spaces.Each(func(uid string, _ *Space) { open = append(open, uid) })
@@ -178,7 +178,7 @@ func (s *Set) recount(ctx context.Context) error {
 			s.tallies.set(uid, t)
 		}
 	}
-	return nil
+	return s.spaces.AwaitClosing(ctx)
 }
 
 // keepUses stores the uses of a workspace that are not stored yet.
