@@ -15,7 +15,8 @@ const (
 	// silentFor is for how long a process has to be seen silent to count as gone, and sureFor for how long after its last sign it takes itself
 	// for one that is not.
 	silentFor, sureFor = 2 * time.Second, 1500 * time.Millisecond
-	// longestLook bounds what the time between two looks counts as: while the database does not answer nobody can give a sign.
+	// longestLook is the longest time between two looks that counts as silence. After a longer one the silence of all is counted anew: while the
+	// database does not answer nobody can give a sign.
 	longestLook = 2 * beatEvery
 	// clearAfter is how long the record of one that is gone stays.
 	clearAfter = time.Minute
@@ -122,7 +123,7 @@ func (k *Keeper) look(ctx context.Context) (gone bool, err error) {
 	now := time.Now()
 	var old []backend.RecordWrite
 	k.mu.Lock()
-	passed := min(now.Sub(k.beats.looked), longestLook)
+	passed := now.Sub(k.beats.looked)
 	k.beats.looked = now
 	before := k.beats.others
 	k.beats.others = make(map[string]*other, len(recs))
@@ -132,7 +133,7 @@ func (k *Keeper) look(ctx context.Context) (gone bool, err error) {
 			continue
 		}
 		o := before[token]
-		if o == nil || o.rev != r.Rev {
+		if o == nil || o.rev != r.Rev || passed > longestLook {
 			k.beats.others[token] = &other{rev: r.Rev}
 			continue
 		}
