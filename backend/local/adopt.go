@@ -7,17 +7,18 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// adoption is a segment of a new file that is brought up to date with what was deleted since its rows were read. Most of that is done
-// beside searches and changes.
+// adoption is the segment of a newly written file that is about to be added to a partition.
+// Rows that were deleted after the file's rows were read must be deleted from the segment too.
+// prepareAdoption does most of that without blocking searches and changes; adopt does the rest.
 type adoption struct {
 	*segment
-	p    *partition // that the segment was prepared for; nil: none
-	from uint32     // its first row
+	p    *partition // the partition that prepareAdoption has prepared the segment for; nil: none
+	from uint32     // at most the first row of the segment
 	live *bitset.Set
 }
 
-// prepareAdoption deletes from a segment what is not live now; nil stays nil. from is its first row, or one before it. Searches and
-// changes go on meanwhile: adopt does the rest.
+// prepareAdoption deletes the rows that are not live now from seg, which no search uses yet. A nil seg gives nil.
+// from is at most the first row of seg. Searches and changes go on meanwhile; adopt handles what they delete.
 func (p *partition) prepareAdoption(seg *segment, from uint32) (*adoption, error) {
 	if seg == nil {
 		return nil, nil
@@ -52,8 +53,8 @@ func (seg *segment) keepLive(live *bitset.Set, from uint32) error {
 	return nil
 }
 
-// adopt deletes what was deleted since the segment was prepared, and takes a reference to its file. Its rows are among those of the
-// partition. The caller holds mu.
+// adopt deletes from the segment the rows that were deleted since it was prepared, and acquires a reference to the segment's file.
+// The rows of the segment are rows of the partition. The caller holds mu.
 func (p *partition) adopt(a *adoption) error {
 	if a.p != p {
 		if err := a.keepLive(p.live, a.from); err != nil {

@@ -11,22 +11,24 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Bounds of the changes of one partition that are made under one hold of its lock: about a millisecond's work. Searches hold
-// that lock for milliseconds; a writer that takes it for each change waits for a search each time.
+// Bounds of the changes that a writer makes to one partition while it holds the partition's lock: about a millisecond of work.
+// Searches hold that lock for milliseconds. A writer that took the lock for each change would wait for a search each time.
 const (
 	maxRun     = 256 // changes
 	maxRunRows = 64  // new rows
-	// The lock is released after maxHold. The time is looked at after every holdEvery changes.
+	// A writer releases the lock after maxHold. It reads the clock after every holdEvery changes.
 	maxHold   = 2 * time.Millisecond
 	holdEvery = 16
 )
 
-// collectFrom is the size of texts, in bytes, from which on they are collected before the vectors are copied: both would stand in memory else.
+// collectFrom is the size of texts, in bytes, from which on apply runs the garbage collector before it copies the vectors.
+// Otherwise the texts and the copied vectors would be in memory together.
 const collectFrom = 8 << 20
 
-// Apply makes changes searchable. Changes up to Applied are skipped. After an error
-// the changes before the failing one are applied. [backend.ErrUnavailable] once when
-// damage was found and the changes may not be those that come first.
+// Apply makes changes searchable. It skips changes up to Applied.
+// After an error the changes before the failing one are applied.
+// Apply returns [backend.ErrUnavailable] when it finds damage in the index files. The next call drops the damaged indexes.
+// That call returns [backend.ErrUnavailable] too if its changes begin after those applied before: the feed must start from its first change.
 func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	return x.change(ctx, changes, false)
 }
@@ -55,8 +57,8 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change, taken bo
 	}
 	if stale := x.stale; stale > 0 && len(changes) > 0 {
 		x.stale = 0
-		// Changes that were read before the damage was found begin behind what was
-		// applied then.
+		// A caller that read its changes before the damage was found begins after
+		// the changes that were applied then.
 		if changes[0].Seq > stale {
 			return fmt.Errorf("apply: damaged indexes start again from the first change: %w", backend.ErrUnavailable)
 		}
@@ -89,7 +91,8 @@ func (x *index) applyAll(ctx context.Context, changes []backend.Change, taken bo
 	return nil
 }
 
-// runLength returns how many of the first changes are made together: those of one partition.
+// runLength returns the number of leading changes that are applied together. They belong to one partition and number at most maxRun,
+// with at most maxRunRows rows unless the first change alone has more. A change that is not of one partition is applied alone.
 func runLength(changes []backend.Change) int {
 	rows := 0
 	for i := range min(len(changes), maxRun) {
@@ -106,8 +109,9 @@ func runLength(changes []backend.Change) int {
 	return min(len(changes), maxRun)
 }
 
-// apply makes the changes of a run, and reports how many it made before an error and whether the tail of a partition is so long
-// that it should be flushed. taken: nobody reads the rows afterwards. The caller holds applying.
+// apply applies the changes of a run. done is the number of changes made before an error.
+// full reports whether a partition has so many unflushed rows that it should be flushed.
+// taken says that nobody reads the rows of the changes afterwards. The caller holds applying.
 func (x *index) apply(run []backend.Change, taken bool) (done int, full bool, err error) {
 	switch c := &run[0]; c.Kind {
 	case backend.Mark:
@@ -123,7 +127,7 @@ func (x *index) apply(run []backend.Change, taken bool) (done int, full bool, er
 	for i := range run {
 		base[i] = step{at: i, Change: &run[i]}
 		if c := &run[i]; c.Kind == backend.PutChunks {
-			base[i].taken = taken && c.Lane == 0 // else the lane takes the vectors afterwards
+			base[i].taken = taken && c.Lane == 0 // the vectors of another lane are read again below
 			if c.Lane != 0 {
 				base[i].Change = withoutVectors(c)
 			}
@@ -144,21 +148,22 @@ func (x *index) apply(run []backend.Change, taken bool) (done int, full bool, er
 	return done, full, err
 }
 
-// step is a change of one partition.
+// step is a change of one partition, with the data that applying it needs.
 type step struct {
 	*backend.Change
-	at      int  // in the run that it is of
-	unknown bool // PutVectors of a source that is not there
+	at      int  // index of the change in its run
+	unknown bool // PutVectors of a source that the partition does not have
 
-	// Of PutChunks with rows.
-	first uint32           // row
-	order []int            // of the rows, by ordinal
-	extra backend.RowExtra // of the first of Rows
+	// Set for PutChunks with rows.
+	first uint32           // number of the first row
+	order []int            // indexes into Rows, sorted by ordinal
+	extra backend.RowExtra // of Rows[0]
 	facts []rowFacts
-	taken bool // the rows are read no more once they were indexed
+	taken bool // nobody reads Rows after they were indexed
 }
 
-// applyTo makes changes of one partition, and returns the place in their run up to which they are made.
+// applyTo applies changes of one partition. done is the index in the run of the first change that was not made.
+// full reports whether the partition has so many unflushed rows that it should be flushed.
 func (x *index) applyTo(part backend.Partition, steps []step) (done int, full bool, err error) {
 	if len(steps) == 0 {
 		return 0, false, nil
@@ -196,7 +201,8 @@ func (x *index) applyTo(part backend.Partition, steps []step) (done int, full bo
 	return done, p.full(), err
 }
 
-// addWords adds prepared rows to the keyword index, from number first on, and returns how many it added before an error.
+// addWords adds prepared rows to the keyword index. The rows are numbered from first on; of holds the step of each row.
+// added is the number of rows added before an error.
 func (p *partition) addWords(first uint32, of []*step) (added int, err error) {
 	size := 0
 	for i := range of {
@@ -204,7 +210,7 @@ func (p *partition) addWords(first uint32, of []*step) (added int, err error) {
 	}
 	for parts := 1 + size/collectFrom; parts > 0 && err == nil; parts-- {
 		if added > 0 {
-			runtime.GC() // what the analysis left stands beside the whole text
+			runtime.GC() // frees what the analysis of the previous part left behind
 		}
 		from := added
 		n, e := p.words.AddAll(first+uint32(from), (len(of)-from)/parts, func(i int) lexical.Doc {
@@ -215,11 +221,12 @@ func (p *partition) addWords(first uint32, of []*step) (added int, err error) {
 	return added, err
 }
 
-// apply makes changes, and returns the place in their run up to which they are made. Searches see many of them at once.
+// apply applies changes to the partition. done is the index in the run of the first change that was not made.
+// It makes many changes under one hold of the lock, so that searches see them at once.
 func (p *partition) apply(steps []step) (done int, err error) {
 	done = steps[len(steps)-1].at + 1
 	next := uint32(len(p.chunk))
-	var of []*step // of each row
+	var of []*step // the step of each new row
 	for i := range steps {
 		c := &steps[i]
 		if c.Kind != backend.PutChunks || len(c.Rows) == 0 {
@@ -232,7 +239,7 @@ func (p *partition) apply(steps []step) (done int, err error) {
 		of = append(of, slices.Repeat([]*step{c}, len(c.order))...)
 		next += uint32(len(c.order))
 	}
-	// Rows beyond those that are live are not seen.
+	// Searches see only live rows. The rows added here are not live before put.
 	first := uint32(len(p.chunk))
 	added, full := p.addWords(first, of)
 	end := first + uint32(added)
