@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// background runs work of a workspace that no call waits for, one piece at a
-// time, in a goroutine that ends when there is none. The zero value is ready.
+// background runs functions of a workspace that no call waits for. It runs one at a time,
+// in a goroutine that ends when the queue is empty. The zero value is ready to use.
 type background struct {
 	mu      sync.Mutex
 	queue   []func(ctx context.Context)
@@ -16,11 +16,11 @@ type background struct {
 	wg      sync.WaitGroup
 }
 
-// maxQueue bounds the pieces of work that wait. More are dropped; the code that needs
-// them asks again.
+// maxQueue bounds the number of waiting functions. start drops more; code that needs a
+// dropped function starts it again later.
 const maxQueue = 64
 
-// start queues f, and reports whether f will run. f returns early when its ctx ends.
+// start queues f and reports whether f will run. f should return early when its ctx ends.
 func (b *background) start(f func(ctx context.Context)) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -43,8 +43,8 @@ func (b *background) start(f func(ctx context.Context)) bool {
 	return true
 }
 
-// next takes a piece of work; nil ends the goroutine. After stop every piece still
-// runs, under a ctx that has ended.
+// next removes and returns the first function of the queue; nil ends the goroutine.
+// After stop the queued functions still run, with a ctx that has ended.
 func (b *background) next() func(ctx context.Context) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,7 +57,7 @@ func (b *background) next() func(ctx context.Context) {
 	return f
 }
 
-// stop ends the work and waits for it. Nothing starts afterwards.
+// stop cancels the running function and waits until the queue is empty. Afterwards start refuses functions.
 func (b *background) stop() {
 	b.mu.Lock()
 	b.stopped = true
@@ -68,12 +68,12 @@ func (b *background) stop() {
 	b.wg.Wait()
 }
 
-// busy reports whether work is under way.
+// busy reports whether a function runs or waits.
 func (b *background) busy() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.running
 }
 
-// wait returns when nothing is left to do.
+// wait returns when no function runs or waits.
 func (b *background) wait() { b.wg.Wait() }

@@ -2,25 +2,25 @@ package local
 
 import "math"
 
-// content is what a block says of its partition, beside vectors and postings: the
-// sources that came since the block before, those that went, and what changed about
-// older ones. Blocks are read from the oldest to the newest.
+// content is what a block records about its partition, except vectors and postings: the sources added
+// since the block before, the sources deleted since then, and the changes of older sources.
+// Blocks are read from the oldest to the newest.
 type content struct {
-	drops   []storedDrop // sources of earlier blocks
+	drops   []storedDrop // deleted sources of earlier blocks
 	names   []string
 	sources []storedSource
-	tags    []storedTags // of new sources, and of older ones where they changed
+	tags    []storedTags // of new sources, and of older sources whose tags changed
 	keys    []string
-	graph   []storedGraph // likewise
+	graph   []storedGraph // mentions of new sources, and of older sources whose mentions changed
 }
 
-// storedDrop is a source that is gone, and its first row.
+// storedDrop is a deleted source: its number and its first row.
 type storedDrop struct {
 	num   int64
 	first uint32
 }
 
-// storedSource is a source with its name as a place in names, plus 1; 0: none.
+// storedSource is a source as stored. Its name is an index in names plus 1; 0 is no name.
 type storedSource struct {
 	num int64
 	source
@@ -30,7 +30,7 @@ type storedSource struct {
 type storedRow struct {
 	chunk   int64
 	ordinal int32
-	speaker uint32 // in names, plus 1; 0: none
+	speaker uint32 // index in names plus 1; 0: none
 	flags   uint8
 }
 
@@ -47,12 +47,12 @@ type storedGraph struct {
 type storedRef struct {
 	row    uint32
 	entity int64
-	key    uint32 // in keys
+	key    uint32 // index in keys
 	weight float32
 }
 
-// encodeTags writes for each source its distance to the one before, the number of
-// its tags, and the tags, 8 bytes each.
+// encodeTags writes the number of sources, then the sources. A source is the difference between its
+// number and the number before, the number of its tags, and the tags, 8 bytes each.
 func (c *content) encodeTags() []byte {
 	var e encoder
 	e.uint(uint64(len(c.tags)))
@@ -86,8 +86,9 @@ func (c *content) decodeTags(b []byte) error {
 	return d.end()
 }
 
-// decodeGraph reads mentions as earlier releases wrote them: the keys; then for each source its distance to the one before,
-// the number of its mentions, and of each the row, the entity, the key and the weight (4 bytes).
+// decodeGraph reads mentions as earlier releases wrote them: the keys, then the sources.
+// A source is the difference between its number and the number before, the number of its mentions, and the mentions.
+// A mention is its row, entity, key and weight (4 bytes).
 func (c *content) decodeGraph(b []byte) error {
 	const leastRef, refsAtOnce = 7, 4096
 	d := decoder{buf: b}
@@ -97,7 +98,7 @@ func (c *content) decodeGraph(b []byte) error {
 	}
 	c.graph = make([]storedGraph, d.count(2))
 	last := int64(0)
-	var room []storedRef // of several sources
+	var room []storedRef // memory shared by the mentions of several sources
 	for i := range c.graph {
 		last += d.int()
 		n := d.count(leastRef)
@@ -122,9 +123,9 @@ func (c *content) decodeGraph(b []byte) error {
 	return d.end()
 }
 
-// encodePlaces writes which rows the vectors of a section belong to, as runs: their
-// number, and of each the distance of its first row to the end of the run before and
-// its length.
+// encodePlaces writes the rows that the vectors of a section belong to, as runs of consecutive rows.
+// It writes the number of runs, then the runs. A run is the distance of its first row from the end
+// of the run before, and its length.
 func encodePlaces(rows []uint32) []byte {
 	var runs []uint32
 	for i, r := range rows {
@@ -144,7 +145,7 @@ func encodePlaces(rows []uint32) []byte {
 	return e.buf
 }
 
-// decodePlaces reads the rows of n vectors, which rise and must lie below limit.
+// decodePlaces reads the rows of n vectors. The rows must rise and lie below limit; otherwise the error is errFormat.
 func decodePlaces(b []byte, n int, limit uint32) (places, error) {
 	d := decoder{buf: b}
 	var p places

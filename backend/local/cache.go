@@ -11,29 +11,29 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// cache bounds the memory of all partitions of a deployment. Partitions that have
-// nothing to flush are forgotten by least recent use; they come back from their
-// files. Workspaces whose tails alone are too much are flushed in the background, and
-// those that are left without partitions in memory go to sleep.
+// cache bounds the memory of all partitions of a deployment. It evicts the least recently used partitions
+// that have nothing to flush; a later call loads them from their files again. For partitions with unflushed
+// rows it starts a flush in the background, after which they can be evicted. A workspace that has no
+// partition in memory goes to sleep: its files are closed.
 type cache struct {
 	budget int64 // bytes; 0 or less: no bound
 	used   atomic.Int64
-	calm   atomic.Int64 // shrink does nothing until used exceeds this
+	calm   atomic.Int64 // bytes; shrink does nothing until used exceeds this
 	clock  atomic.Int64
 
 	loads, evictions atomic.Int64 // of partitions
 
 	shrinking sync.Mutex
 	mu        sync.Mutex          // guards the map
-	open      map[*index]struct{} // those awake
+	open      map[*index]struct{} // the workspaces that are awake
 }
 
 func newCache(budget int64) *cache {
 	return &cache{budget: budget, open: make(map[*index]struct{})}
 }
 
-// touch notes that a slot is used. The one that was used last keeps its time, so that many
-// calls on one workspace write to no memory that they share.
+// touch records a use of a slot. The slot that was used last keeps its time, so that calls
+// on one workspace do not all write to the shared clock.
 func (c *cache) touch(s *slot) {
 	if now := c.clock.Load(); now == 0 || s.used.Load() != now {
 		s.used.Store(c.clock.Add(1))
@@ -49,10 +49,10 @@ func (x *Indexers) Measure() backend.IndexMeasures {
 		Sizes: c.sizes()}
 }
 
-// kinds are the indexes that sections belong to.
+// kinds maps the kinds of sections to the names of the indexes that they belong to.
 var kinds = map[sectionKind]string{secRows: "columns", secTags: "columns", secGraph: "graph", secLinks: "graph", secWords: "keyword", secVectors: "vector", secPlaces: "vector"}
 
-// sizes measures the files of the workspaces that are awake.
+// sizes returns the size of each index in the files of the workspaces that are awake.
 func (c *cache) sizes() []backend.IndexSize {
 	c.mu.Lock()
 	awake := slices.Collect(maps.Keys(c.open))
@@ -115,8 +115,8 @@ type resident struct {
 	dirty bool
 }
 
-// shrink evicts until seven eighths of the budget are used, if more than all of it
-// is. The caller holds no lock.
+// shrink evicts partitions until seven eighths of the budget are used. It does nothing
+// unless the whole budget is exceeded. The caller holds no lock.
 func (c *cache) shrink() {
 	if used := c.used.Load(); c.budget <= 0 || used <= max(c.budget, c.calm.Load()) || !c.shrinking.TryLock() {
 		return
@@ -150,7 +150,7 @@ func (c *cache) shrink() {
 	c.calm.Store(c.used.Load() + c.budget/16)
 }
 
-// residents appends the partitions in memory, unless a writer is at work.
+// residents appends the partitions in memory to dst. It appends none while a writer is at work.
 func (x *index) residents(dst []resident) []resident {
 	if !x.applying.TryLock() {
 		return dst
@@ -166,8 +166,8 @@ func (x *index) residents(dst []resident) []resident {
 	return dst
 }
 
-// evict forgets the partition of a slot if it has nothing to flush and no writer is
-// at work.
+// evict removes the partition of a slot from memory, unless the partition has something to flush or a writer
+// is at work.
 func (x *index) evict(s *slot) {
 	if !x.life.TryRLock() {
 		return
@@ -185,7 +185,7 @@ func (x *index) evict(s *slot) {
 	}
 }
 
-// flushAlone flushes to make room.
+// flushAlone flushes the index, so that its partitions can be evicted.
 func (x *index) flushAlone(ctx context.Context) {
 	if err := x.Flush(ctx); err != nil && ctx.Err() == nil {
 		x.log().Warn("indexes cannot be flushed", "error", err)

@@ -11,7 +11,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(b []byte) uint32 { return crc32.Checksum(b, castagnoli) }
 
-// errFormat is damage in index files; it only leads to their being dropped.
+// errFormat says that index files are damaged. The index then drops its files and is built again from the store.
 var errFormat = errors.New("index file is damaged")
 
 // encoder appends numbers and texts to a buffer.
@@ -27,7 +27,7 @@ func (e *encoder) text(s string) {
 	e.buf = append(e.buf, s...)
 }
 
-// decoder reads what an encoder wrote. After the first fault it reads zeros, and
+// decoder reads what an encoder wrote. After the first error it returns zeros, and
 // err is set.
 type decoder struct {
 	buf []byte
@@ -51,7 +51,7 @@ func (d *decoder) uint() uint64 {
 	return v
 }
 
-// uint32 reads a number below math.MaxUint32, which means none.
+// uint32 reads a number below math.MaxUint32, a value that stands for none elsewhere.
 func (d *decoder) uint32() uint32 {
 	v := d.uint()
 	if v >= math.MaxUint32 {
@@ -102,7 +102,7 @@ func (d *decoder) byte() byte {
 	return 0
 }
 
-// count reads how many things of at least size bytes each follow.
+// count reads the number of items that follow. It fails if less than size bytes an item are left.
 func (d *decoder) count(size int) int {
 	n := d.uint()
 	if n > uint64(len(d.buf)/size) {
@@ -117,7 +117,7 @@ func (d *decoder) text() string {
 	return string(d.bytes(n))
 }
 
-// end reports whether all was read without a fault.
+// end returns the first error, or errFormat when bytes are left over.
 func (d *decoder) end() error {
 	if d.err == nil && len(d.buf) > 0 {
 		d.fail()

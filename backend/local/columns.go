@@ -8,38 +8,38 @@ import (
 	"unsafe"
 )
 
-// A section of rows is laid out as a partition uses it, so that a partition of one
-// block reads its columns where they are mapped:
+// The rows section of a block has the layout that a partition has in memory. A partition of one
+// block therefore reads its columns directly from the mapped file:
 //
 //	head      headBytes bytes, see columnsHead
-//	drops     count * int64, sources of earlier blocks that are gone
-//	places    count * uint32, their first rows
-//	numbers   count * int64, of sources, in order of their rows
+//	drops     count * int64, numbers of deleted sources of earlier blocks
+//	places    count * uint32, the first rows of those sources
+//	numbers   count * int64, numbers of the sources, in order of their rows
 //	sources   count * source
-//	chunks    rows * int64; a row of no source repeats the one before
-//	live      words * uint64, bit i is row i
+//	chunks    rows * int64, chunk numbers; a row without a source repeats the number before
+//	live      words * uint64, bit i is row i of the section
 //	ordinals  rows * int32
-//	owners    rows * uint32, places in sources
-//	speakers  rows * uint32, names plus 1; 0: none
+//	owners    rows * uint32, indexes in sources
+//	speakers  rows * uint32, indexes in names plus 1; 0: none
 //	flags     rows * byte
-//	ends      count * uint32, of names
-//	names     their texts
+//	ends      count * uint32, end of each name in the text of all names
+//	names     the text of all names
 //
-// Each begins at a multiple of 8, zeros between.
+// Each column begins at a multiple of 8. Zeros fill the gaps.
 const headBytes = 64
 
-// columnsHead is the numbers at the head of a section of rows.
+// columnsHead holds the numbers at the head of a rows section.
 type columnsHead struct {
 	drops, names, sources uint32
-	first, rows           uint32 // the first row, and the number of those from there on
-	text                  uint32 // bytes of names
-	falling               uint32 // 1: chunks do not rise with rows
+	first, rows           uint32 // the first row, and the number of rows from there on
+	text                  uint32 // size of the text of all names, in bytes
+	falling               uint32 // 1: chunk numbers do not rise with rows
 	_                     uint32
-	low, high             int64 // the first and the greatest chunk
+	low, high             int64 // the first and the greatest chunk number
 	_                     [2]uint64
 }
 
-// columns is a section of rows in place.
+// columns is a rows section whose columns are read where the section lies.
 type columns struct {
 	columnsHead
 	dropNum  []int64
@@ -56,8 +56,8 @@ type columns struct {
 	nameText []byte
 }
 
-// view returns n values that lie at the front of *b, in place, and moves *b behind
-// them. The bytes are known to be long enough and aligned.
+// view returns the first n values of *b without copying them, and moves *b behind them and their
+// padding. The caller has checked the length and the alignment of *b.
 func view[T any](b *[]byte, n uint32) []T {
 	var one T
 	size := int(n) * int(unsafe.Sizeof(one))
@@ -69,7 +69,7 @@ func view[T any](b *[]byte, n uint32) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(part))), int(n))
 }
 
-// bytesOf returns the bytes of values.
+// bytesOf returns the memory of values as bytes, without copying it.
 func bytesOf[T any](x []T) []byte {
 	if len(x) == 0 {
 		return nil
@@ -84,13 +84,13 @@ func alignedBytes(n int) []byte {
 	return b[skip : skip+n : skip+n]
 }
 
-// littleEndian reports whether this machine lays numbers out as files do; where it does
-// not, files are neither written nor read.
+// littleEndian reports whether this machine is little-endian, as index files are. Other machines
+// do not read rows sections.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// openColumns returns a section of rows in place, whose rows lie below limit. Its sizes
-// are checked; places that lead outside are found by check, or by the code that uses
-// them unchecked.
+// openColumns returns the columns of a rows section, whose rows must lie below limit, without copying them.
+// It checks the sizes. It does not check the indexes in the columns: check does, and so does code
+// that uses columns before check.
 func openColumns(b []byte, limit uint32) (*columns, error) {
 	if len(b) < headBytes || !littleEndian || uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 != 0 {
 		return nil, errFormat
@@ -120,7 +120,7 @@ func openColumns(b []byte, limit uint32) (*columns, error) {
 	return c, nil
 }
 
-// check reads all columns and errs when a place leads outside.
+// check reads all columns and returns errFormat when an index is out of range.
 func (c *columns) check() error {
 	end, bad := uint64(c.first), false
 	for i := range c.source {
@@ -150,7 +150,7 @@ func (c *columns) check() error {
 	return nil
 }
 
-// texts returns the names, which do not depend on the mapping.
+// texts returns copies of the names, which stay valid when the file is unmapped.
 func (c *columns) texts() []string {
 	all, at := string(c.nameText), uint32(0)
 	out := make([]string, c.names)
@@ -161,7 +161,7 @@ func (c *columns) texts() []string {
 	return out
 }
 
-// decodeRows reads a section of rows.
+// decodeRows reads a rows section into c. Its rows must lie below limit.
 func (c *content) decodeRows(b []byte, limit uint32) error {
 	cols, err := openColumns(b, limit)
 	if err == nil {
@@ -187,8 +187,8 @@ func (c *content) decodeRows(b []byte, limit uint32) error {
 	return nil
 }
 
-// encodeRows writes a section of rows up to limit. alone says that no block comes
-// before, so that it can be used in place.
+// encodeRows returns a rows section for rows below limit. alone says that no block comes before:
+// the section then begins with row 0, so that a partition can use it in place.
 func (c *content) encodeRows(limit uint32, alone bool) []byte {
 	h := columnsHead{
 		drops: uint32(len(c.drops)), names: uint32(len(c.names)), sources: uint32(len(c.sources)),

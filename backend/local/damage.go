@@ -9,15 +9,15 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// Row numbers are never used again, and those of rows that are gone take room while
-// a partition is in memory. Files with wornShare times as many numbers as rows, and
-// wornRows more, are worn: beyond that the waste is worth a replay.
+// Row numbers are never used again. The numbers of deleted rows take memory while a
+// partition is loaded. Files are worn when they use more than wornShare numbers for each
+// row, and wornRows more. Replaying the change feed then costs less than the wasted memory.
 const (
 	wornShare = 8
 	wornRows  = 4 << 20
 )
 
-// errWorn is a kind of damage: files whose row numbers are mostly used up.
+// errWorn is a kind of damage: most row numbers in the files belong to deleted rows.
 var errWorn = fmt.Errorf("%w: most row numbers are used up", errFormat)
 
 func worn(slots map[backend.Partition]*slot) bool {
@@ -31,14 +31,14 @@ func worn(slots map[backend.Partition]*slot) bool {
 	return numbers > wornShare*rows+wornRows
 }
 
-// damage notes that files cannot be trusted; the next Apply forgets them.
+// damage records that the index files cannot be trusted. The next Apply or Flush drops them.
 func (x *index) damage(err error) {
 	if !x.damaged.Swap(true) {
 		x.log().Error("index files are damaged; the indexes are built again from the store", "error", err)
 	}
 }
 
-// startOver forgets everything once damage was found. The caller holds applying.
+// startOver drops everything if damage was found. The caller holds applying.
 func (x *index) startOver() error {
 	if !x.damaged.Load() {
 		return nil
@@ -51,11 +51,11 @@ func (x *index) startOver() error {
 	return nil
 }
 
-// forget drops everything, in memory and in files. The caller holds applying.
+// forget drops the index in memory and its files. The caller holds applying.
 func (x *index) forget() error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
-	// Without a manifest no file counts, whatever happens next.
+	// removeAll removes the manifest first. Files without a manifest are ignored, even if a later step fails.
 	if err := removeAll(x.dir()); err != nil {
 		return fmt.Errorf("reset indexes: %w: %w", err, backend.ErrUnavailable)
 	}
@@ -81,7 +81,7 @@ func (x *index) forget() error {
 	return nil
 }
 
-// isDamage reports whether an error speaks of bytes in files that are not as written.
+// isDamage reports whether an error says that bytes in index files are not as written.
 func isDamage(err error) bool {
 	return errors.Is(err, errFormat) || errors.Is(err, lexical.ErrCorrupt) || errors.Is(err, vector.ErrFormat)
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// An encrypted index file is blocks of sealedBlock bytes of the file as file.go describes it, the last one shorter, each sealed by itself with
-// its number and the file's.
+// An encrypted index file is the file that file.go describes, divided into blocks of sealedBlock bytes; the last block may be
+// shorter. Each block is encrypted separately and bound to its number and to the id of the file.
 const (
 	sealedBlock = 4096
 	storedBlock = sealedBlock + atrest.Overhead
-	readBlocks  = 32 // are read at once
+	readBlocks  = 32 // the most blocks that one read takes from the file
 )
 
 // disk reads an index file, encrypted or not.
 type disk struct {
 	f      *os.File
 	id     uint64
-	cipher *atrest.Cipher // nil: it is not
-	size   int64          // of what it holds
+	cipher *atrest.Cipher // nil: the file is not encrypted
+	size   int64          // bytes of the decrypted file
 }
 
 func openDisk(path string, id uint64, c *atrest.Cipher) (*disk, error) {
@@ -45,14 +45,14 @@ func openDisk(path string, id uint64, c *atrest.Cipher) (*disk, error) {
 
 func (d *disk) Close() error { return d.f.Close() }
 
-// sealedPlace is what is bound to a block.
+// sealedPlace returns the id and block number that a block's encryption is bound to.
 func sealedPlace(id uint64, block int64) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, id), uint64(block))
 }
 
 var storedBlocks = sync.Pool{New: func() any { return new([readBlocks * storedBlock]byte) }}
 
-// ReadAt implements io.ReaderAt. Bytes that do not open are errFormat.
+// ReadAt implements io.ReaderAt. It returns errFormat for blocks that cannot be decrypted.
 func (d *disk) ReadAt(p []byte, off int64) (n int, err error) {
 	if d.cipher == nil {
 		return d.f.ReadAt(p, off)
@@ -95,13 +95,13 @@ func (d *disk) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// diskWriter writes an index file from its front to its end, and last its header.
+// diskWriter writes an index file from front to end, and the header last.
 type diskWriter struct {
 	f      *os.File
 	id     uint64
 	cipher *atrest.Cipher
-	first  []byte // block 0, which waits for the header
-	part   []byte // of the next block
+	first  []byte // plain bytes of block 0, kept until finish knows the header
+	part   []byte // plain bytes of the next block so far
 	next   int64
 	stored []byte
 }
@@ -131,7 +131,7 @@ func (w *diskWriter) Write(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// block writes the block that is complete.
+// block encrypts and writes part as the next block. It keeps block 0 for finish.
 func (w *diskWriter) block() error {
 	if w.next == 0 {
 		w.first = append([]byte(nil), w.part...)
@@ -152,7 +152,7 @@ func (w *diskWriter) seal(plain []byte, block int64) error {
 	return err
 }
 
-// finish writes the header, and closes the file.
+// finish writes the header and closes the file.
 func (w *diskWriter) finish(header []byte) error {
 	if w.cipher == nil {
 		_, err := w.f.WriteAt(header, 0)

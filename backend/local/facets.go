@@ -2,14 +2,14 @@ package local
 
 import "github.com/contextmem/contextmem/backend"
 
-// facet is a part of a partition's state that a search may do without. A partition
-// that comes from files has none; each is built when it is first asked for.
+// facet is a part of a partition's state that some searches do not need. A partition
+// loaded from files begins with none. need builds a facet when a call first asks for it.
 type facet uint32
 
 const (
 	facetColumns  facet = 1 << iota // the columns of rows and sources
-	facetRows                       // chunks can be found
-	facetPlaces                     // rowOf and sourceOf
+	facetRows                       // lookup of rows by chunk number
+	facetPlaces                     // the tables rowOf and sourceOf
 	facetTags                       // tags and tagsOf
 	facetSessions                   // sessions and the links of sources
 	facetGraph                      // mentions and refsOf
@@ -19,8 +19,8 @@ const (
 
 func (p *partition) has(f facet) bool { return facet(p.ready.Load())&f == f }
 
-// need builds the facets that are missing, and reports whether any was. Errors speak
-// of damage. The caller does not hold mu.
+// need builds those facets of f that are missing, and reports whether it built any. Errors mean
+// damage. The caller does not hold mu.
 func (p *partition) need(f facet) (built bool, err error) {
 	if p.has(f) {
 		return false, nil
@@ -34,7 +34,7 @@ func (p *partition) need(f facet) (built bool, err error) {
 	if err := p.buildColumns(); err != nil {
 		return true, err
 	}
-	f &^= facet(p.ready.Load()) // rows that rise are found by their column
+	f &^= facet(p.ready.Load()) // buildColumns also sets facetRows if chunk numbers rise with rows
 	if f&(facetRows|facetTags) != 0 {
 		f |= facetPlaces
 	}
@@ -53,7 +53,7 @@ func (p *partition) need(f facet) (built bool, err error) {
 	return true, err
 }
 
-// buildPlaces makes chunks and sources findable; rows that are added afterwards are.
+// buildPlaces enters the live rows and sources in rowOf and sourceOf. Rows that are added afterwards are entered too.
 func (p *partition) buildPlaces() {
 	if p.has(facetPlaces) {
 		return
@@ -71,7 +71,7 @@ func (p *partition) buildPlaces() {
 	p.ready.Or(uint32(facetPlaces | facetRows))
 }
 
-// buildTags reads the tags of all blocks; newer ones replace older ones.
+// buildTags reads the tags of all blocks. Tags in newer blocks replace tags in older blocks.
 func (p *partition) buildTags() error {
 	if p.has(facetTags) {
 		return nil
@@ -104,7 +104,7 @@ func (p *partition) buildTags() error {
 	return nil
 }
 
-// buildGraph reads the mentions of all blocks; newer ones replace older ones.
+// buildGraph reads the mentions of all blocks. Mentions in newer blocks replace mentions in older blocks.
 func (p *partition) buildGraph() error {
 	if p.has(facetGraph) {
 		return nil
@@ -135,7 +135,7 @@ func (p *partition) buildGraph() error {
 	return nil
 }
 
-// lookUpGraph is buildGraph where a block is of an earlier release.
+// lookUpGraph does what buildGraph does when a block was written by an earlier release.
 func (p *partition) lookUpGraph() error {
 	p.buildPlaces()
 	x := &p.mentions
@@ -164,12 +164,12 @@ func (p *partition) lookUpGraph() error {
 	return nil
 }
 
-// lastMention is the key and the entity, each as its place plus 1, of the mention before with the same key in a block: mostly the
-// next one has the same, which saves looking them up by text and number.
+// lastMention caches what the last mention with a key in a block resolved to: the key and the entity, each as its index plus 1.
+// The next mention with the key mostly has the same entity, which saves looking both up by text and number.
 type lastMention struct{ key, entity uint32 }
 
-// setRefs replaces the mentions of a source by stored ones. Rows that are not its own
-// belong to what the source was before it was put again.
+// setRefs replaces the mentions of a source by stored ones. It skips mentions of rows outside
+// the source: they belong to an earlier version of the source.
 func (p *partition) setRefs(at uint32, stored []storedRef, keys []string, known []lastMention) {
 	s, x := &p.sources[at], &p.mentions
 	x.remove(p, at)
@@ -179,7 +179,7 @@ func (p *partition) setRefs(at uint32, stored []storedRef, keys []string, known 
 			continue
 		}
 		k := &known[r.key]
-		if k.key == 0 || keys[r.key] == "" || x.keys[k.key-1].text != keys[r.key] { // that of a key that is gone may be another's
+		if k.key == 0 || keys[r.key] == "" || x.keys[k.key-1].text != keys[r.key] { // a removed key's index may be reused
 			k.key = x.key(keys[r.key]) + 1
 		}
 		if k.entity == 0 || !x.entities[k.entity-1].live || x.entities[k.entity-1].num != r.entity {
@@ -190,7 +190,7 @@ func (p *partition) setRefs(at uint32, stored []storedRef, keys []string, known 
 	x.add(p, at, refs)
 }
 
-// needOf returns what a filter needs.
+// needOf returns the facets that a filter needs.
 func needOf(f backend.Filter) facet {
 	if len(f.All)+len(f.Not) > 0 {
 		return facetTags
