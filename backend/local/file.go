@@ -17,16 +17,16 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// An index file holds what one flush, or one merge of several files, has to say of
-// any number of partitions: a block each. It is little-endian throughout:
+// An index file holds what one flush or one merge of several files wrote: a block for
+// each partition concerned. All numbers in it are little-endian:
 //
 //	header     headerSize bytes: magic (8), version (4), 0 (4), id (8), offset and
 //	           length of the directory (8 each), its CRC-32C (4), CRC-32C of the
 //	           header so far (4), zeros
-//	sections   each at a multiple of sectionAlign, zeros between
-//	directory  for each block its partition and sections, each with a CRC-32C
+//	sections   each at a multiple of sectionAlign; zeros fill the gaps
+//	directory  the partition and the sections of each block, with a CRC-32C for each section
 //
-// Files never change. Which ones count, and in what order, says the manifest.
+// Files never change. The manifest names the files in use, in their order.
 const (
 	fileMagic    = "cmlocidx"
 	fileVersion  = 6
@@ -34,15 +34,15 @@ const (
 	sectionAlign = 64
 )
 
-// sectionKind is what a section holds.
+// sectionKind says what a section holds.
 type sectionKind uint8
 
 const (
 	secRows    sectionKind = 1 // see content.encodeRows
 	secTags    sectionKind = 2 // see content.encodeTags
-	secGraph   sectionKind = 3 // see content.decodeGraph; of earlier releases
+	secGraph   sectionKind = 3 // see content.decodeGraph; only earlier releases write it
 	secWords   sectionKind = 4 // a segment of package lexical
-	secVectors sectionKind = 5 // a segment of package vector; its places come next
+	secVectors sectionKind = 5 // a segment of package vector; its secPlaces section comes next
 	secPlaces  sectionKind = 6 // see encodePlaces
 	secLinks   sectionKind = 7 // see content.encodeLinks
 )
@@ -53,56 +53,56 @@ type section struct {
 	sum            uint32
 }
 
-// block is a partition in a file.
+// block is the part of a file that belongs to one partition.
 type block struct {
 	file     *file
 	part     backend.Partition
-	cleared  bool   // what earlier blocks say no longer counts
+	cleared  bool   // earlier blocks of the partition no longer count
 	flat     bool   // many vectors without a structure to search them, as earlier versions wrote: merge soon
-	nextRow  uint32 // above every row so far
-	rows     uint32 // of this block
-	dropped  uint32 // rows of earlier blocks that are gone
+	nextRow  uint32 // greater than every row number used so far
+	rows     uint32 // number of rows in this block
+	dropped  uint32 // number of rows of earlier blocks that this block deletes
 	sections []section
-	checked  atomic.Bool // the sums of all sections were, or are being, compared
+	checked  atomic.Bool // the checksums of all sections were compared, or are being compared
 }
 
-// bytes returns a section in place.
+// bytes returns the bytes of a section without copying them.
 func (b *block) bytes(s section) []byte {
 	return b.file.data[s.offset : s.offset+s.length : s.offset+s.length]
 }
 
-// file is an open index file. Its bytes are there until the last reference goes.
+// file is an open index file. Its bytes stay valid until the last reference is released.
 type file struct {
 	id     uint64
 	path   string
 	size   int64
 	sum    uint32 // of the header
 	data   []byte
-	mapped bool  // else data is a copy on the heap
-	copied bool  // mapped, but a copy: what was decrypted
-	synced bool  // survives a crash of the machine
-	osf    *disk // what data is of; nil: closed, as rows are not read
+	mapped bool  // data is mapped memory; otherwise it is on the heap
+	copied bool  // data is mapped memory with a decrypted copy, not the file itself
+	synced bool  // the file survives a crash of the machine
+	osf    *disk // the open file; nil: it is closed, because searches read no vectors from it
 	blocks []*block
 	refs   atomic.Int32
 }
 
 func (f *file) acquire() { f.refs.Add(1) }
 
-// release gives a reference back. The error of unmapping has no consequence that a
-// caller could avert.
+// release gives a reference back. The last release frees the bytes. It ignores errors of
+// unmapping, because no caller could act on them.
 func (f *file) release() {
 	if f.refs.Add(-1) == 0 {
 		if f.mapped {
 			_ = unmapFile(f.data)
 		}
 		if f.osf != nil {
-			_ = f.osf.Close() // only read
+			_ = f.osf.Close() // opened for reading only
 		}
 		f.data = nil
 	}
 }
 
-// dropPages gives the memory back of pages that were read once, for bytes of the file: of one that was just written, or is merged away.
+// dropPages gives the memory of pages back to the system. data is part of the file and was read once, by a flush, merge or verification.
 func (f *file) dropPages(data []byte) {
 	if !f.mapped || f.copied || len(data) == 0 {
 		return
@@ -114,7 +114,7 @@ func (f *file) dropPages(data []byte) {
 	}
 }
 
-// weight is what merging the file costs.
+// weight returns the numbers of rows and of dropped rows, from which merges estimate their cost.
 func (f *file) weight() (rows, dropped int) {
 	for _, b := range f.blocks {
 		rows += int(b.rows)
@@ -123,25 +123,25 @@ func (f *file) weight() (rows, dropped int) {
 	return rows, dropped
 }
 
-// flat reports whether a block of the file is.
+// flat reports whether a block of the file is flat.
 func (f *file) flat() bool {
 	return slices.ContainsFunc(f.blocks, func(b *block) bool { return b.flat })
 }
 
 func fileName(id uint64) string { return fmt.Sprintf("%016x.idx", id) }
 
-// mapFrom is the size from which on files are mapped. Smaller ones are read, which is
-// quicker than the page faults, and leaves the mappings of a process, of which Linux
-// allows 65,530, to the others.
+// mapFrom is the size, in bytes, from which on files are mapped. Smaller files are read into
+// memory, which is quicker than page faults. Linux allows a process 65,530 mappings: they
+// are left to the larger files.
 const mapFrom = 64 << 10
 
-// readFrom is the size from which on files stay open beside their mapping, where the
-// rows of their vectors are to be read. It is less than that of 20,000 vectors with 1-bit
-// codes, and more than most workspaces have: a process can open only so many files.
+// readFrom is the size, in bytes, from which on files stay open beside their mapping, so that
+// searches can read rows of vectors from them. A file of 20,000 vectors with 1-bit codes is larger.
+// The files of most workspaces are smaller, because a process can open only so many files.
 const readFrom = 16 << 20
 
-// openFile reads the header and the directory of a file, and maps it, or reads all of
-// it. The caller holds the one reference. Errors other than those of the file system are
+// openFile reads the header and the directory of a file. It maps the file, or reads all of
+// it into memory. The caller holds the only reference. Errors other than those of the file system are
 // errFormat.
 func openFile(dir string, id uint64, l limits) (*file, error) {
 	f, osf, err := checkFile(dir, id, l.cipher)
@@ -167,12 +167,12 @@ func openFile(dir string, id uint64, l limits) (*file, error) {
 		f.osf = osf
 		return f, nil
 	}
-	_ = osf.Close() // only read
+	_ = osf.Close() // opened for reading only
 	return f, err
 }
 
-// checkFile does what openFile does, but leaves the sections alone: the file is good
-// for a look at its directory. The caller closes osf.
+// checkFile opens a file and reads its header and directory, but none of its sections.
+// The caller closes osf.
 func checkFile(dir string, id uint64, c *atrest.Cipher) (f *file, osf *disk, err error) {
 	f = &file{id: id, path: filepath.Join(dir, fileName(id))}
 	f.refs.Store(1)
@@ -190,7 +190,7 @@ func checkFile(dir string, id uint64, c *atrest.Cipher) (f *file, osf *disk, err
 	return f, osf, nil
 }
 
-// readDirectory reads and checks header and directory.
+// readDirectory reads and checks the header and the directory.
 func (f *file) readDirectory(r io.ReaderAt) error {
 	if f.size < headerSize {
 		return fmt.Errorf("%w: %d bytes", errFormat, f.size)
@@ -231,9 +231,9 @@ func (f *file) readDirectory(r io.ReaderAt) error {
 	return err
 }
 
-// heapBytes is about what the open file takes of the heap.
+// heapBytes estimates the memory of the open file, in bytes, without memory that maps the file itself.
 func (f *file) heapBytes() int64 {
-	const perFile, perBlock, perSection = 400, 300, 32 // a block with its slot
+	const perFile, perBlock, perSection = 400, 300, 32 // perBlock includes the slot of the block
 	n := int64(perFile)
 	if !f.mapped || f.copied {
 		n += f.size
@@ -244,7 +244,7 @@ func (f *file) heapBytes() int64 {
 	return n
 }
 
-// sync makes the bytes of the file survive a crash of the machine.
+// sync writes the file through to the disk, so that it survives a crash of the machine.
 func (f *file) sync() error {
 	if f.synced {
 		return nil
@@ -264,9 +264,9 @@ const (
 	blockFlat    = 2
 )
 
-// encodeDirectory writes the blocks: class (1 byte), sub-tenant, flags (1 byte),
-// next row, rows, dropped rows, the number of sections; and of each section its kind
-// (1 byte), offset, length and checksum (4 bytes).
+// encodeDirectory writes the number of blocks, then the blocks. A block is its class (1 byte), sub-tenant,
+// flags (1 byte), next row, rows, dropped rows, the number of its sections, and the sections.
+// A section is its kind (1 byte), offset, length and checksum (4 bytes).
 func encodeDirectory(blocks []*block) []byte {
 	var e encoder
 	e.uint(uint64(len(blocks)))
@@ -292,7 +292,7 @@ func encodeDirectory(blocks []*block) []byte {
 	return e.buf
 }
 
-// decodeDirectory reads the blocks of a file whose sections end before limit.
+// decodeDirectory reads the blocks of a directory. A section that ends above limit is errFormat.
 func decodeDirectory(buf []byte, limit uint64) ([]*block, error) {
 	const leastBlock, leastSection = 7, 7
 	d := decoder{buf: buf}
@@ -323,7 +323,7 @@ func decodeDirectory(buf []byte, limit uint64) ([]*block, error) {
 	return blocks, d.end()
 }
 
-// fileWriter writes an index file under a temporary name, until finish.
+// fileWriter writes an index file under a temporary name. finish gives the file its final name.
 type fileWriter struct {
 	limits
 	dir    string
@@ -358,7 +358,7 @@ func (w *fileWriter) pad() error {
 	return w.raw(zeros[:-w.offset%sectionAlign])
 }
 
-// section adds a section to the newest block.
+// section writes a section and adds it to the newest block.
 func (w *fileWriter) section(kind sectionKind, write func(io.Writer) error) error {
 	if err := w.pad(); err != nil {
 		return err
@@ -374,7 +374,7 @@ func (w *fileWriter) section(kind sectionKind, write func(io.Writer) error) erro
 	return nil
 }
 
-// summing passes bytes on and keeps their checksum.
+// summing passes bytes on to a fileWriter and keeps their checksum.
 type summing struct {
 	w   *fileWriter
 	sum uint32
@@ -385,7 +385,7 @@ func (s *summing) Write(b []byte) (int, error) {
 	return len(b), s.w.raw(b)
 }
 
-// finish writes directory and header, gives the file its name, and opens it.
+// finish writes the directory and the header, gives the file its final name, and opens it.
 func (w *fileWriter) finish() (*file, error) {
 	if err := w.pad(); err != nil {
 		return nil, err
@@ -415,7 +415,7 @@ func (w *fileWriter) finish() (*file, error) {
 	return openFile(w.dir, w.id, w.limits)
 }
 
-// abandon removes what was written; after finish it does nothing.
+// abandon closes and removes the temporary file; after finish it does nothing.
 func (w *fileWriter) abandon() {
 	_ = w.f.Close()
 	_ = os.Remove(w.f.Name())

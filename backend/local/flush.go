@@ -14,22 +14,22 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// maxTailRows is the number of rows of a partition that are kept in memory before
-// they are flushed unasked: about 40 MB with 128 dimensions. A multiple of 64, so that
-// full tails leave no gap between them; see alignRows.
+// maxTailRows is the number of unflushed rows of a partition (its tail) from which on Apply
+// starts a flush: about 40 MB with 128 dimensions. It is a multiple of 64, so that
+// full tails leave no gap between their row numbers; see alignRows.
 const maxTailRows = 50_048
 
-// collectVectors is the size, in bytes of a file, of the vectors of one block from which on what their lists left in memory is collected
-// before the words are written, which leave as much.
+// collectVectors is the size, in bytes of the file, of a block's vectors from which on writeTails runs the garbage collector
+// before it writes the postings. Writing postings leaves as much garbage as writing vectors: both would be in memory together.
 const collectVectors = 4 << 20
 
-// maxTailTerms is the number of terms that counts like a row: more than most rows
-// have, so that only tails of long texts are flushed for their terms.
+// maxTailTerms is the number of terms of a tail that counts like one row. Most rows have
+// fewer terms, so that only tails of long texts are flushed because of their terms.
 const maxTailTerms = 400
 
-// Flush writes what is in memory alone to a file, so that it need not be replayed
-// after a restart. Searches and Apply go on meanwhile. [backend.ErrUnavailable] when the
-// file system fails; everything stays in memory then.
+// Flush writes changes that are only in memory to a file, so that they need not be replayed
+// after a restart. Searches and Apply go on meanwhile. Flush returns [backend.ErrUnavailable]
+// when the file system fails; everything stays in memory then.
 func (x *index) Flush(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -49,16 +49,16 @@ func (x *index) Flush(ctx context.Context) error {
 	return x.writePending(ctx)
 }
 
-// pending is the tails that a flush writes, and the last change that they cover.
+// pending holds the tails that a flush writes, and the last change that they cover.
 type pending struct {
 	tails      []*sealed
 	applied    uint64
-	epoch      uint64 // of that change
-	generation int    // of the index when they were sealed
+	epoch      uint64 // epoch of the change applied
+	generation int    // generation of the index when the tails were sealed
 }
 
-// sealAll seals the tail of every partition that has one, so that changes go to new ones. The
-// caller holds flushing, and nothing is pending.
+// sealAll seals the tail of every partition that has something to flush, so that later changes go to new tails.
+// The caller holds flushing, and nothing is pending.
 func (x *index) sealAll() error {
 	x.applying.Lock()
 	defer x.applying.Unlock()
@@ -82,7 +82,7 @@ func (x *index) sealAll() error {
 		}
 	}
 	x.mu.RUnlock()
-	// In a fixed order, so that equal contents give equal files.
+	// The fixed order makes equal contents give equal files.
 	slices.SortFunc(slots, func(a, b *slot) int {
 		return cmp.Or(cmp.Compare(a.part.Class, b.part.Class), cmp.Compare(a.part.Sub, b.part.Sub))
 	})
@@ -93,7 +93,7 @@ func (x *index) sealAll() error {
 	return nil
 }
 
-// writePending writes what is pending. When that fails it stays so, and in memory. The caller
+// writePending writes the pending tails. After an error they stay pending and in memory. The caller
 // holds flushing.
 func (x *index) writePending(ctx context.Context) error {
 	if err := x.flushTails(ctx, x.pending); err != nil {
@@ -112,8 +112,8 @@ func (x *index) writePending(ctx context.Context) error {
 	return nil
 }
 
-// retrySooner lets the partitions whose tails could not be written ask for another flush after a
-// quarter of a tail.
+// retrySooner makes the partitions whose tails could not be written ask for another flush after
+// a quarter of maxTailRows.
 func (x *index) retrySooner(failed *pending) {
 	x.applying.Lock()
 	defer x.applying.Unlock()
@@ -122,8 +122,8 @@ func (x *index) retrySooner(failed *pending) {
 	}
 }
 
-// flushSoon starts a flush of the tails in the background, because one is full: Apply does not wait for
-// it. If it fails everything stays in memory, and another is started after more rows.
+// flushSoon starts a flush in the background because a tail is full. Apply does not wait for the flush.
+// If the flush fails, everything stays in memory, and Apply starts another one after more rows.
 // The caller holds applying.
 func (x *index) flushSoon() {
 	if x.wanted.Swap(true) {
@@ -140,8 +140,8 @@ func (x *index) flushSoon() {
 	})
 }
 
-// flushTails writes tails to a file and puts it in their place. It holds the locks that
-// searches and changes wait for only at its end.
+// flushTails writes tails to a file and uses the file in place of the tails. Only at its end does it hold
+// the locks that searches and changes wait for.
 func (x *index) flushTails(ctx context.Context, next *pending) error {
 	if err := os.MkdirAll(x.dir(), 0o700); err != nil {
 		return err
@@ -159,28 +159,28 @@ func (x *index) flushTails(ctx context.Context, next *pending) error {
 		_ = os.Remove(f.path)
 	}
 	if errors.Is(err, errForgotten) {
-		return nil // there is nothing left to write
+		return nil // the tails were dropped with the index
 	}
 	return err
 }
 
-// errForgotten says that an index was emptied while a file was written for it.
+// errForgotten says that the index was emptied while a file was being written for it.
 var errForgotten = errors.New("the indexes were forgotten")
 
-// put makes a file of tails count; nil: there are none.
+// put takes the file of the flushed tails into use, on disk and then in memory. f is nil if there are no tails.
 func (x *index) put(next *pending, f *file) error {
 	segments, err := openSegments(f)
 	if err != nil {
 		return err
 	}
-	if f != nil && f.size >= syncFrom { // sooner than others have to wait for it
+	if f != nil && f.size >= syncFrom { // publish would do this under locks that others wait for
 		if err := f.sync(); err != nil {
 			return err
 		}
 	}
 	x.counting.Lock()
 	defer x.counting.Unlock()
-	if f != nil { // once it counts it may be forgotten meanwhile
+	if f != nil { // once f is published, forget may release it at any time
 		f.acquire()
 		defer f.release()
 		defer f.dropPages(f.data)
@@ -200,7 +200,7 @@ func (x *index) put(next *pending, f *file) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	if x.generation != next.generation {
-		return nil // it was forgotten with all files
+		return nil // forget has dropped f with all files
 	}
 	for i, t := range next.tails {
 		if err := x.settle(t, f.blocks[i], adopted[i]); err != nil {
@@ -208,11 +208,11 @@ func (x *index) put(next *pending, f *file) error {
 			break
 		}
 	}
-	x.cache.calm.Store(0) // now these can be forgotten
+	x.cache.calm.Store(0) // the flushed partitions can be evicted now
 	return nil
 }
 
-// putOnDisk makes a file of tails one of those that count. Changes are applied meanwhile.
+// putOnDisk publishes a manifest that includes the file of the tails, if there is one. Apply goes on meanwhile.
 func (x *index) putOnDisk(next *pending, f *file) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -226,7 +226,7 @@ func (x *index) putOnDisk(next *pending, f *file) error {
 	return x.publish(files, next.applied, next.epoch)
 }
 
-// writeFile makes the next file.
+// writeFile creates the next index file; write adds its blocks.
 func (x *index) writeFile(write func(w *fileWriter) error) (*file, error) {
 	x.publishing.Lock()
 	id := x.nextID
@@ -243,7 +243,7 @@ func (x *index) writeFile(write func(w *fileWriter) error) (*file, error) {
 	return w.finish()
 }
 
-// publish makes files the ones that count. The caller holds publishing.
+// publish writes a manifest that names files, and takes them into use. The caller holds publishing.
 func (x *index) publish(files []*file, flushed, epoch uint64) error {
 	m := &manifest{applied: flushed, epoch: epoch, nextID: x.nextID}
 	for _, f := range files {
@@ -292,7 +292,7 @@ func writeTails(ctx context.Context, w *fileWriter, tails []*sealed) error {
 	return nil
 }
 
-// openSegments opens the vectors and postings of a new file, nil for blocks without.
+// openSegments opens the vectors and postings of each block of a new file. A block without postings gives nil.
 func openSegments(f *file) ([]*segment, error) {
 	if f == nil {
 		return nil, nil
@@ -311,7 +311,7 @@ func openSegments(f *file) ([]*segment, error) {
 	return out, nil
 }
 
-// settle gives a slot the block that was written of its tail. The caller holds applying.
+// settle replaces the sealed tail of a slot by the block that was written from it. The caller holds applying.
 func (x *index) settle(t *sealed, b *block, seg *adoption) error {
 	s := t.slot
 	s.mu.Lock()
@@ -323,7 +323,7 @@ func (x *index) settle(t *sealed, b *block, seg *adoption) error {
 	s.blocks = append(s.blocks, b)
 	p := s.p.Load()
 	if p != t.p {
-		return nil // emptied meanwhile: what stands there now takes the block back
+		return nil // the slot was emptied meanwhile: the next flush of its new partition clears the block
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -334,7 +334,7 @@ func (x *index) settle(t *sealed, b *block, seg *adoption) error {
 	if p.liveSources == 0 {
 		p.giveBack()
 		s.p.Store(nil)
-		s.blocks = nil // a call that still holds the slot finds nothing
+		s.blocks = nil // a call that still holds the slot must not load them
 		x.cache.add(-s.bytes.Swap(0))
 		x.mu.Lock()
 		defer x.mu.Unlock()

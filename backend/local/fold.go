@@ -10,9 +10,9 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// folded is what blocks of one partition say together.
+// folded is the merged content of blocks of one partition.
 type folded struct {
-	block    block // of the merged file, without its sections
+	block    block // the merged block, without its sections
 	drops    []storedDrop
 	sources  map[int64]*foldedSource
 	segments []*segment
@@ -20,7 +20,7 @@ type folded struct {
 
 type foldedSource struct {
 	storedSource
-	older  bool // not of these blocks, only changed by them
+	older  bool // the source is in an earlier block; these blocks only change it
 	names  []string
 	tags   []uint64
 	tagged bool
@@ -29,7 +29,7 @@ type foldedSource struct {
 	linked bool
 }
 
-// fold reads blocks and checks every checksum in them, so that damage is not written under a new one.
+// fold reads and merges blocks. It checks every checksum in them, so that damaged bytes do not get a new, valid checksum.
 func fold(blocks []*block) (*folded, error) {
 	m := &folded{sources: make(map[int64]*foldedSource)}
 	m.block.part = blocks[0].part
@@ -68,7 +68,7 @@ func fold(blocks []*block) (*folded, error) {
 	return m, nil
 }
 
-// source returns a source; one of blocks before these if it is not of these.
+// source returns the entry of a source. It adds an entry marked older if these blocks do not contain the source.
 func (m *folded) source(num int64) *foldedSource {
 	s := m.sources[num]
 	if s == nil {
@@ -78,7 +78,7 @@ func (m *folded) source(num int64) *foldedSource {
 	return s
 }
 
-// drop takes sources out; those of earlier blocks have to be taken out of these.
+// drop removes the sources that block b deletes. It records deletions of sources in earlier blocks for the merged block.
 func (m *folded) drop(drops []storedDrop, b *block) error {
 	left := b.dropped
 	for _, d := range drops {
@@ -104,7 +104,8 @@ func (m *folded) drop(drops []storedDrop, b *block) error {
 	return nil
 }
 
-// content returns what the merged block says beside vectors and postings.
+// content returns the content of the merged block, except vectors and postings.
+// whole says that no earlier blocks exist, so that the merged block has no deletions to record.
 func (m *folded) content(whole bool) *content {
 	c := new(content)
 	if !whole {
@@ -152,14 +153,14 @@ func (m *folded) content(whole bool) *content {
 	return c
 }
 
-// dropPages gives the memory of pages of the old files back.
+// dropPages gives the memory of pages of the merged files back to the system.
 func (m *folded) dropPages() {
 	for _, seg := range m.segments {
 		seg.block.file.dropPages(seg.block.file.data)
 	}
 }
 
-// write adds the merged block to a file, unless it has nothing to say.
+// write adds the merged block to a file, unless the block is empty. whole says that no earlier blocks exist.
 func (m *folded) write(ctx context.Context, w *fileWriter, whole bool) error {
 	c := m.content(whole)
 	b := &block{part: m.block.part, nextRow: m.block.nextRow}

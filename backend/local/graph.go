@@ -55,8 +55,8 @@ func (p *partition) around(row uint32, a *backend.Neighbours) {
 	}
 }
 
-// neighbours returns the rows that stand before and behind a row, the nearest first; none where
-// there is none.
+// neighbours returns the two rows before and the two rows after a row, the nearest first; none stands for
+// a row that does not exist.
 func (p *partition) neighbours(row uint32) (prev, next [2]uint32) {
 	prev, next = [2]uint32{none, none}, [2]uint32{none, none}
 	if prev[0] = p.before(row); prev[0] != none {
@@ -68,7 +68,7 @@ func (p *partition) neighbours(row uint32) (prev, next [2]uint32) {
 	return prev, next
 }
 
-// before returns the row that stands before a row in its session or source.
+// before returns the row before a row in its session or source, or none.
 func (p *partition) before(row uint32) uint32 {
 	at := p.of[row]
 	if row > p.sources[at].first {
@@ -82,7 +82,7 @@ func (p *partition) before(row uint32) uint32 {
 	return prev.first + prev.rows - 1
 }
 
-// after returns the row that stands behind a row in its session or source.
+// after returns the row after a row in its session or source, or none.
 func (p *partition) after(row uint32) uint32 {
 	at := p.of[row]
 	if s := &p.sources[at]; row+1 < s.first+s.rows {
@@ -120,7 +120,7 @@ func (x *index) MatchEntities(ctx context.Context, part backend.Partition, keys 
 		m := &p.mentions
 		for _, text := range keys {
 			k, ok := m.findKey(text)
-			if !ok || slices.ContainsFunc(out, func(m backend.EntityMatch) bool { return m.Key == text }) { // a few are known
+			if !ok || slices.ContainsFunc(out, func(m backend.EntityMatch) bool { return m.Key == text }) { // a repeated key; keys are few
 				continue
 			}
 			if out == nil {
