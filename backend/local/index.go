@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/recent"
 )
 
-// index is the indexes of one workspace. It serves as Vectors, Keywords and Graph.
+// index holds the indexes of one workspace. It implements Vectors, Keywords and Graph.
 //
 // Locks are taken in the order life, flushing, counting, applying, publishing, slot.mu, partition.mu,
 // index.mu.
@@ -22,45 +22,45 @@ type index struct {
 
 	life   sync.RWMutex // held for reading by every call, for writing by Close and sleep
 	closed bool
-	awake  atomic.Bool // slots and files are there; see wake
+	awake  atomic.Bool // slots and files are loaded; see wake
 
 	flushing sync.Mutex  // one flush at a time
-	pending  *pending    // what it writes, or could not write; guarded by flushing
-	wanted   atomic.Bool // a flush was asked for because a tail is full
+	pending  *pending    // the tails that a flush writes or could not write; guarded by flushing
+	wanted   atomic.Bool // a flush was requested because a tail is full
 
-	counting sync.Mutex // one new file is made to count at a time, on disk and then in memory
-	applying sync.Mutex // one writer at a time; held for moments by flushes and merges
+	counting sync.Mutex // one new file at a time is taken into use, on disk and then in memory
+	applying sync.Mutex // one writer at a time; flushes and merges hold it briefly
 	applied  atomic.Uint64
-	epoch    atomic.Uint64 // of the last change
-	damaged  atomic.Bool   // everything is to be forgotten at the next Apply
-	stale    uint64        // what was applied when damage was found, until the feed starts again
+	epoch    atomic.Uint64 // epoch of the last change
+	damaged  atomic.Bool   // the next Apply or Flush drops everything
+	stale    uint64        // value of applied when damage was found, until the feed starts again; 0: none
 
-	mu    sync.RWMutex // guards the map
+	mu    sync.RWMutex // guards slots
 	slots map[backend.Partition]*slot
 
-	publishing sync.Mutex // guards what follows
+	publishing sync.Mutex // guards the fields from files to generation
 	files      []*file    // from the oldest to the newest
-	fileBytes  int64      // what they take of the heap, as counted in the cache
+	fileBytes  int64      // heap bytes of the open files, as counted in the cache
 	flushed    uint64     // the last change that files cover
-	flushedIn  uint64     // its epoch
+	flushedIn  uint64     // epoch of the change flushed
 	nextID     uint64
-	generation int // counts Resets, so that a merge notices one
+	generation int // counts calls of forget, so that flushes and merges notice one
 
 	work    background // merges and checks
 	flusher background
 
-	parsed, parsedMemory recent.Table[*lexical.Query] // queries for any word, by text; they must not be changed
+	parsed, parsedMemory recent.Table[*lexical.Query] // queries for any word, by text; callers must not change them
 }
 
 func (x *index) Vectors() backend.Vectors   { return x }
 func (x *index) Keywords() backend.Keywords { return x }
 func (x *index) Graph() backend.Graph       { return x }
 
-// Indexes lists the one follower of the feed.
+// Indexes returns the index itself: it follows the change feed for vectors, keywords and graph together.
 func (x *index) Indexes() []backend.Index { return []backend.Index{x} }
 
-// Close ends background work, waits for calls under way and gives memory back. What
-// was not flushed is replayed from the feed at the next opening. Closing again does
+// Close ends background work, waits for calls under way and releases memory. Changes that
+// were not flushed are replayed from the feed after the next opening. Closing again does
 // nothing.
 func (x *index) Close() error {
 	x.flusher.stop()
@@ -82,7 +82,7 @@ func (x *index) Close() error {
 	return nil
 }
 
-// enter begins a call; leave must follow unless it errs.
+// enter begins a call and wakes the index if it sleeps. The caller must call leave unless enter returns an error.
 func (x *index) enter(ctx context.Context) error {
 	x.life.RLock()
 	err := ctx.Err()
@@ -100,8 +100,8 @@ func (x *index) enter(ctx context.Context) error {
 
 func (x *index) leave() { x.life.RUnlock() }
 
-// read runs f with a partition that has the facets needed, locked for reading; f is
-// not run for an unknown one.
+// read runs f with a partition that has the facets of need and is locked for reading. It does
+// not run f if the partition is unknown.
 func (x *index) read(ctx context.Context, part backend.Partition, need facet, f func(p *partition) error) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (x *index) readSlot(part backend.Partition, need facet, f func(p *partition
 	}
 }
 
-// readPartition runs f with a partition of a slot unless it was evicted or replaced meanwhile;
-// built notes that the partition grew by a facet.
+// readPartition runs f with a partition of a slot. here reports whether it did: it does not if the partition was evicted or
+// replaced meanwhile. built says that a facet was built just before, so that the partition has grown.
 func (x *index) readPartition(s *slot, p *partition, built bool, f func(p *partition) error) (here bool, err error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -156,8 +156,8 @@ func (x *index) readPartition(s *slot, p *partition, built bool, f func(p *parti
 	return true, err
 }
 
-// Applied is the sequence number of the last change that is in memory or in files;
-// 0 once damage was found.
+// Applied returns the sequence number of the last change that is in memory or in files. It is
+// 0 after damage was found.
 func (x *index) Applied() uint64 {
 	if x.damaged.Load() {
 		return 0
@@ -171,7 +171,7 @@ func (x *index) Epoch() (uint64, bool) { return x.epoch.Load(), true }
 // SetEpoch implements [backend.EpochKeeper].
 func (x *index) SetEpoch(epoch uint64) { x.epoch.Store(epoch) }
 
-// Reset forgets everything; Applied is 0 afterwards.
+// Reset drops everything, in memory and in files; Applied is 0 afterwards.
 func (x *index) Reset(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// found is a row that a search found.
+// found is a row that a search found, with its score.
 type found struct {
 	row   uint32
 	score float32
 }
 
-// gathered is what a search borrows for the rows that it finds.
+// gathered holds buffers that searches reuse.
 type gathered struct {
 	found []found
 	near  []vector.Hit
@@ -27,17 +27,17 @@ type gathered struct {
 	sets  [][]uint64
 	df    []int
 
-	// Of a survey, by row.
+	// Buffers of a survey. All but beside are indexed by row.
 	keyword, dense []float32
-	at             []int32     // see places
-	beside         []besideRow // rows with others beside them
+	at             []int32     // see gathered.places
+	beside         []besideRow // rows that may have rows before or after them
 
 	query vector.Query
 	parts []*vectorPart
 	views []lexical.View
 }
 
-// set returns the room for the i-th set.
+// set returns the buffer of the i-th set.
 func (g *gathered) set(i int) *[]uint64 {
 	for len(g.sets) <= i {
 		g.sets = append(g.sets, nil)
@@ -47,7 +47,7 @@ func (g *gathered) set(i int) *[]uint64 {
 
 var gatherings = sync.Pool{New: func() any { return new(gathered) }}
 
-// maxGathered keeps the room of a rare large search from staying in memory.
+// maxGathered is the capacity above which buffers are not reused, so that a rare large search does not keep its memory.
 const maxGathered = 1 << 14
 
 func (g *gathered) release() {
@@ -63,10 +63,10 @@ func (g *gathered) release() {
 	}
 }
 
-// best turns rows, the best k by score and then by row, into hits by score and then
-// by chunk, as the caller wants them. Where chunks do not rise with rows it asks for
-// more, until rows that score the same as the last hit are all there. anyOrder tells a
-// search that the rows need not be sorted.
+// best returns the best k rows of search as hits, ordered by score and then by chunk number.
+// search returns the best rows by score and then by row. If chunk numbers do not rise with rows,
+// best asks for more than k rows, until it has all rows with the score of the last hit.
+// anyOrder tells search that it need not sort the rows.
 func (p *partition) best(k int, as backend.Answer, search func(k int, anyOrder bool) ([]found, error)) ([]backend.Hit, error) {
 	if k = min(k, p.liveN); k <= 0 {
 		return nil, nil
@@ -104,7 +104,7 @@ func compareHits(a, b backend.Hit) int {
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
 }
 
-// parseQuery returns what to look for.
+// parseQuery returns the terms and the operator that a keyword query asks for.
 func (x *index) parseQuery(q *backend.KeywordQuery) *lexical.Query {
 	if q.Operator == backend.Or && q.Terms != nil {
 		out := &lexical.Query{Op: lexical.Or, Terms: make([]lexical.QueryTerm, len(q.Terms))}
@@ -123,8 +123,8 @@ func (x *index) parseQuery(q *backend.KeywordQuery) *lexical.Query {
 	return x.parseOr(p, q.Text)
 }
 
-// parseOr returns the query for any of the words of a text. A recall asks for the same
-// text several times.
+// parseOr returns the query for any of the words of a text. It caches queries, because a recall asks
+// for the same text several times.
 func (x *index) parseOr(p lexical.Parser, text string) *lexical.Query {
 	known := &x.parsed
 	if p.FirstPerson {
@@ -133,7 +133,7 @@ func (x *index) parseOr(p lexical.Parser, text string) *lexical.Query {
 	if q, ok := recent.Get(known, text); ok {
 		return q
 	}
-	text = strings.Clone(text) // it may be a part of a longer one, which is not kept
+	text = strings.Clone(text) // text may be part of a longer string, which the cache must not keep in memory
 	q := p.Parse(text, lexical.Or)
 	recent.Put(known, text, q)
 	return q
@@ -177,7 +177,7 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 	return termInfos(nil, parsed, &count), count.Docs, average(&count), nil
 }
 
-// termInfos appends the terms of a query for any of them.
+// termInfos appends the statistics of the query's terms. It leaves out stems.
 func termInfos(dst []backend.TermInfo, q *lexical.Query, c *lexical.Counts) []backend.TermInfo {
 	dst = slices.Grow(dst, len(q.Terms))
 	for i, t := range q.Terms {
@@ -185,7 +185,7 @@ func termInfos(dst []backend.TermInfo, q *lexical.Query, c *lexical.Counts) []ba
 			continue
 		}
 		df := 0
-		if i < len(c.DF) { // else the partition is unknown
+		if i < len(c.DF) { // otherwise the partition is unknown
 			df = c.DF[i]
 		}
 		dst = append(dst, backend.TermInfo{Term: t.Term, DF: df, IDF: float32(lexical.IDF(c.Docs, df))})
@@ -193,7 +193,7 @@ func termInfos(dst []backend.TermInfo, q *lexical.Query, c *lexical.Counts) []ba
 	return dst
 }
 
-// average returns the mean number of terms of a chunk.
+// average returns the mean number of terms of a chunk; 0 if there are no chunks.
 func average(c *lexical.Counts) float32 {
 	if c.Docs == 0 {
 		return 0
