@@ -16,8 +16,8 @@ type background struct {
 	wg      sync.WaitGroup
 }
 
-// maxQueue bounds the number of waiting functions. start drops more; code that needs a
-// dropped function starts it again later.
+// maxQueue bounds the number of waiting functions. start refuses further ones; code that
+// needs a refused function starts it again later.
 const maxQueue = 64
 
 // start queues f and reports whether f will run. f should return early when its ctx ends.

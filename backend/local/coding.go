@@ -51,7 +51,7 @@ func (d *decoder) uint() uint64 {
 	return v
 }
 
-// uint32 reads a number below math.MaxUint32, a value that stands for none elsewhere.
+// uint32 reads a number below math.MaxUint32. That value is reserved for none.
 func (d *decoder) uint32() uint32 {
 	v := d.uint()
 	if v >= math.MaxUint32 {

@@ -135,7 +135,7 @@ func (p *partition) buildGraph() error {
 	return nil
 }
 
-// lookUpGraph does what buildGraph does when a block was written by an earlier release.
+// lookUpGraph does the work of buildGraph for partitions with a block of an earlier release.
 func (p *partition) lookUpGraph() error {
 	p.buildPlaces()
 	x := &p.mentions

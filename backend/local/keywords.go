@@ -63,7 +63,7 @@ func (g *gathered) release() {
 	}
 }
 
-// best returns the best k rows of search as hits, ordered by score and then by chunk number.
+// best returns the best k rows of search as hits. It orders them by score and then by chunk number unless as allows any order.
 // search returns the best rows by score and then by row. If chunk numbers do not rise with rows,
 // best asks for more than k rows, until it has all rows with the score of the last hit.
 // anyOrder tells search that it need not sort the rows.
