@@ -8,23 +8,23 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Vectors of lane 0 stand in the partition of their chunks, beside the text. Each
-// further lane of a partition is a partition of its own, of rows without text, whose
-// class is marked with the lane: so it is flushed, merged, evicted and dropped like any.
+// Vectors of lane 0 are stored in the partition of their chunks, together with the text.
+// Each lane above 0 is stored in a partition of its own, whose rows have no text. Its class
+// contains the lane number. It is flushed, merged, evicted and dropped like any partition.
 
-// laneShift is where the lane stands in the class of such a partition.
+// laneShift is the bit at which the lane number begins in a class.
 const laneShift = 4
 
-// inLane names the partition that has the vectors of a lane.
+// inLane returns the name of the partition that holds the vectors of a lane.
 func inLane(part backend.Partition, lane backend.Lane) backend.Partition {
 	part.Class |= backend.Class(lane) << laneShift
 	return part
 }
 
-// laneOf returns the lane that a partition has the vectors of; 0: it has the text.
+// laneOf returns the lane whose vectors a partition holds. It is 0 for the partition with the text.
 func laneOf(part backend.Partition) backend.Lane { return backend.Lane(part.Class >> laneShift) }
 
-// fills reports whether a change may put vectors into a lane above 0.
+// fills reports whether a change of the run names the lane, which is above 0, and so may put vectors into it.
 func fills(run []backend.Change, lane backend.Lane) bool {
 	for i := range run {
 		if run[i].Lane == lane {
@@ -34,7 +34,7 @@ func fills(run []backend.Change, lane backend.Lane) bool {
 	return false
 }
 
-// laneSteps returns what the changes of a run, made in base, change in a lane above 0.
+// laneSteps returns the steps for a lane above 0 that follow from the changes of a run. base has the steps of the same changes in lane 0.
 func laneSteps(base []step, run []backend.Change, lane backend.Lane) (out []step) {
 	for i := range run {
 		c := &run[i]
@@ -54,7 +54,7 @@ func laneSteps(base []step, run []backend.Change, lane backend.Lane) (out []step
 	return out
 }
 
-// withVectors returns the rows that have a vector, with nothing else to index.
+// withVectors returns the rows that have a vector, without their text.
 func withVectors(rows []backend.Row) []backend.Row {
 	var out []backend.Row
 	for i := range rows {
@@ -65,7 +65,7 @@ func withVectors(rows []backend.Row) []backend.Row {
 	return out
 }
 
-// withoutVectors returns a change whose rows have no vectors.
+// withoutVectors returns a copy of c whose rows have no vectors.
 func withoutVectors(c *backend.Change) *backend.Change {
 	out := *c
 	out.Rows = slices.Clone(c.Rows)
@@ -75,8 +75,8 @@ func withoutVectors(c *backend.Change) *backend.Change {
 	return &out
 }
 
-// dropLane forgets the vectors of a lane above 0 in all partitions. Those of lane 0
-// stay until their chunks go: nobody searches them again.
+// dropLane drops the vectors of a lane above 0 in all partitions. The vectors of lane 0
+// stay until their chunks are removed; searches no longer use them.
 func (x *index) dropLane(lane backend.Lane) {
 	if lane == 0 {
 		return
@@ -84,7 +84,7 @@ func (x *index) dropLane(lane backend.Lane) {
 	x.emptyWhere(func(part backend.Partition) bool { return laneOf(part) == lane })
 }
 
-// surveyLane sets the scores of surveyed rows by a vector of a lane above 0.
+// surveyLane sets the dense scores of surveyed rows from their vectors in a lane above 0.
 func (x *index) surveyLane(ctx context.Context, q *backend.SurveyQuery, s *backend.Survey) error {
 	hits, err := x.SearchVectors(ctx, backend.VectorQuery{
 		Part: q.Part, Lane: q.Lane, Vector: q.Vector, K: len(s.Rows), Filter: q.Filter, Answer: backend.Answer{AnyOrder: true},

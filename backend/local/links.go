@@ -7,25 +7,29 @@ import (
 	"strings"
 )
 
-// links is a section of mentions as it is decoded: entities and keys in their order, so that they are found where they stand, and
-// refs that name both by place.
+// links is a decoded section of mentions. Entities are sorted by number and keys by text, so that binary search finds them.
+// Refs name entities and keys by their places in these lists.
 type links struct {
-	entities []int64 // rising
+	entities []int64 // ascending
 	keys     []string
 	sources  []storedLinks
 	refs     []ref // of all sources
 }
 
-// storedLinks is a source, and where its refs end.
+// storedLinks is the number of a source and the end of its refs in links.refs.
 type storedLinks struct {
 	num int64
 	end int
 }
 
-// encodeLinks writes the number of all mentions, the entities, each by its distance to the one before; the keys, each by what it
-// shares with the one before and the rest; then for each source its distance to the one before, the number of its mentions, and of
-// each by row, entity and key the distance of the row to the one before, the place of the entity, and twice that of the key, plus 1 if
-// the weight, which follows in 4 bytes, is not 1.
+// encodeLinks encodes the mentions of a block:
+//   - the number of all mentions;
+//   - the entities, ascending, each as the difference to the previous one;
+//   - the keys, ascending, each as the length of the prefix that it shares with the previous one, and the rest;
+//   - for each source the difference of its number to the previous one, the number of its mentions, and the mentions by row, entity and key.
+//
+// A mention is the difference of its row to the previous row, the place of its entity, and twice the place of its key. The last
+// number is one higher when the weight is not 1; the weight then follows in 4 bytes.
 func (c *content) encodeLinks() []byte {
 	all := 0
 	var entities []int64
@@ -92,7 +96,7 @@ func (c *content) encodeLinks() []byte {
 	return e.buf
 }
 
-// decodeLinks reads what encodeLinks wrote.
+// decodeLinks decodes a section that encodeLinks made.
 func decodeLinks(b []byte) (*links, error) {
 	const leastRef, leastKey, leastSource = 3, 2, 2
 	d := decoder{buf: b}
@@ -109,7 +113,7 @@ func decodeLinks(b []byte) (*links, error) {
 	}
 	l.keys = make([]string, d.count(leastKey))
 	ends, text := make([]int, len(l.keys)), make([]byte, 0, 8*len(l.keys))
-	from := 0 // of the key before
+	from := 0 // start of the previous key in text
 	for i := range ends {
 		same, rest := d.uint(), d.bytes(d.count(1))
 		if same > uint64(len(text)-from) {
@@ -165,7 +169,7 @@ func decodeLinks(b []byte) (*links, error) {
 	return l, d.end()
 }
 
-// decodeLinks reads a section of mentions.
+// decodeLinks sets the keys and the graph of c from a section of mentions.
 func (c *content) decodeLinks(b []byte) error {
 	l, err := decodeLinks(b)
 	if err != nil {
@@ -183,7 +187,8 @@ func (c *content) decodeLinks(b []byte) error {
 	return nil
 }
 
-// mergeOrdered merges lists, each rising, into one without repetitions, and returns where the values of each list are in it.
+// mergeOrdered merges ascending lists into one ascending list without duplicates. places has, for each list, the places of its values
+// in the merged one. It has nil for a single list, whose places do not change.
 func mergeOrdered[T cmp.Ordered](lists [][]T) (all []T, places [][]uint32) {
 	if len(lists) == 1 {
 		return lists[0], [][]uint32{nil}
@@ -215,7 +220,7 @@ func mergeOrdered[T cmp.Ordered](lists [][]T) (all []T, places [][]uint32) {
 	}
 }
 
-// rename makes refs name entities and keys by other places; nil: they stay.
+// rename replaces the places of entities and keys in refs by those in the given tables. It changes nothing when the tables are nil.
 func rename(refs []ref, entities, keys []uint32) {
 	for i := range refs {
 		if r := &refs[i]; entities != nil {
@@ -224,9 +229,9 @@ func rename(refs []ref, entities, keys []uint32) {
 	}
 }
 
-// useLinks makes the mentions of a partition that has none those of its blocks, the oldest of which is the first, without looking any
-// up: they stay found by their order until one changes, see [mentions.index]. Mentions of sources that are gone, or that a newer block
-// has, are left out, and so are rows that are not the source's own.
+// useLinks fills the mentions of a partition that has none from its blocks, oldest first. It builds no maps: binary search finds
+// entities and keys until a mention changes, see [mentions.index]. It leaves out mentions of removed sources, mentions of sources
+// that a newer block has, and rows that do not belong to the source.
 func (p *partition) useLinks(blocks []*links) {
 	x := &p.mentions
 	var numbers [][]int64
@@ -270,16 +275,16 @@ func (p *partition) useLinks(blocks []*links) {
 	x.inOrder = true
 }
 
-// taken is what [partition.useLinks] has taken over so far.
+// taken is the state of a run of [partition.useLinks].
 type taken struct {
 	p      *partition
-	counts []uint32 // edges, by entity
+	counts []uint32 // number of edges, by entity
 	named  []keyed  // the first entity of each key
-	links  int
+	links  int      // number of all edges
 }
 
-// take takes the mentions of a block over, of sources that have none yet. emptied says that sources without mentions may have had some
-// in an earlier block.
+// take adds the mentions of a block for all sources that have none yet. emptied is true when an older block may have mentions of
+// sources that have none in this block.
 func (t *taken) take(l *links, emptied bool) {
 	p, x := t.p, &t.p.mentions
 	from, to := 0, 0
@@ -332,15 +337,15 @@ func (t *taken) take(l *links, emptied bool) {
 	}
 }
 
-// leads reports whether a ref is the first of its row and entity, which is the edge.
+// leads reports whether the ref at i is the first one of its row and entity. Each such ref is one edge.
 func leads(refs []ref, i int) bool {
 	return i == 0 || refs[i-1].row != refs[i].row || refs[i-1].entity != refs[i].entity
 }
 
-// fillEdges gives entities, which have the room for them, the edges of all sources.
+// fillEdges adds the edges of all sources to their entities, whose edge slices have enough capacity.
 func (p *partition) fillEdges() {
 	x := &p.mentions
-	var falling []uint32 // entities whose edges do not come in their order
+	var falling []uint32 // entities whose edges are not ascending by chunk
 	for _, refs := range p.refsOf {
 		for i, r := range refs {
 			if !leads(refs, i) {
@@ -358,7 +363,7 @@ func (p *partition) fillEdges() {
 	}
 }
 
-// compareRefs orders the refs of a source where entities and keys stand in their order.
+// compareRefs orders the refs of a source by row, entity and key. It needs entities and keys that are sorted.
 func compareRefs(a, b ref) int {
 	return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(a.entity, b.entity), cmp.Compare(a.key, b.key))
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// verifyNow is the size of a block's sections together up to which their checksums are
-// compared before they are used. Those of larger blocks are compared in the background
-// where they are used in place; what is decoded is always compared first.
+// verifyNow is the total size of a block's sections, in bytes, up to which the checksums of
+// its mapped sections are compared before use. In larger blocks they are compared in the
+// background. The checksum of a section that is decoded is always compared first.
 const verifyNow = 4 << 20
 
-// verifyAfter is how long the comparison in the background waits, so that the search for
-// which the partition was loaded has the processors and the disk for itself.
+// verifyAfter is the delay of the comparison in the background. Until then the search that
+// loaded the partition has the processors and the disk for itself.
 const verifyAfter = 250 * time.Millisecond
 
-// verify compares the checksum of a section.
+// verify compares the checksum of a section. The error is errFormat.
 func (b *block) verify(s section) error {
 	sum := uint32(0)
 	for rest := b.bytes(s); len(rest) > 0; {
@@ -37,10 +37,10 @@ func (b *block) verify(s section) error {
 	return nil
 }
 
-// verifyBytes is how many bytes of a section are compared at once: the pages of a longer one are dropped part by part.
+// verifyBytes is the number of bytes that verify reads at once. After each part of a longer section it drops the pages of that part.
 const verifyBytes = 1 << 20
 
-// size is the number of bytes of all sections.
+// size returns the number of bytes of all sections.
 func (b *block) size() (n uint64) {
 	for _, s := range b.sections {
 		n += s.length
@@ -48,7 +48,7 @@ func (b *block) size() (n uint64) {
 	return n
 }
 
-// find returns the section of a kind in place; nil: there is none.
+// find returns the section of a kind and its mapped bytes, or nil when the block has none.
 func (b *block) find(kind sectionKind) (section, []byte) {
 	for _, s := range b.sections {
 		if s.kind == kind {
@@ -58,7 +58,7 @@ func (b *block) find(kind sectionKind) (section, []byte) {
 	return section{}, nil
 }
 
-// bytesOf returns the section of a kind, its checksum compared; nil: there is none.
+// bytesOf returns the bytes of the section of a kind after comparing their checksum, or nil when the block has none.
 func (b *block) bytesOf(kind sectionKind) ([]byte, error) {
 	s, data := b.find(kind)
 	if data == nil {
@@ -67,7 +67,7 @@ func (b *block) bytesOf(kind sectionKind) ([]byte, error) {
 	return data, b.verify(s)
 }
 
-// read decodes what the block says beside vectors and postings.
+// read decodes the sections of the block other than vectors and postings.
 func (b *block) read() (*content, error) {
 	c := new(content)
 	for kind, decode := range map[sectionKind]func(data []byte) error{
@@ -87,11 +87,11 @@ func (b *block) read() (*content, error) {
 	return c, nil
 }
 
-// open opens the vectors and postings; check asks for their checksums and that of the
-// rows. Errors are errFormat.
+// open opens the vectors and postings. If check is true it first compares their checksums
+// and that of the rows. Errors are errFormat.
 func (b *block) open(check bool) (*segment, error) {
 	seg := &segment{block: b}
-	vectors := -1 // the section that waits for its places
+	vectors := -1 // a section of vectors whose section of places has not come yet
 	for i, s := range b.sections {
 		if s.kind == secPlaces || check && s.kind != secTags && s.kind != secGraph && s.kind != secLinks {
 			if err := b.verify(s); err != nil {
@@ -137,8 +137,7 @@ func (seg *segment) openVectors(s section, places []byte) error {
 	return nil
 }
 
-// verifyLater compares, in the background, the checksums that were not compared when
-// blocks were read.
+// verifyLater compares in the background the checksums that loadPartition did not compare.
 func (x *index) verifyLater(blocks []*block) {
 	for _, b := range blocks {
 		if b.size() <= verifyNow || b.checked.Swap(true) {
@@ -157,15 +156,15 @@ func (x *index) verifyLater(blocks []*block) {
 	}
 }
 
-// rereadBytes is the size of the reads of reread.
+// rereadBytes is the number of bytes that reread reads at once.
 const rereadBytes = 1 << 18
 
-// reread compares the checksums of all sections with what is in the file. It reads the
-// file and not the mapping, which would make every page of it resident.
+// reread compares the checksums of all sections. It reads the file and not the mapping,
+// because reading the mapping would make every page of it resident.
 func (b *block) reread(ctx context.Context, c *atrest.Cipher) error {
 	f, err := openDisk(b.file.path, b.file.id, c)
 	if err != nil {
-		return err // it was merged away
+		return err // a merge may have removed the file
 	}
 	defer func() { _ = f.Close() }() // only read
 	buf := make([]byte, rereadBytes)
@@ -188,9 +187,9 @@ func (b *block) reread(ctx context.Context, c *atrest.Cipher) error {
 	return nil
 }
 
-// loadPartition builds a partition from its blocks, from the oldest to the newest:
-// what searches without a filter need, and the rest when need asks for it. It takes a reference to
-// the file of each block. Errors speak of damage.
+// loadPartition builds a partition from its blocks, oldest first. It loads only the data
+// that searches without a filter need; other facets are built on demand. It takes a
+// reference to the file of each block. An error means damage.
 func loadPartition(class backend.Class, blocks []*block) (*partition, error) {
 	p := newPartition(class)
 	p.ready.Store(0)
@@ -212,7 +211,7 @@ func loadPartition(class backend.Class, blocks []*block) (*partition, error) {
 	return p, nil
 }
 
-// giveBack makes the partition useless. The caller holds mu.
+// giveBack releases the files of the partition, which cannot be used afterwards. The caller holds mu.
 func (p *partition) giveBack() {
 	p.gone = true
 	for _, s := range p.segments {

@@ -1,18 +1,19 @@
 // Package local keeps the indexes of workspaces on one machine: vectors, keywords
 // and the graph of chunks, in memory and in index files beside the store.
 //
-// A workspace's change feed is applied to partitions in memory. A partition is
-// columns of rows, one row a chunk, in order of arrival; the rows of a source
-// version stand together. Every search is answered from these columns, an
-// 8-bit scan of vectors and postings of terms.
+// A workspace's change feed is applied to partitions in memory. A partition stores its
+// rows as columns. A row is one chunk. Rows are in order of arrival, and the rows of a
+// source version are adjacent. Searches use these columns, an 8-bit scan of vectors, and
+// posting lists of terms.
 //
-// A flush writes what came since the one before to a new index file, one block for
-// each partition, and publishes it in a manifest with the sequence number that the
-// files cover. Vectors and postings are then used where the file is mapped, and so are
-// the columns when a partition is used after a restart or an eviction.
-// Files never change: deletions and changes are said again by newer files, and
-// merged away in the background. Damage costs nothing but time: the files are
-// dropped and the feed is replayed.
+// A flush writes all changes since the previous flush to a new index file, one block for
+// each partition. It then publishes a manifest that lists the files and the sequence
+// number that they cover. Searches read vectors and postings from the mapped file. After a
+// restart or an eviction they also read the columns from there.
+//
+// Files never change. Newer files record deletions and changes, and merges in the
+// background remove the outdated rows. If files are damaged, they are dropped and the
+// feed is replayed, so that no data is lost.
 package local
 
 import (
@@ -31,21 +32,22 @@ import (
 
 // Options changes how indexes are kept. Nil is the zero value.
 type Options struct {
-	// CacheBytes bounds the memory of indexes over all workspaces, about. Partitions
-	// that were not used for the longest time are forgotten and come back from their
-	// files. What is mapped is left to the operating system and does not count. 0 is
-	// 1 GiB; negative is no bound.
+	// CacheBytes is the approximate limit of the memory of all indexes of all workspaces.
+	// Above it the least recently used partitions are evicted and later loaded from their
+	// files again. Mapped files do not count: the operating system manages their pages.
+	// 0: 1 GiB. Negative: no limit.
 	CacheBytes int64
-	// MapVectors maps the float32 rows of large partitions, where more than 20,000 vectors of 200
-	// dimensions or more are searched by codes. Without it searches read the few rows that they look
-	// at from the file: of 384 dimensions some 100 bytes a vector stay resident, not up to 1,940
-	// that the system takes back when it wants them. Mapped, a search takes half the time or less.
+	// MapVectors maps the float32 vectors of large partitions: those whose vectors are searched by
+	// codes, because they are more than 20,000 and have 200 dimensions or more. If it is false,
+	// searches read the few vectors that they need from the file. With 384 dimensions about 100 bytes
+	// a vector then stay resident. With mapping it is up to 1,940 bytes, which the operating system
+	// can reclaim, and a search takes half the time or less. Default: false.
 	MapVectors bool
-	// EncryptionKey encrypts index files, block by block (AES-256-GCM); 32 bytes. An encrypted file is not mapped: what is opened of it is
-	// in memory, and counts in CacheBytes. Files that the key does not open are built again from the store. Default: none.
+	// EncryptionKey encrypts index files, block by block (AES-256-GCM). It has 32 bytes. Encrypted files are not mapped: their opened
+	// parts are in memory and count in CacheBytes. Files that the key cannot decrypt are rebuilt from the store. Default: no encryption.
 	EncryptionKey []byte
-	// Logger gets what an operator should know: damage found, files rebuilt. It
-	// never gets content. Nil is silent.
+	// Logger gets messages for operators, such as damage found and files rebuilt. The
+	// messages never have content. Nil: no messages.
 	Logger *slog.Logger
 }
 
@@ -62,15 +64,16 @@ var _ backend.Indexers = (*Indexers)(nil)
 
 const defaultCacheBytes = 1 << 30
 
-// limits are the sizes at which indexes change their ways.
+// limits are settings that all indexes of a deployment share.
 type limits struct {
-	exactRows int            // vectors of a block above which they are searched by lists
-	readFrom  int64          // bytes of a file from which on it stays open beside its mapping; 0: never
+	exactRows int            // number of vectors of a block above which they are searched by lists
+	readFrom  int64          // size in bytes from which a mapped file also stays open for reading; 0: never
 	cipher    *atrest.Cipher // of index files; nil: none
 }
 
-// Open returns the indexes kept in dir, the folder of the deployment. It does no
-// I/O; folders are made when there is something to write.
+// Open returns the indexes in dir, the folder of the deployment. It does no I/O: folders
+// are created with the first file. It returns an error when dir is empty or the
+// EncryptionKey has not 32 bytes.
 func Open(dir string, o *Options) (*Indexers, error) {
 	if dir == "" {
 		return nil, errors.New("open indexes: no folder named")
@@ -101,8 +104,8 @@ func Open(dir string, o *Options) (*Indexers, error) {
 	return x, nil
 }
 
-// OpenIndexes opens the indexes of the workspace uid, which are one value.
-// [backend.ErrConflict] when they are open.
+// OpenIndexes opens the indexes of the workspace uid. One value serves as all of them.
+// It returns [backend.ErrConflict] when they are open already.
 func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
 	ix, err := x.open.Open(ctx, uid, func() (*index, error) { return x.openIndex(uid) })
 	if err != nil {
@@ -112,7 +115,7 @@ func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSe
 }
 
 // RemoveIndexes deletes the index files of the workspace uid.
-// [backend.ErrConflict] when it is open.
+// It returns [backend.ErrConflict] when the workspace is open.
 func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
 	return x.open.Remove(ctx, uid, func() error {
 		if err := os.RemoveAll(x.path(uid)); err != nil {
@@ -122,14 +125,13 @@ func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
 	})
 }
 
-// Close closes the workspaces still open. It waits for calls that are under way.
-// Closing again does nothing.
+// Close closes all open workspaces. It waits for running calls. A second Close does nothing.
 func (x *Indexers) Close() error {
 	_, err := x.open.Close()
 	return err
 }
 
-// path is the folder of a workspace's index files; uid has been checked.
+// path returns the folder of a workspace's index files. The caller has checked uid.
 func (x *Indexers) path(uid string) string {
 	return filepath.Join(x.dir, "tenants", uid[:2], uid, "index")
 }

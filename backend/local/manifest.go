@@ -12,10 +12,11 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// The manifest says which files count, from the oldest to the newest, and which
-// change is the last that they cover. Little-endian: magic (8), version (4), number
-// of files (4), sequence number (8), next file id (8), epoch of that change (8), which version 1 does not have; for each file id (8), size
-// (8) and the checksum of its header (4); CRC-32C of all that (4).
+// The manifest lists the current index files, oldest first, and the last change that they
+// cover. Its format, little-endian, with sizes in bytes: magic (8), version (4), number of
+// files (4), sequence number of the change (8), next file id (8), epoch of the change (8,
+// not in version 1); for each file its id (8), size (8) and header checksum (4); CRC-32C of
+// everything before (4).
 const (
 	manifestName    = "MANIFEST"
 	manifestMagic   = "cmlocman"
@@ -86,7 +87,7 @@ func decodeManifest(b []byte) (*manifest, error) {
 	return m, nil
 }
 
-// readManifest returns the manifest of a folder; nil when there is none.
+// readManifest returns the manifest of a folder, or nil when it has none.
 func readManifest(dir string) (*manifest, error) {
 	b, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,13 +99,13 @@ func readManifest(dir string) (*manifest, error) {
 	return decodeManifest(b)
 }
 
-// syncFrom is the size of all index files of a workspace from which on they survive
-// a crash of the machine, and not only of the process. Until then they are built again
-// sooner than the disk confirms four writes, and what a crash tears is found before
-// it is used: damage at this size always is, by its checksum.
+// syncFrom is the total size of a workspace's index files, in bytes, from which they are
+// synced, so that they survive a crash of the machine and not only of the process. Smaller
+// ones are rebuilt faster than a disk confirms four writes. A file that a crash has torn is
+// found before use, because the checksums of files of this size are always compared first.
 const syncFrom = 1 << 20
 
-// durable reports whether the files that m names have to survive a crash of the machine.
+// durable reports whether the files of m are synced to survive a crash of the machine.
 func (m *manifest) durable() bool {
 	size := int64(0)
 	for _, f := range m.files {
@@ -113,8 +114,8 @@ func (m *manifest) durable() bool {
 	return size >= syncFrom
 }
 
-// publish makes m the manifest of a folder. The files that it names are durable when
-// it is.
+// publish replaces the manifest of a folder by m. It syncs the folder before and after if
+// m is durable; the files that m names are then already synced.
 func (m *manifest) publish(dir string) error {
 	sync, syncDir := (*os.File).Sync, syncDir
 	if !m.durable() {
@@ -144,7 +145,7 @@ func (m *manifest) open(dir string, l limits) ([]*file, error) {
 	return m.each(func(id uint64) (*file, error) { return openFile(dir, id, l) })
 }
 
-// check opens the files of the manifest for a look at their directories.
+// check reads the directories of the manifest's files and closes the files again.
 func (m *manifest) check(dir string, c *atrest.Cipher) ([]*file, error) {
 	return m.each(func(id uint64) (*file, error) {
 		f, osf, err := checkFile(dir, id, c)
@@ -178,7 +179,7 @@ func (m *manifest) each(open func(id uint64) (*file, error)) (files []*file, err
 	return files, nil
 }
 
-// sweep removes index files that do not count: what a crash left behind.
+// sweep removes the index files in dir that are not in keep. A crash can leave such files behind.
 func sweep(dir string, keep []*file) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -195,7 +196,7 @@ func sweep(dir string, keep []*file) error {
 	for _, e := range entries {
 		name := e.Name()
 		if ours := strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, tempSuffix); ours && !counts[name] {
-			if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) { // a merge that gives up removes its own
+			if err := os.Remove(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) { // a cancelled merge may have removed its file meanwhile
 				errs = append(errs, err)
 			}
 		}
@@ -203,7 +204,7 @@ func sweep(dir string, keep []*file) error {
 	return errors.Join(errs...)
 }
 
-// removeAll removes the manifest and all index files, the manifest first.
+// removeAll removes the manifest and then all index files.
 func removeAll(dir string) error {
 	err := os.Remove(filepath.Join(dir, manifestName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

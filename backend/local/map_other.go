@@ -9,8 +9,8 @@ import (
 	"os"
 )
 
-// mapFile reads a whole file of a known size; unmapFile leaves the bytes to the
-// garbage collector.
+// mapFile reads a whole file of the given size into memory. The garbage collector frees
+// the bytes; unmapFile does nothing.
 func mapFile(f *os.File, size int64) ([]byte, error) {
 	if size <= 0 || size > math.MaxInt {
 		return nil, fmt.Errorf("read a file of %d bytes", size)
@@ -20,7 +20,7 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return data, err
 }
 
-// mapMemory returns memory that unmapFile leaves to the garbage collector.
+// mapMemory returns size bytes of memory, which the garbage collector frees.
 func mapMemory(size int64) ([]byte, error) {
 	if size <= 0 || size > math.MaxInt {
 		return nil, fmt.Errorf("map %d bytes", size)
@@ -28,10 +28,10 @@ func mapMemory(size int64) ([]byte, error) {
 	return make([]byte, size), nil
 }
 
-// dropPages does nothing: files are on the heap.
+// dropPages does nothing, because mapFile puts files on the heap.
 func dropPages([]byte) {}
 
 func unmapFile([]byte) error { return nil }
 
-// syncDir does nothing: these systems keep names in order by themselves.
+// syncDir does nothing: folders cannot be synced on these systems.
 func syncDir(string) error { return nil }

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a whole file of a known size for reading. The bytes are good until
+// mapFile maps a whole file of the given size for reading. The bytes are valid until
 // unmapFile.
 func mapFile(f *os.File, size int64) ([]byte, error) {
 	if size <= 0 || size > math.MaxInt {
@@ -19,7 +19,7 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 	return unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 }
 
-// mapMemory returns memory outside the heap, good until unmapFile.
+// mapMemory returns size bytes of memory outside the heap, valid until unmapFile.
 func mapMemory(size int64) ([]byte, error) {
 	if size <= 0 || size > math.MaxInt {
 		return nil, fmt.Errorf("map %d bytes", size)
@@ -27,12 +27,12 @@ func mapMemory(size int64) ([]byte, error) {
 	return unix.Mmap(-1, 0, int(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
 }
 
-// dropPages takes the pages of a mapped file that were read so far out of the memory of the process. They are read again from the file.
+// dropPages removes resident pages of a mapped file from the memory of the process. A later access reads them from the file again.
 func dropPages(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }
 
 func unmapFile(data []byte) error { return unix.Munmap(data) }
 
-// syncDir makes the names in a folder survive a crash.
+// syncDir syncs a folder, so that the names of its files survive a crash of the machine.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
