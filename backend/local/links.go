@@ -311,7 +311,7 @@ func (t *taken) take(l *links, emptied bool) {
 		own := l.refs[to:to]
 		for _, r := range refs {
 			if r.row >= first && r.row < behind {
-				own = append(own, r) // never ahead of what is read
+				own = append(own, r) // own overwrites only refs that were already read
 			}
 		}
 		if !slices.IsSortedFunc(own, compareRefs) {

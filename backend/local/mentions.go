@@ -8,25 +8,25 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// mentions is the edges between rows and entities.
+// mentions stores the edges between rows and entities.
 type mentions struct {
 	entities []entity
-	place    map[int64]uint32 // in entities, by number
-	free     []uint32
-	shared   int // entities with two rows or more
-	links    int // their edges
-	edges    int // refs of all sources
+	place    map[int64]uint32 // place in entities, by number
+	free     []uint32         // unused places in entities
+	shared   int              // entities with two rows or more
+	links    int              // edges of the shared entities
+	edges    int              // refs of all sources
 
 	keys  []key
-	keyOf map[string]uint32 // in keys, by text
-	freeK []uint32
+	keyOf map[string]uint32 // place in keys, by text
+	freeK []uint32          // unused places in keys
 
-	// Entities rise by number and keys by text, and both are found by that: place and keyOf are empty.
+	// inOrder is true while entities are sorted by number and keys by text. Binary search then finds them, and place and keyOf are empty.
 	inOrder bool
-	ordered int // live entities then
+	ordered int // live entities while inOrder
 }
 
-// index makes entities and keys findable when their order is about to end. The caller holds mu.
+// index fills place and keyOf before a change that would break the sorting of entities and keys. The caller holds mu.
 func (x *mentions) index() {
 	if !x.inOrder && x.place != nil {
 		return
@@ -45,7 +45,7 @@ func (x *mentions) index() {
 	}
 }
 
-// count is the number of entities.
+// count returns the number of live entities.
 func (x *mentions) count() int {
 	if x.inOrder {
 		return x.ordered
@@ -53,7 +53,7 @@ func (x *mentions) count() int {
 	return len(x.place)
 }
 
-// entity is one that live rows mention.
+// entity is an entity that live rows mention.
 type entity struct {
 	num   int64
 	live  bool
@@ -65,7 +65,7 @@ type edge struct {
 	weight float32
 }
 
-// key is a name of entities, with the number of edges under it.
+// key is a name of entities. named has the number of edges under this name, by entity.
 type key struct {
 	text  string
 	named []keyed
@@ -76,8 +76,8 @@ type keyed struct {
 	n      int
 }
 
-// ref is an edge as its source keeps it. Of several with one row and entity, which
-// differ by key, the first carries the weight.
+// ref is a mention as its source stores it. Several refs may have the same row and entity
+// and differ by key. The first of them has the weight of the edge.
 type ref struct {
 	row, entity, key uint32
 	weight           float32
@@ -111,8 +111,8 @@ func (x *mentions) grow(n int) {
 	}
 }
 
-// putGraph replaces the mentions of a source. Mentions of chunks that are not the
-// source's are left out. The caller holds mu.
+// putGraph replaces the mentions of a source. It ignores mentions of chunks that belong to
+// other sources. The caller holds mu.
 func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
 	at, ok := p.find(num)
 	if !ok {
@@ -134,13 +134,13 @@ func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
 	}
 }
 
-// add gives a source without mentions those in refs, which it keeps.
+// add adds refs to a source that has no mentions. It keeps the slice.
 func (x *mentions) add(p *partition, at uint32, refs []ref) {
 	order := func(a, b ref) int {
 		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(x.entities[a.entity].num, x.entities[b.entity].num),
 			cmp.Compare(a.key, b.key))
 	}
-	if !slices.IsSortedFunc(refs, order) { // those of files mostly are
+	if !slices.IsSortedFunc(refs, order) { // refs from files are mostly sorted already
 		slices.SortStableFunc(refs, order)
 	}
 	refs = foldRefs(refs)
@@ -154,7 +154,7 @@ func (x *mentions) add(p *partition, at uint32, refs []ref) {
 	}
 }
 
-// foldRefs adds up the weights of equal edges, and drops repeated keys.
+// foldRefs adds up the weights of refs with the same row and entity, and drops repeated keys. refs are sorted.
 func foldRefs(refs []ref) []ref {
 	out := refs[:0]
 	head := 0
@@ -210,7 +210,7 @@ func (x *mentions) key(text string) uint32 {
 	return k
 }
 
-// name counts an edge under its key.
+// name counts a ref under its key.
 func (x *mentions) name(r ref) {
 	k := &x.keys[r.key]
 	for i := range k.named {
@@ -244,7 +244,7 @@ func (x *mentions) join(p *partition, r ref) {
 	}
 }
 
-// edgeAt returns where the edge of a row stands or would stand.
+// edgeAt returns the place of the edge of a row, or the place at which to insert it.
 func (p *partition) edgeAt(edges []edge, row uint32) int {
 	i, _ := slices.BinarySearchFunc(edges, p.chunk[row], func(e edge, chunk int64) int {
 		return cmp.Compare(p.chunk[e.row], chunk)
@@ -252,7 +252,7 @@ func (p *partition) edgeAt(edges []edge, row uint32) int {
 	return i
 }
 
-// remove takes all edges of a source out.
+// remove removes all mentions of a source.
 func (x *mentions) remove(p *partition, at uint32) {
 	refs := p.refsOf[at]
 	if len(refs) == 0 {
@@ -288,7 +288,7 @@ func (x *mentions) remove(p *partition, at uint32) {
 	p.refsOf[at] = nil
 }
 
-// unname takes an edge from its key.
+// unname removes a ref from the count of its key.
 func (x *mentions) unname(r ref) {
 	k := &x.keys[r.key]
 	for i := range k.named {

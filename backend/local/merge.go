@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	// mergeFiles is the least number of files that are merged together, and mergeShare
-	// how much larger than all newer ones together a file may be to take part. So
-	// files grow geometrically and a row is written again a logarithmic number of times.
+	// mergeFiles is the least number of files in a merge. A file takes part if it is at most
+	// mergeShare times as large as all newer files together. So file sizes grow
+	// geometrically and a row is rewritten a logarithmic number of times.
 	mergeFiles = 4
 	mergeShare = 2
-	// dropShare is the share of rows that have to be gone for all files to be merged.
+	// dropShare: all files are merged when more than 1/dropShare of their rows are dropped.
 	dropShare = 4
-	// idleFiles, idleShare are mergeFiles, and mergeShare and dropShare, where nothing else is to be done: fewer files are searched and opened sooner, and
-	// what was deleted is off the disk. A file is written again only when it has grown by an eighth.
+	// idleFiles and idleShare replace mergeFiles, and mergeShare and dropShare, while the workspace is idle. Searches then read fewer files,
+	// and deleted rows leave the disk sooner. A file is rewritten only when the newer files have at least an eighth of its size.
 	idleFiles, idleShare = 2, 8
-	// filesMax is the number of files from which on all are merged, whatever their sizes.
+	// filesMax is the number of files from which all files are merged, whatever their sizes.
 	filesMax = 24
 )
 
-// mergeDue returns the files to merge next, which stand side by side; nil: none.
+// mergeDue returns the files to merge next, or nil. They are adjacent in x.files.
 // The caller holds publishing.
 func (x *index) mergeDue() []*file { return x.due(mergeFiles, mergeShare, dropShare) }
 
-// tidyDue is mergeDue while nothing else is to be done.
+// tidyDue is mergeDue with the limits of an idle workspace.
 func (x *index) tidyDue() []*file { return x.due(idleFiles, idleShare, idleShare) }
 
 func (x *index) due(least int, share int64, dropShare int) []*file {
@@ -60,10 +60,11 @@ func (x *index) due(least int, share int64, dropShare int) []*file {
 	return nil
 }
 
-// mergeAll merges until nothing is due.
+// mergeAll merges files until mergeDue returns none.
 func (x *index) mergeAll(ctx context.Context) { x.mergeWhile(ctx, x.mergeDue) }
 
-// Tend implements [backend.Tender]: files are merged in the background that otherwise wait for more. A workspace that sleeps is not woken.
+// Tend implements [backend.Tender]. It starts a background merge of files that mergeDue would leave until there are more of them.
+// It does nothing in a workspace that is asleep.
 func (x *index) Tend(ctx context.Context) (more bool, err error) {
 	if !x.awake.Load() {
 		return false, nil
@@ -80,7 +81,7 @@ func (x *index) Tend(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// mergeWhile merges as long as something is due.
+// mergeWhile merges as long as due returns files.
 func (x *index) mergeWhile(ctx context.Context, due func() []*file) {
 	for ctx.Err() == nil {
 		x.publishing.Lock()
@@ -108,15 +109,15 @@ func (x *index) mergeWhile(ctx context.Context, due func() []*file) {
 			x.damage(err)
 			return
 		case err != nil:
-			// What is there stays good; the next flush tries again.
+			// The existing files stay valid, and the next flush tries again.
 			x.log().Warn("index files cannot be merged", "error", err)
 			return
 		}
 	}
 }
 
-// merge writes one file in place of a run of them. whole says that the run begins
-// with the oldest file, so that nothing is left for it to take back.
+// merge writes one file that replaces a run of files. whole is true if the run begins with
+// the oldest file: the merged file then needs no deletions of older rows.
 func (x *index) merge(ctx context.Context, run []*file, id uint64, whole bool, generation int) error {
 	w, err := newFileWriter(x.dir(), id, x.owner.limits)
 	if err != nil {
@@ -165,20 +166,20 @@ func blocksByPart(run []*file) [][]*block {
 	return out
 }
 
-// replace makes the merged file count in place of its run.
+// replace replaces a run of files by the merged file, in the manifest and in the loaded partitions.
 func (x *index) replace(run []*file, f *file, generation int) error {
 	segments, err := openSegments(f)
 	if err != nil {
 		return err
 	}
-	if f.size >= syncFrom { // sooner than others have to wait for it
+	if f.size >= syncFrom { // sync before taking the locks, so that nobody waits for it
 		if err := f.sync(); err != nil {
 			return err
 		}
 	}
 	x.counting.Lock()
 	defer x.counting.Unlock()
-	f.acquire() // once it counts it may be forgotten meanwhile
+	f.acquire() // after publishing, the index may release f at any time
 	defer f.release()
 	defer f.dropPages(f.data)
 	if err := x.replaceOnDisk(run, f, generation); err != nil {
@@ -186,7 +187,7 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	}
 	defer func() {
 		for _, r := range run {
-			_ = os.Remove(r.path) // the next opening tries again
+			_ = os.Remove(r.path) // if it fails, the next opening removes the file
 			r.release()
 		}
 	}()
@@ -213,7 +214,7 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	if x.generation != generation {
-		return nil // the merged file was forgotten with all others
+		return nil // a reset has dropped all files, the merged one included
 	}
 	old := make(map[*file]bool, len(run))
 	for _, r := range run {
@@ -231,12 +232,12 @@ func (x *index) replace(run []*file, f *file, generation int) error {
 	return nil
 }
 
-// replaceOnDisk makes the merged file count in place of its run. Changes are applied meanwhile.
+// replaceOnDisk publishes a manifest with the merged file in place of its run. Changes can be applied meanwhile.
 func (x *index) replaceOnDisk(run []*file, f *file, generation int) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
 	if x.generation != generation {
-		return context.Canceled // everything was forgotten meanwhile
+		return context.Canceled // a reset has dropped all files meanwhile
 	}
 	at := slices.Index(x.files, run[0])
 	next := slices.Clone(x.files[:at])
@@ -244,9 +245,9 @@ func (x *index) replaceOnDisk(run []*file, f *file, generation int) error {
 	return x.publish(next, x.flushed, x.flushedIn)
 }
 
-// replaceBlocks puts a merged block where those of the old files stood; nil when nothing
-// is left of them. A partition that has read nothing but runs begins again. The caller
-// holds applying.
+// replaceBlocks replaces a slot's blocks of old files by the merged block b, which is nil
+// when no rows are left. A partition that has only runs and no columns is unloaded, and
+// loaded again at its next use. The caller holds applying.
 func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *adoption) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -279,7 +280,7 @@ func (x *index) replaceBlocks(s *slot, old map[*file]bool, b *block, seg *adopti
 	return p.replace(old, seg)
 }
 
-// replace exchanges segments. The caller holds mu.
+// replace replaces the segments of old files by the merged segment; seg is nil when there is none. The caller holds mu.
 func (p *partition) replace(old map[*file]bool, seg *adoption) error {
 	var segments []*segment
 	var vectors []*vectorPart

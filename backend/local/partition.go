@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// titleWeight is how often the terms of a title count, as package backend says.
+	// titleWeight is the weight of title terms, see [backend.Keywords].
 	titleWeight = 3
 
 	flagQuestion = 1
@@ -22,87 +22,87 @@ const (
 	flagFirst    = 8
 	flagSecond   = 16
 
-	// none is no place in a table.
+	// none stands for "no place in a table".
 	none = ^uint32(0)
-	// noTime is the unknown time as it is stored; it sorts before all others.
+	// noTime is the stored form of an unknown time. It sorts before all others.
 	noTime = int64(backend.NoTime)
 )
 
-// partition is the columns of one class of one sub-tenant, in memory or where its
-// first file is mapped, over the vectors and postings of flushed rows in files. One
-// goroutine writes, any number read under mu. A writer that only adds does most of
-// its work without the lock: rows beyond the live set are not seen.
+// partition is the index of one class of one sub-tenant. Its columns are in memory or in
+// the mapped first file. Vectors and postings of flushed rows are in files. One goroutine
+// writes; any number read while they hold mu. A writer that only adds rows does most of
+// its work without the lock, because readers ignore rows that are not in the live set.
 type partition struct {
 	class backend.Class
 	mu    sync.RWMutex
-	gone  bool          // what is mapped was given back: look the partition up again
-	ready atomic.Uint32 // the facets that are there
+	gone  bool          // the mapped files were released: the caller looks the partition up again
+	ready atomic.Uint32 // the facets that are built
 
-	runs []*columns // instead of columns of rows and sources, until those are needed
-	end  uint32     // above every row of the runs
+	runs []*columns // mapped rows of blocks, until the columns below are built from them
+	end  uint32     // first row number above all rows of the runs
 
 	// By row.
-	inPlace bool // the columns of rows and sources are those of the first segment's file
+	inPlace bool // the columns of rows and sources lie in the mapped file of the first segment
 	chunk   []int64
 	ordinal []int32
-	of      []uint32 // source
-	speaker []uint32 // in names
+	of      []uint32 // place of the source
+	speaker []uint32 // place in names
 	flags   []uint8
 	live    *bitset.Set
 	liveN   int
-	rowOf   numtable.Table // by chunk
-	rising  bool           // chunks rise with rows; those of dead rows may be repeated
+	rowOf   numtable.Table // row by chunk
+	rising  bool           // chunks ascend with rows; chunks of dead rows may be repeated
 
-	lastChunk int64 // the greatest
+	lastChunk int64 // the greatest chunk
 
 	// By source.
 	sourceNum   []int64
-	sources     []source // never changed
+	sources     []source // elements never change
 	links       []link
 	tagsOf      [][]uint64
 	refsOf      [][]ref
 	sourceOf    numtable.Table
 	liveSources int
 
-	names  []string          // interned; 0 is empty
-	nameOf map[string]uint32 // nil: to be made
+	names  []string          // interned strings; names[0] is empty
+	nameOf map[string]uint32 // place in names; nil until needed
 
 	tags     tagIndex
-	blocks   []*block     // what was read from files
+	blocks   []*block     // blocks that the partition was loaded from
 	segments []*segment   // the flushed rows, by block
-	words    *lexical.Mem // the tail: rows from tailFrom on
+	words    *lexical.Mem // postings of the tail: rows from tailFrom on
 	vectors  []*vectorPart
-	kept     atomic.Int64 // keptBytes as counted in the cache
+	kept     atomic.Int64 // the keptBytes that the cache counts now
 	sessions sessions
 	mentions mentions
 	sealed   *sealed // the rows before tailFrom that are not in a file yet; nil: none
 
-	// What the next flush has to say. Only the writer uses these.
+	// State for the next flush. Only the writer uses it.
 	tailFrom     uint32
 	tailTerms    int64
-	flushAt      int  // rows of the tail from which on it is flushed unasked
-	cleared      bool // what is in files no longer counts
+	flushAt      int  // number of tail rows from which a flush starts by itself
+	cleared      bool // all rows in files are deleted
 	dropped      []storedDrop
 	droppedRows  int
-	changedTags  map[uint32]struct{} // flushed sources
-	changedGraph map[uint32]struct{}
+	changedTags  map[uint32]struct{} // flushed sources with changed tags
+	changedGraph map[uint32]struct{} // flushed sources with changed mentions
 }
 
-// segment is the postings of a block. A partition holds a reference to its file.
+// segment is the opened postings and vectors of a block. A partition holds a reference to its file.
 type segment struct {
 	block *block
 	words *lexical.Segment // nil: none
 	parts []*vectorPart
 }
 
-// source is a source version as it lies in files. Its rows are first to
+// source is a source version, in the layout of index files. Its rows are first to
 // first+rows-1, by ordinal.
 type source struct {
 	time        int64 // microseconds since 1970, or noTime
-	length      int64 // terms of its rows
+	length      int64 // number of terms of its rows
 	first, rows uint32
-	name        uint32 // explicit session
-	zero        uint32
+	name        uint32 // place of the explicit session in names; 0: none
+	zero        uint32 // padding, always 0
 }
 
 func newPartition(class backend.Class) *partition {
@@ -126,9 +126,9 @@ func newPartition(class backend.Class) *partition {
 	return p
 }
 
-// views appends the parts of the keyword index to views, with the rows that may be found. Rows of
-// segments that are not live are deleted there as well, so that the live rows altogether need
-// no filter; the tail has rows that are not live yet.
+// views appends the parts of the keyword index to views, each with the set of rows that a search may find.
+// If accept is the live set, segments need no filter: rows that are not live are deleted from their
+// postings too. The tail still needs one, because it has rows that are not live yet.
 func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.View {
 	inSegments, below := accept, uint32(0)
 	if accept == p.live {
@@ -148,7 +148,7 @@ func (p *partition) views(views []lexical.View, accept *bitset.Set) []lexical.Vi
 	return append(views, lexical.View{Part: p.words, Accept: accept, Below: below})
 }
 
-// deleteWords takes a row out of the keyword index.
+// deleteWords deletes a row from the keyword index.
 func (p *partition) deleteWords(row uint32) error {
 	if row >= p.tailFrom {
 		_, err := p.words.Delete(row)
@@ -175,7 +175,7 @@ func (p *partition) find(num int64) (uint32, bool) {
 	return at, ok && p.alive(at)
 }
 
-// alive reports whether a source is live: its rows come and go together.
+// alive reports whether a source is live. Its first row tells, because all its rows are added and removed together.
 func (p *partition) alive(at uint32) bool { return p.live.Has(p.sources[at].first) }
 
 // row returns the row of a live chunk.
@@ -190,7 +190,7 @@ func (p *partition) row(chunk int64) (row uint32, ok bool) {
 	return row, ok && p.live.Has(row)
 }
 
-// intern returns the number of a string.
+// intern returns the place of a string in names, and adds it if needed.
 func (p *partition) intern(s string) uint32 {
 	if s == "" {
 		return 0

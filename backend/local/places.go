@@ -6,17 +6,17 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// places numbers rows that rise, from 0 on: the place of a row in a part of the vectors. It is
-// kept as runs of rows that follow each other, mostly one.
+// places maps ascending rows to consecutive places from 0 on. The place of a row is the index of its
+// vector in a vectorPart. Rows are stored as runs of consecutive rows; mostly there is one run.
 type places struct {
 	runs []run
 	n    uint32
 }
 
-// run is rows that follow each other, up to the place of the next run.
+// run is a run of consecutive rows, from a row and its place up to the place of the next run.
 type run struct{ row, place uint32 }
 
-// add numbers rows behind all before.
+// add appends n rows from row on, which is above all rows so far.
 func (p *places) add(row, n uint32) {
 	if last := len(p.runs) - 1; last < 0 || p.runs[last].row+(p.n-p.runs[last].place) != row {
 		p.runs = append(p.runs, run{row, p.n})
@@ -24,7 +24,7 @@ func (p *places) add(row, n uint32) {
 	p.n += n
 }
 
-// end is the place behind a run.
+// end returns the place after the last one of run i.
 func (p *places) end(i int) uint32 {
 	if i+1 < len(p.runs) {
 		return p.runs[i+1].place
@@ -41,7 +41,7 @@ func (p *places) row(place uint32) uint32 {
 	return p.runs[i].row + (place - p.runs[i].place)
 }
 
-// straight returns the row of the first place where all rows follow each other.
+// straight returns the row of place 0 if there is exactly one run. ok is false otherwise.
 func (p *places) straight() (first uint32, ok bool) {
 	if len(p.runs) != 1 {
 		return 0, false
@@ -59,7 +59,7 @@ func (p *places) find(row uint32) (place uint32, ok bool) {
 	return place, place < p.end(i)
 }
 
-// before returns how many of the rows are below the given one.
+// before returns the number of rows below the given one.
 func (p *places) before(row uint32) uint32 {
 	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].row >= row }) - 1
 	if i < 0 {
@@ -68,8 +68,8 @@ func (p *places) before(row uint32) uint32 {
 	return min(p.end(i), p.runs[i].place+(row-p.runs[i].row))
 }
 
-// of returns the places of the rows in a set. They lie in words of the set where they can, else
-// in buf, which grows for them.
+// of returns the set of places of the rows in a set. It shares the words of the set if there is one
+// run whose first row is a multiple of 64. Otherwise it uses buf, which grows as needed.
 func (p *places) of(rows *bitset.Set, buf *[]uint64) *bitset.Set {
 	words := rows.Words()
 	if len(p.runs) == 1 && p.runs[0].row%64 == 0 {
@@ -88,8 +88,8 @@ func (p *places) of(rows *bitset.Set, buf *[]uint64) *bitset.Set {
 	return bitset.FromWords(out, int(p.n))
 }
 
-// copyBits puts n bits of src from the given one on into dst, where they are 0, from at on. src goes
-// on with zeros.
+// copyBits copies n bits of src, from bit from on, to bit at of dst. The bits in dst are 0 before.
+// Bits beyond the end of src count as 0.
 func copyBits(dst []uint64, at uint32, src []uint64, from, n uint32) {
 	n = min(n, uint32(max(0, 64*len(src)-int(from))))
 	if n == 0 {
@@ -114,7 +114,7 @@ func copyBits(dst []uint64, at uint32, src []uint64, from, n uint32) {
 	}
 }
 
-// bitsFrom returns 64 bits from the given one on.
+// bitsFrom returns the 64 bits of src from bit from on. Bits beyond its end are 0.
 func bitsFrom(src []uint64, from uint32) uint64 {
 	i, by := int(from/64), from&63
 	if i >= len(src) {
