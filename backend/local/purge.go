@@ -10,8 +10,8 @@ import (
 
 var _ backend.Purger = (*index)(nil)
 
-// Purge implements [backend.Purger]: it writes what is in memory alone, and merges all files into one, which holds live
-// rows only. Searches go on meanwhile.
+// Purge implements [backend.Purger]. It flushes changes that are only in memory, and merges all files into one with live rows only.
+// Searches can run meanwhile.
 func (x *index) Purge(ctx context.Context) error {
 	if err := x.Flush(ctx); err != nil {
 		return err
@@ -26,7 +26,7 @@ func (x *index) Purge(ctx context.Context) error {
 	}
 	select {
 	case err := <-done:
-		if isDamage(err) { // then everything is forgotten, and built again from live rows
+		if isDamage(err) { // then the indexes are dropped, and rebuilt from live rows
 			x.damage(err)
 			x.applying.Lock()
 			defer x.applying.Unlock()
@@ -38,7 +38,8 @@ func (x *index) Purge(ctx context.Context) error {
 	}
 }
 
-// purge merges all files, as often as others come up meanwhile. It runs as background work, so that no merge runs beside it.
+// purge merges all files into one and removes files that are no longer listed. It runs as background work, so that no other merge runs
+// at the same time.
 func (x *index) purge(ctx context.Context) error {
 	x.publishing.Lock()
 	run, generation, id := slices.Clone(x.files), x.generation, x.nextID
@@ -61,5 +62,5 @@ func (x *index) purge(ctx context.Context) error {
 	}
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
-	return sweep(x.dir(), x.files) // what could not be removed at an earlier merge
+	return sweep(x.dir(), x.files) // earlier merges may have failed to remove files
 }

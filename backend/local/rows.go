@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// prepare reads the rows of a source that are to be put, the first of which gets the row first.
+// prepare checks and orders the rows of a source before put. first is the row number of its first row.
 func (c *step) prepare(first uint32) error {
 	for i := range c.Rows {
 		if err := checkVector(c.Rows[i].Vector); err != nil {
@@ -30,18 +30,19 @@ func (c *step) prepare(first uint32) error {
 	return nil
 }
 
-// doc is what the keyword index reads of a row, in the order of the rows. It notes the row's facts.
+// doc returns the texts of row i for the keyword index, and stores the row's facts in c.facts. i counts in the order of ordinals.
 func (c *step) doc(i int) lexical.Doc {
 	in := &c.Rows[c.order[i]]
 	extra := c.extra
-	if !bytes.Equal(in.Extra, c.Rows[0].Extra) { // all chunks of a document have the same, mostly
+	if !bytes.Equal(in.Extra, c.Rows[0].Extra) { // mostly all chunks of a document have the same Extra
 		extra = rowExtra(in.Extra)
 	}
 	c.facts[i] = factsOf(&extra)
 	return lexical.Doc{Fields: fields(c.Title, in, &extra)}
 }
 
-// dropTexts clears what only the keyword index reads of the rows, and returns the size of the texts.
+// dropTexts clears the fields of the rows that only the keyword index reads, if the step owns the rows. It returns the size of the texts
+// in bytes.
 func (c *step) dropTexts() (size int) {
 	if !c.taken {
 		return 0
@@ -54,7 +55,7 @@ func (c *step) dropTexts() (size int) {
 	return size
 }
 
-// put makes the prepared rows of a source visible, in place of any before. The caller holds mu.
+// put makes the prepared rows of a source visible, and removes its previous rows. The caller holds mu.
 func (p *partition) put(c *step) error {
 	if err := p.drop(c.Source); err != nil {
 		return err
@@ -71,7 +72,7 @@ func (p *partition) put(c *step) error {
 	return nil
 }
 
-// undo forgets rows before end that were indexed and not put. They stay behind as dead ones: their numbers are used up. The caller
+// undo removes rows below end that were added to the keyword index but not put. Their row numbers stay used, as dead rows. The caller
 // holds mu.
 func (p *partition) undo(end uint32) {
 	for row := uint32(len(p.chunk)); row < end; row++ {
@@ -80,7 +81,7 @@ func (p *partition) undo(end uint32) {
 	p.skipTo(end)
 }
 
-// skipTo makes rows up to end that are never live. The caller holds mu.
+// skipTo adds dead rows, so that the next row is end. The caller holds mu.
 func (p *partition) skipTo(end uint32) {
 	n := int(end) - len(p.chunk)
 	if n <= 0 {
@@ -88,7 +89,7 @@ func (p *partition) skipTo(end uint32) {
 	}
 	p.chunk = slices.Grow(p.chunk, n)
 	for range n {
-		p.chunk = append(p.chunk, p.lastChunk) // so that they go on rising
+		p.chunk = append(p.chunk, p.lastChunk) // so that chunks stay ascending
 	}
 	p.ordinal = append(p.ordinal, make([]int32, n)...)
 	p.of = append(p.of, make([]uint32, n)...)
@@ -97,7 +98,7 @@ func (p *partition) skipTo(end uint32) {
 	p.live.Grow(len(p.chunk))
 }
 
-// publish makes indexed rows visible. The caller holds mu.
+// publish adds the source and the rows of c to the columns, and makes them live. The caller holds mu.
 func (p *partition) publish(c *step, s source) {
 	s.name = p.intern(c.Session)
 	at := p.addSource(c.Source, s)
@@ -119,7 +120,7 @@ func (p *partition) publish(c *step, s source) {
 	p.addLive(at)
 }
 
-// rowFacts is what is kept of a [backend.RowExtra].
+// rowFacts are the facts of a [backend.RowExtra] that the columns store.
 type rowFacts struct {
 	speaker string
 	flags   uint8
@@ -138,7 +139,7 @@ func factsOf(x *backend.RowExtra) rowFacts {
 	return f
 }
 
-// addSource adds a source whose rows come next.
+// addSource adds a source and returns its place. The caller adds its rows next.
 func (p *partition) addSource(num int64, s source) uint32 {
 	at := uint32(len(p.sources))
 	p.sources = append(p.sources, s)
@@ -149,7 +150,7 @@ func (p *partition) addSource(num int64, s source) uint32 {
 	return at
 }
 
-// addRow adds a row; names are already interned.
+// addRow adds a row of the source at a place, and returns the row number. The speaker is already interned.
 func (p *partition) addRow(at uint32, r storedRow) uint32 {
 	row := uint32(len(p.chunk))
 	if r.chunk <= p.lastChunk {
@@ -167,7 +168,7 @@ func (p *partition) addRow(at uint32, r storedRow) uint32 {
 	return row
 }
 
-// addLive makes a source live, all of whose rows were added.
+// addLive makes a source live after all its rows were added.
 func (p *partition) addLive(at uint32) {
 	s := &p.sources[at]
 	p.live.Grow(len(p.chunk))
@@ -187,8 +188,8 @@ func (p *partition) addLive(at uint32) {
 	}
 }
 
-// drop removes a source with everything of it; an unknown one is none. The error is
-// that of a damaged file. The caller holds mu.
+// drop removes a source with all its data, and records the removal for the next flush. It
+// ignores an unknown source. An error means a damaged file. The caller holds mu.
 func (p *partition) drop(num int64) error {
 	at, ok := p.find(num)
 	if !ok {
@@ -203,7 +204,7 @@ func (p *partition) drop(num int64) error {
 	return p.remove(at)
 }
 
-// remove takes a live source out. The caller holds mu.
+// remove removes a live source from all facets. The caller holds mu.
 func (p *partition) remove(at uint32) error {
 	s := &p.sources[at]
 	if p.has(facetGraph) {
@@ -221,7 +222,7 @@ func (p *partition) remove(at uint32) error {
 	return p.removeRows(s)
 }
 
-// removeRows takes the rows of a live source out of all that searches go through.
+// removeRows removes the rows of a live source from the vectors, the live set and the keyword index.
 func (p *partition) removeRows(s *source) error {
 	for _, v := range p.vectors {
 		v.forget(s.first, s.rows)
@@ -259,8 +260,8 @@ func (p *partition) setTags(at uint32, tags []uint64) {
 	}
 }
 
-// rowExtra decodes what stands beside a row. Foreign bytes are no error of the
-// index: such a row has no facts.
+// rowExtra decodes the Extra of a row. It returns the zero value, and no error, for bytes
+// that are no JSON of a RowExtra.
 func rowExtra(b []byte) backend.RowExtra {
 	var x backend.RowExtra
 	if len(b) > 0 && json.Unmarshal(b, &x) != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// A partition that comes from files begins with runs: the rows sections of its blocks
-// where they are mapped, not one page of which is touched before a hit lies on it.
-// Searches by vector and by keyword need no more. Columns are made of the runs once
-// anything else is asked for.
+// A partition that is loaded from files first has runs: the mapped sections of rows of its
+// blocks. A page of them is read only when a search has a hit on it. Searches by vector
+// and by keyword need only the runs. Columns are built from the runs when another facet is
+// needed.
 
-// addRun adds the rows of a block behind those before, and takes out the sources that
-// the block says are gone.
+// addRun adds the rows of a block after those of earlier blocks, and removes the sources
+// that the block lists as dropped.
 func (p *partition) addRun(c *columns) error {
 	for i, num := range c.dropNum {
 		if err := p.dropRun(num, c.dropRow[i]); err != nil {
@@ -44,13 +44,13 @@ func (p *partition) addRun(c *columns) error {
 	return nil
 }
 
-// extend notes that row numbers below end are used up.
+// extend marks the row numbers below end as used.
 func (p *partition) extend(end uint32) {
 	p.end = max(p.end, end)
 	p.live.Grow(int(p.end))
 }
 
-// runOf returns the run of a row; nil when there is none.
+// runOf returns the run that has a row, or nil.
 func (p *partition) runOf(row uint32) *columns {
 	for i := len(p.runs) - 1; i >= 0; i-- {
 		if c := p.runs[i]; row >= c.first {
@@ -63,7 +63,7 @@ func (p *partition) runOf(row uint32) *columns {
 	return nil
 }
 
-// owner returns the place of a row's source in the run.
+// owner returns the place of a row's source in the run. It returns errFormat when that place does not exist.
 func (c *columns) owner(row uint32) (uint32, error) {
 	at := c.of[row-c.first]
 	if at >= c.sources {
@@ -72,7 +72,7 @@ func (c *columns) owner(row uint32) (uint32, error) {
 	return at, nil
 }
 
-// dropRun takes a source of a run out, if it is there.
+// dropRun removes a source of a run, if it is live and begins at row.
 func (p *partition) dropRun(num int64, row uint32) error {
 	c := p.runOf(row)
 	if c == nil || !p.live.Has(row) {
@@ -92,7 +92,7 @@ func (p *partition) dropRun(num int64, row uint32) error {
 	return p.removeRows(s)
 }
 
-// hit returns what is found in a row.
+// hit returns the hit for a found row.
 func (p *partition) hit(f found) (backend.Hit, error) {
 	if p.has(facetColumns) {
 		return backend.Hit{Chunk: p.chunk[f.row], Source: p.sourceNum[p.of[f.row]], Score: f.score}, nil
@@ -108,8 +108,8 @@ func (p *partition) hit(f found) (backend.Hit, error) {
 	return backend.Hit{Chunk: c.chunk[f.row-c.first], Source: c.num[at], Score: f.score}, nil
 }
 
-// buildColumns makes columns of the runs: in place of a single one, else by copying.
-// Errors speak of damage. The caller holds mu.
+// buildColumns builds the columns from the runs. It uses a single run in place, and copies
+// several. An error means damage. The caller holds mu.
 func (p *partition) buildColumns() error {
 	if p.has(facetColumns) {
 		return nil
@@ -133,7 +133,7 @@ func (p *partition) buildColumns() error {
 	return nil
 }
 
-// useColumns has the partition use the columns of its only block in place.
+// useColumns makes the partition use the mapped columns of its only block.
 func (p *partition) useColumns(c *columns) {
 	p.inPlace = true
 	p.chunk, p.ordinal, p.of, p.speaker, p.flags = clip(c.chunk), clip(c.ordinal), clip(c.of), clip(c.speaker), clip(c.flags)
@@ -141,7 +141,7 @@ func (p *partition) useColumns(c *columns) {
 	p.names, p.nameOf = append(p.names, c.texts()...), nil
 }
 
-// copyRuns copies the columns of all runs, which take no more room than they need.
+// copyRuns copies the columns of all runs into slices of exactly the needed size.
 func (p *partition) copyRuns() {
 	sources := 0
 	for _, c := range p.runs {
@@ -186,10 +186,10 @@ func (p *partition) copyColumns(c *columns) {
 	}
 }
 
-// clip returns x without room to grow, so that appending copies it.
+// clip returns x with a capacity of its length, so that appending copies it.
 func clip[T any](x []T) []T { return x[:len(x):len(x)] }
 
-// own copies what is used in place. The caller holds mu.
+// own copies columns that lie in a mapped file. The caller holds mu.
 func (p *partition) own() {
 	if !p.inPlace {
 		return

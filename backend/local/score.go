@@ -12,7 +12,7 @@ var _ backend.ChunkScorer = (*index)(nil)
 func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backend.Hit, error) {
 	hits := q.Into[:0]
 	err := x.read(ctx, inLane(q.Part, q.Lane), facetRows, func(p *partition) error {
-		hits = hits[:0] // it may be run again
+		hits = hits[:0] // read may call this function again
 		for _, v := range p.vectors {
 			if v.live == 0 || v.dim != len(q.Vector) {
 				continue
@@ -27,7 +27,7 @@ func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backen
 	return inOrder(hits, q.Chunks), err
 }
 
-// score appends the chunks that have their vectors in a part.
+// score appends a hit for each chunk of q whose vector is in the part v.
 func (p *partition) score(ctx context.Context, v *vectorPart, q *backend.ScoreQuery, hits []backend.Hit) ([]backend.Hit, error) {
 	var places []uint32
 	first := len(hits)
@@ -56,8 +56,8 @@ func (p *partition) score(ctx context.Context, v *vectorPart, q *backend.ScoreQu
 	return hits, nil
 }
 
-// inOrder puts hits into the order of chunks, which has all of theirs: those of the parts of a
-// partition follow each other.
+// inOrder sorts hits into the order of chunks, and drops hits whose score is not a number. Before it hits
+// are grouped by the parts of a partition. chunks has the chunks of all hits.
 func inOrder(hits []backend.Hit, chunks []int64) []backend.Hit {
 	at := make(map[int64]backend.Hit, len(hits))
 	for _, h := range hits {
@@ -65,7 +65,7 @@ func inOrder(hits []backend.Hit, chunks []int64) []backend.Hit {
 	}
 	out := hits[:0]
 	for _, c := range chunks {
-		if h, ok := at[c]; ok && h.Score == h.Score { // not a number: nothing is known
+		if h, ok := at[c]; ok && h.Score == h.Score { // false if the score is not a number
 			out = append(out, h)
 			delete(at, c)
 		}

@@ -4,25 +4,25 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// sealed is a tail that a flush writes. Its rows count as flushed: what changes in them is
-// said by the next flush. Searches go through it until its block takes its place; nothing is
-// added, and rows that go are taken out of its postings.
+// sealed is a tail that a flush is writing. Its rows count as flushed: the next flush writes later
+// changes of them. Searches use it until the written block replaces it. No rows are added to it.
+// Removed rows are deleted from its postings.
 type sealed struct {
 	slot    *slot
 	p       *partition
 	from    uint32 // its first row
 	words   *lexical.Mem
 	terms   int64
-	rows    bool // some were live when it was sealed
+	rows    bool // some rows were live when it was sealed
 	vectors map[int][]placed
 	content *content
-	// Of the block.
+	// Properties of the block to write.
 	cleared          bool
-	alone            bool // it is the first of its partition
+	alone            bool // the block is the first of its partition
 	nextRow, dropped uint32
 }
 
-// seal seals the tail of the partition of a slot. The caller holds applying.
+// seal seals the tail of the slot's partition and starts a new one. The caller holds applying.
 func (s *slot) seal() *sealed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,8 +66,8 @@ func (p *partition) sealTail() *sealed {
 	return t
 }
 
-// settle puts the segment that was written of the sealed tail in its place; nil when the block
-// holds no rows. The caller holds mu. The error speaks of damage.
+// settle replaces the sealed tail by the segment that was written from it, or by nothing if seg is
+// nil because the block has no rows. The caller holds mu. An error means damage.
 func (p *partition) settle(seg *adoption) error {
 	p.sealed = nil
 	var parts, tail []*vectorPart

@@ -10,15 +10,15 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// BM25 parameters, the same as those of the keyword engine (Robertson and Zaragoza,
+// BM25 parameters, equal to those of package lexical (Robertson and Zaragoza,
 // "The Probabilistic Relevance Framework: BM25 and Beyond", 2009).
 const (
 	k1 = 1.2
 	b  = 0.75
 )
 
-// SearchSessions scores sessions as documents; see [backend.Keywords]. A session
-// passes the filter with any of its chunks, and is scored as a whole.
+// SearchSessions scores sessions as documents; see [backend.Keywords]. A session passes the
+// filter if one of its chunks does. Its score counts all its chunks.
 func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hits []backend.Hit, err error) {
 	parsed := x.parseQuery(&q)
 	err = x.read(ctx, q.Part, facetSessions|needOf(q.Filter), func(p *partition) error {
@@ -53,14 +53,14 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hit
 	return hits, nil
 }
 
-// bestHits keeps the first hits in the order of compareHits, up to a limit; the last
-// of them is at the root of a heap.
+// bestHits collects the first hits in the order of compareHits, at most limit. When full,
+// hits is a heap whose root is the last hit in that order.
 type bestHits struct {
 	hits  []backend.Hit
 	limit int
 }
 
-// takes reports whether a hit of that score may be among the first.
+// takes reports whether a hit with this score can be among the best.
 func (h *bestHits) takes(score float32) bool {
 	return len(h.hits) < h.limit || score >= h.hits[0].Score
 }
@@ -69,7 +69,7 @@ func (h *bestHits) push(hit backend.Hit) {
 	if len(h.hits) < h.limit {
 		h.hits = append(h.hits, hit)
 		if len(h.hits) == h.limit {
-			slices.SortFunc(h.hits, func(a, b backend.Hit) int { return compareHits(b, a) }) // a heap already
+			slices.SortFunc(h.hits, func(a, b backend.Hit) int { return compareHits(b, a) }) // a sorted slice is a heap
 		}
 		return
 	}
@@ -94,7 +94,7 @@ func (h *bestHits) push(hit backend.Hit) {
 	s[i] = hit
 }
 
-// firstOf returns the first row of a session that is in a set.
+// firstOf returns the first row of a session that is in a set, or none.
 func (p *partition) firstOf(k uint32, rows *bitset.Set) uint32 {
 	row := p.sources[p.sessions.all[k].first].first
 	for row != none && !rows.Has(row) {
@@ -109,17 +109,17 @@ type scored struct {
 	score   float32
 }
 
-// tally is what a search over sessions borrows: the frequencies of the terms in the
-// sessions that were met.
+// tally is pooled memory of a search over sessions: the frequencies of the query's terms
+// in each session that has one of them.
 type tally struct {
-	place []uint32 // of a session among those met, plus 1; all 0 between searches
-	met   []uint32 // sessions
-	tf    []float64
+	place []uint32  // by session: its index in met plus 1; all 0 between searches
+	met   []uint32  // sessions with a term
+	tf    []float64 // frequency of each term, session by session in the order of met
 }
 
 var tallies = sync.Pool{New: func() any { return new(tally) }}
 
-// maxTally bounds the sessions whose places are kept between searches, at 4 MB.
+// maxTally is the greatest number of sessions for which a tally goes back to the pool (4 MB of places).
 const maxTally = 1 << 20
 
 func (t *tally) release() {
@@ -132,7 +132,7 @@ func (t *tally) release() {
 	}
 }
 
-// scoreSessions scores the sessions with a term of q, in no particular order.
+// scoreSessions returns the sessions that match q with their scores, in no particular order.
 func (p *partition) scoreSessions(ctx context.Context, q *lexical.Query) ([]scored, error) {
 	terms := termsOf(q)
 	ty := tallies.Get().(*tally)
@@ -201,8 +201,8 @@ type sessionTerm struct {
 	required bool
 }
 
-// termsOf returns the distinct terms of a query, those of its phrases included when
-// they must match.
+// termsOf returns the distinct terms of a query. It includes the terms of phrases unless
+// the operator is Or.
 func termsOf(q *lexical.Query) []sessionTerm {
 	var terms []sessionTerm
 	place := make(map[string]int, len(q.Terms))
@@ -229,7 +229,7 @@ func termsOf(q *lexical.Query) []sessionTerm {
 	return terms
 }
 
-// keepPhrases drops sessions in which no row has one of the phrases that must match.
+// keepPhrases removes from met each session that lacks a required phrase. A session has a phrase if one of its rows has it.
 func (p *partition) keepPhrases(ctx context.Context, q *lexical.Query, met []scored) ([]scored, error) {
 	if q.Op == lexical.Or {
 		return met, nil

@@ -7,28 +7,28 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// sessions is the conversations of a partition of memories. Sources stand in lines:
-// one for each explicit session and one, by time, for those that only have a time,
-// which falls into sessions where its gaps exceed backend.SessionGap.
+// sessions are the conversations of a partition of memories. A line is an ordered list of
+// sources. Each explicit session has a line. Sources that only have a time are in one more
+// line, which is divided into sessions at gaps longer than backend.SessionGap.
 type sessions struct {
-	timed  []uint32   // sources by (time, number)
-	named  [][]uint32 // by name; those behind the last have none
+	timed  []uint32   // the line of sources without an explicit session, by (time, number)
+	named  [][]uint32 // lines of explicit sessions, by place of their name; it may be shorter than the names
 	all    []session
-	free   []uint32
-	live   int
+	free   []uint32 // unused places in all
+	live   int      // number of sessions
 	length int64    // terms of all rows in sessions
-	gone   []uint32 // sources that timed still has; see settle
+	gone   []uint32 // removed sources that are still in timed; see settle
 }
 
-// session is a run of a line.
+// session is a run of neighbouring sources in a line.
 type session struct {
 	first, last uint32 // sources
 	num         int64  // the public number: the first chunk
 	sources     int
-	length      int64
+	length      int64 // terms of all its rows
 }
 
-// link is where a source stands in its line.
+// link has the neighbours of a source in its line, and its session.
 type link struct {
 	prev, next uint32 // sources
 	session    uint32
@@ -36,7 +36,7 @@ type link struct {
 
 var unlinked = link{none, none, none}
 
-// link returns the link of a source; those of partitions without sessions have none.
+// link returns the link of a source, or unlinked in partitions without sessions.
 func (p *partition) link(at uint32) link {
 	if len(p.links) == 0 {
 		return unlinked
@@ -72,12 +72,12 @@ func (x *sessions) setLine(s *source, line []uint32) {
 	x.named[s.name] = line
 }
 
-// compare orders sources in a line.
+// compare compares source a with a source of the given time and number, in the order of a line.
 func (p *partition) compare(a uint32, time, num int64) int {
 	return cmp.Or(cmp.Compare(p.sources[a].time, time), cmp.Compare(p.sourceNum[a], num))
 }
 
-// place returns where a source stands or would stand in a line.
+// place returns the place of a source in a line, or the place at which to insert it.
 func (p *partition) place(line []uint32, time, num int64) int {
 	if n := len(line); n == 0 || p.compare(line[n-1], time, num) < 0 {
 		return n
@@ -86,8 +86,8 @@ func (p *partition) place(line []uint32, time, num int64) int {
 	return i
 }
 
-// neighbours returns the sessions before and behind place i of a line that a source
-// of that time would join.
+// neighbours returns the sessions before and after place i of a line that a source of the
+// given time would join there; none if there is no such session.
 func (x *sessions) neighbours(p *partition, line []uint32, i int, time int64, named bool) (before, behind uint32) {
 	before, behind = none, none
 	if i > 0 {
@@ -108,8 +108,8 @@ func (p *partition) sessional(s *source) bool {
 	return p.class == backend.Memory && (s.name != 0 || s.time != noTime)
 }
 
-// buildSessions puts all sources into their sessions. A recall may be waiting for it: it goes through the sources twice, and
-// through the lines once.
+// buildSessions puts all sources into their sessions. Recalls may wait for it, so it is fast: it reads the sources twice and the
+// lines once.
 func (p *partition) buildSessions() {
 	if p.has(facetSessions) {
 		return
@@ -117,7 +117,7 @@ func (p *partition) buildSessions() {
 	x := &p.sessions
 	if p.class == backend.Memory {
 		p.links = make([]link, len(p.sources))
-		sizes := make([]uint32, len(p.names)) // of the lines, by name; 0 is the line by time
+		sizes := make([]uint32, len(p.names)) // lengths of the lines, by name; 0 is the line by time
 		for at := range p.sources {
 			if s := &p.sources[at]; p.sessional(s) && p.live.Has(s.first) {
 				sizes[s.name]++
@@ -148,7 +148,7 @@ func (p *partition) buildSessions() {
 	p.ready.Or(uint32(facetSessions))
 }
 
-// divide sorts a line of sources, none of which is in a session yet, and divides it into sessions.
+// divide sorts a line of sources that are not in a session yet, and divides it into sessions. A named line is one session.
 func (x *sessions) divide(p *partition, line []uint32, named bool) {
 	sorted := true
 	for i := 1; i < len(line) && sorted; i++ {
@@ -159,7 +159,7 @@ func (x *sessions) divide(p *partition, line []uint32, named bool) {
 	if !sorted {
 		slices.SortFunc(line, func(a, b uint32) int { return p.compare(a, p.sources[b].time, p.sourceNum[b]) })
 	}
-	var time int64 // of the source before
+	var time int64 // time of the previous source
 	for i, at := range line {
 		s, l := &p.sources[at], &p.links[at]
 		l.prev, l.next = none, none
@@ -206,7 +206,7 @@ func (x *sessions) insert(p *partition, at uint32) {
 	}
 }
 
-// link sets the neighbours of a source that goes to place i of a line.
+// link links a source with its neighbours at place i of a line, before the caller inserts it there.
 func (x *sessions) link(p *partition, line []uint32, i int, at uint32) {
 	l := &p.links[at]
 	l.prev, l.next = none, none
@@ -220,7 +220,7 @@ func (x *sessions) link(p *partition, line []uint32, i int, at uint32) {
 	}
 }
 
-// begin makes an empty session with a source at both ends.
+// begin adds a session whose first and last source is at, and returns its place. The caller sets its counts.
 func (x *sessions) begin(p *partition, at uint32) uint32 {
 	se := session{first: at, last: at, num: p.firstChunk(at)}
 	var k uint32
@@ -236,7 +236,7 @@ func (x *sessions) begin(p *partition, at uint32) uint32 {
 	return k
 }
 
-// join adds a source, already linked, to a session that it borders on or lies in.
+// join adds a linked source to session k, which is next to it or around it.
 func (x *sessions) join(p *partition, k, at uint32) {
 	l, se := &p.links[at], &x.all[k]
 	l.session = k
@@ -250,7 +250,7 @@ func (x *sessions) join(p *partition, k, at uint32) {
 	}
 }
 
-// merge adds session b, which follows a, to a.
+// merge adds session b to session a, which is directly before it.
 func (x *sessions) merge(p *partition, a, b uint32) {
 	to, from := &x.all[a], &x.all[b]
 	for at, n := from.first, from.sources; n > 0; n-- {
@@ -263,14 +263,14 @@ func (x *sessions) merge(p *partition, a, b uint32) {
 	x.end(b)
 }
 
-// end frees a session.
+// end frees the place of a session.
 func (x *sessions) end(k uint32) {
 	x.all[k] = session{first: none, last: none}
 	x.free = append(x.free, k)
 	x.live--
 }
 
-// remove takes a source out of its line and session; of timed at the next settle.
+// remove removes a source from its line and session. The next settle removes it from timed.
 func (x *sessions) remove(p *partition, at uint32) {
 	s := &p.sources[at]
 	if s.name == 0 {
@@ -305,12 +305,12 @@ func (x *sessions) remove(p *partition, at uint32) {
 	*l = unlinked
 }
 
-// settle takes the sources that were removed out of timed, which is moved once for all of them.
+// settle deletes all removed sources from timed in one pass.
 func (x *sessions) settle(p *partition) {
 	if len(x.gone) == 0 {
 		return
 	}
-	at := x.gone // their places, from here on
+	at := x.gone // reused for the places of the sources
 	for i, a := range at {
 		at[i] = uint32(p.place(x.timed, p.sources[a].time, p.sourceNum[a]))
 	}
@@ -326,7 +326,7 @@ func (x *sessions) settle(p *partition) {
 	x.timed, x.gone = kept, at[:0]
 }
 
-// split makes the sources of session k from one on a session of their own.
+// split moves the sources of session k from the source from on into a new session.
 func (x *sessions) split(p *partition, k, from uint32) {
 	rest := x.begin(p, from)
 	se, to := &x.all[k], &x.all[rest]

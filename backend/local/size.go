@@ -2,20 +2,20 @@ package local
 
 import "github.com/contextmem/contextmem/internal/vector"
 
-// About how many bytes an entry of a map or another structure takes, with the room that these leave.
+// Approximate sizes of entries of maps and other structures in bytes, with the unused capacity of these.
 const (
 	perPartition = 2000
-	perTerm      = 10                     // of a tail: postings, forward index, and a share of the table of terms
-	perTag       = 26                     // a map entry of a number, and another
+	perTerm      = 10                     // a term of a tail: postings, forward index, and a share of the table of terms
+	perTag       = 26                     // a map entry of a 64-bit key and a 32-bit value
 	perNote      = 10                     // a tag of a source
-	perName      = 56                     // a map entry of a text, and the text's header
-	perEntity    = 40 + 30                // with the map entry of its number
-	perKey       = 40 + 16 + perName + 16 // with what it names, its text, and the map entry of that
+	perName      = 56                     // a map entry with a string key, and the string's header
+	perEntity    = 40 + 30                // an entity, and the map entry of its number
+	perKey       = 40 + 16 + perName + 16 // a key, the entities that it names, its text, and the map entry of the text
 	perEdge      = 16 + 12
 )
 
-// sizeBytes is about what the partition takes of the heap: what is used where files are
-// mapped is not in it. The caller writes or holds mu.
+// sizeBytes returns about how many bytes of heap the partition takes. Mapped files do not
+// count. The caller is the writer or holds mu.
 func (p *partition) sizeBytes() int64 {
 	n := perPartition + 8*cap(p.live.Words())
 	if !p.inPlace {
@@ -23,7 +23,7 @@ func (p *partition) sizeBytes() int64 {
 	}
 	n += p.rowOf.Bytes() + p.sourceOf.Bytes()
 	n += 16*cap(p.names) + perName*len(p.nameOf)
-	n += 16*cap(p.links) + 40*cap(p.sessions.all) + 24*cap(p.sessions.named) // each source stands in one line
+	n += 16*cap(p.links) + 40*cap(p.sessions.all) + 24*cap(p.sessions.named) // each source is in one line
 	n += 24*cap(p.tagsOf) + p.tags.sizeBytes(len(p.live.Words()))
 	n += 24*cap(p.refsOf) + p.mentions.sizeBytes()
 	n += int(p.tailTerms) * perTerm
@@ -39,8 +39,8 @@ func (p *partition) sizeBytes() int64 {
 	return int64(n) + p.keptBytes()
 }
 
-// keptBytes is about what searches have taken of the heap to answer the next ones sooner. The caller
-// writes or holds mu.
+// keptBytes returns about how many bytes of heap the vector segments keep to speed up later searches. The
+// caller is the writer or holds mu.
 func (p *partition) keptBytes() (n int64) {
 	for _, v := range p.vectors {
 		if s, ok := v.search.(*vector.Segment); ok {
@@ -50,7 +50,7 @@ func (p *partition) keptBytes() (n int64) {
 	return n
 }
 
-// sizeBytes is about what the tags of all sources take; words is the length of a set.
+// sizeBytes returns about how many bytes the tags of all sources take. words is the length of a set of rows, in words.
 func (x *tagIndex) sizeBytes(words int) int {
 	return perNote*x.noted + perTag*len(x.one) + 8*cap(x.lists) + 64*(len(x.lists)-len(x.free)) + 6*x.listed + x.sets*words*9
 }

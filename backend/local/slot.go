@@ -7,26 +7,26 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// slot is where a partition is found, in memory or not.
+// slot holds a partition of a workspace, which may be in memory or only in files.
 type slot struct {
 	part   backend.Partition
 	p      atomic.Pointer[partition]
 	used   atomic.Int64 // time of the last use on the cache's clock
-	bytes  atomic.Int64 // about what p takes
+	bytes  atomic.Int64 // approximate size of p, as counted in the cache
 	mu     sync.Mutex   // held while p or blocks change
-	blocks []*block     // from the oldest to the newest
-	sealed bool         // a flush writes another block
+	blocks []*block     // oldest first
+	sealed bool         // a flush is writing another block
 }
 
-// find returns the slot of a partition; nil when it is unknown.
+// find returns the slot of a partition, or nil when the partition is unknown.
 func (x *index) find(part backend.Partition) *slot {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.slots[part]
 }
 
-// load returns the partition of a slot, built from its blocks if need be. It is nil
-// when the slot is empty.
+// load returns the partition of a slot, and builds it from its blocks if it is not in
+// memory. It returns nil when the slot has neither.
 func (x *index) load(s *slot) (*partition, error) {
 	x.cache.touch(s)
 	if p := s.p.Load(); p != nil {
@@ -48,14 +48,14 @@ func (x *index) load(s *slot) (*partition, error) {
 	return p, nil
 }
 
-// weigh sets the bytes of a partition in the cache.
+// weigh updates the size of a partition in the cache.
 func (x *index) weigh(s *slot, p *partition) {
 	n := p.sizeBytes()
 	x.cache.add(n - s.bytes.Swap(n))
 }
 
-// unload forgets the partition of a slot; its blocks stay. It waits for readers. The caller
-// holds s.mu, or the slot cannot be reached any more.
+// unload drops the partition of a slot from memory and keeps its blocks. It waits for readers. The
+// caller holds s.mu, or nobody else can reach the slot.
 func (x *index) unload(s *slot) {
 	p := s.p.Swap(nil)
 	if p == nil {
@@ -67,7 +67,7 @@ func (x *index) unload(s *slot) {
 	x.cache.add(-s.bytes.Swap(0))
 }
 
-// emptyWhere forgets the partitions whose names pass.
+// emptyWhere removes the rows of all partitions for whose names which returns true.
 func (x *index) emptyWhere(which func(backend.Partition) bool) {
 	x.mu.RLock()
 	var gone []*slot
@@ -82,8 +82,8 @@ func (x *index) emptyWhere(which func(backend.Partition) bool) {
 	}
 }
 
-// empty forgets all rows of a slot. One with blocks, or with one that is being written,
-// stays until a flush has said so in a file.
+// empty removes all rows of a slot. If the slot has blocks, or a flush is writing one, it
+// stays with an empty partition until a flush has recorded the removal in a file.
 func (x *index) empty(s *slot) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
