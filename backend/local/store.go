@@ -9,12 +9,12 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// alignRows is the number of rows of a tail from which on the next one begins at a
-// multiple of 64, so that a filter can be used for it in place.
+// alignRows: after a tail of at least so many rows the next tail begins at a multiple of
+// 64, so that searches can use the words of a filter's set without copying them.
 const alignRows = 256
 
-// dirty reports whether the partition has something to say to the next flush. One without
-// columns was only read.
+// dirty reports whether the partition has changes for the next flush. A partition without
+// columns has none, because every change builds them first.
 func (p *partition) dirty() bool {
 	if !p.has(facetColumns) {
 		return false
@@ -22,16 +22,16 @@ func (p *partition) dirty() bool {
 	return p.sealed != nil || p.cleared || len(p.chunk) > int(p.tailFrom) || len(p.dropped)+len(p.changedTags)+len(p.changedGraph) > 0
 }
 
-// tailRows is the number of rows that are in memory alone.
+// tailRows returns the number of rows in the tail, which are only in memory.
 func (p *partition) tailRows() int { return len(p.chunk) - int(p.tailFrom) }
 
-// pressure is how long the tail is, in rows or what their terms come to.
+// pressure returns the length of the tail in rows, or the number of its terms divided by maxTailTerms if that is more.
 func (p *partition) pressure() int { return max(p.tailRows(), int(p.tailTerms/maxTailTerms)) }
 
-// full reports whether the tail is so long that it should be flushed.
+// full reports whether the tail is long enough to be flushed.
 func (p *partition) full() bool { return p.pressure() >= p.flushAt }
 
-// tail collects what the next flush has to say beside vectors and postings.
+// tail collects the changes for the next flush, other than vectors and postings.
 func (p *partition) tail() *content {
 	c := &content{drops: p.dropped}
 	names := newInterner(&c.names)
@@ -83,7 +83,7 @@ func (p *partition) tail() *content {
 	return c
 }
 
-// interner numbers texts in order of their first use.
+// interner numbers strings from 0 in the order of their first use.
 type interner struct {
 	list *[]string
 	of   map[string]uint32
@@ -110,7 +110,7 @@ func sorted(set map[uint32]struct{}) []uint32 {
 	return out
 }
 
-// rows is the number of rows of the sources.
+// rows returns the number of rows of all sources.
 func (c *content) rows() (n int) {
 	for i := range c.sources {
 		n += len(c.sources[i].at)
@@ -118,8 +118,8 @@ func (c *content) rows() (n int) {
 	return n
 }
 
-// writeContent adds the sections of what a block says to the newest block. alone says
-// that it is the first of its partition.
+// writeContent adds the sections of c to the newest block of the file. alone is true when
+// this block is the first of its partition.
 func (w *fileWriter) writeContent(c *content, alone bool) error {
 	b := w.blocks[len(w.blocks)-1]
 	b.rows = uint32(c.rows())
@@ -149,14 +149,14 @@ func (w *fileWriter) sectionOf(kind sectionKind, data []byte) error {
 	})
 }
 
-// placed is a vector and its row.
+// placed is a vector, named by its part and its place there, and its row.
 type placed struct {
 	row   uint32
 	part  *vectorPart
 	place uint32
 }
 
-// largest returns the segment that most of the vectors lie in, nil when it is none.
+// largest returns the segment of the part with most of the vectors, or nil when that part is in memory.
 func largest(vs []placed) *vector.Segment {
 	count := make(map[*vectorPart]int)
 	var most *vectorPart
@@ -172,13 +172,13 @@ func largest(vs []placed) *vector.Segment {
 	return s
 }
 
-// vectorPadding is as much as a buffer for a vector has to be longer than that.
+// vectorPadding is the number of float32 values by which a buffer for a vector has to be longer than the vector.
 const vectorPadding = simd.AlignF32
 
-// writeVectors adds the sections of vectors of one length, by rising row.
+// writeVectors adds the sections of vectors of one length, by ascending row.
 func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed) error {
 	opts := &vector.WriteOptions{Check: ctx.Err, ExactRows: w.exactRows}
-	if len(vs) > w.exactRows { // they get lists
+	if len(vs) > w.exactRows { // the segment gets lists; From lets it reuse existing ones
 		opts.From = largest(vs)
 	}
 	rows := make([]uint32, len(vs))
@@ -197,7 +197,7 @@ func (w *fileWriter) writeVectors(ctx context.Context, dim int, vs []placed) err
 	return w.sectionOf(secPlaces, encodePlaces(rows))
 }
 
-// collect returns the vectors of parts whose rows satisfy live, by length.
+// collect returns the vectors of parts for whose rows live returns true, by vector length.
 func collect(parts []*vectorPart, live func(row uint32) bool) map[int][]placed {
 	out := make(map[int][]placed)
 	for _, v := range parts {
@@ -214,7 +214,7 @@ func collect(parts []*vectorPart, live func(row uint32) bool) map[int][]placed {
 	return out
 }
 
-// writeAllVectors adds the sections of vectors of any length, by rising length.
+// writeAllVectors adds the sections of all vectors, by ascending length.
 func (w *fileWriter) writeAllVectors(ctx context.Context, byDim map[int][]placed) error {
 	dims := make([]int, 0, len(byDim))
 	for dim := range byDim {

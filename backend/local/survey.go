@@ -13,8 +13,8 @@ import (
 
 var _ backend.Surveyor = (*index)(nil)
 
-// maxSurveyWaste bounds the rows of a partition that a survey goes through, for each chunk
-// that is asked for at most: those of dropped sources wait for a merge.
+// maxSurveyWaste times q.Most is the greatest number of rows that a survey reads. Rows of
+// dropped sources count until a merge removes them.
 const maxSurveyWaste = 8
 
 // Survey describes a small partition; see [backend.Surveyor].
@@ -34,7 +34,7 @@ func (x *index) Survey(ctx context.Context, q backend.SurveyQuery, s *backend.Su
 		ok = true
 		return p.survey(ctx, &q, x.parseOr(lexical.Parser{FirstPerson: q.Part.Class == backend.Memory}, q.Text), s)
 	}
-	if err = x.read(ctx, q.Part, 0, look); lacks && err == nil { // what large partitions lack is not built to find out that they are large
+	if err = x.read(ctx, q.Part, 0, look); lacks && err == nil { // the first read builds no facets, so that none are built for a partition that is too large
 		err = x.read(ctx, q.Part, need, look)
 	}
 	if ok && err == nil && q.Vector != nil && q.Lane != 0 {
@@ -66,7 +66,7 @@ func (p *partition) survey(ctx context.Context, q *backend.SurveyQuery, parsed *
 	return p.surveyRows(rows, s, g)
 }
 
-// zeroed returns n zeros in the memory of s where there is room.
+// zeroed returns n zeros, in the memory of s if its capacity is enough.
 func zeroed(s []float32, n int) []float32 {
 	s = slices.Grow(s[:0], n)[:n]
 	clear(s)
@@ -119,13 +119,13 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 	return nil
 }
 
-// besideRow is a row with its place in a survey, counted from 1.
+// besideRow is a row and its place in a survey, counted from 1.
 type besideRow struct {
 	row   uint32
 	place int32
 }
 
-// places returns where the rows of a set stand in a survey of it, counted from 1; 0 is a row that is not in the set.
+// places returns for each row its place in a survey of the set, counted from 1, or 0 when the row is not in the set.
 func (g *gathered) places(rows *bitset.Set) []int32 {
 	n := rows.Len()
 	g.at = slices.Grow(g.at[:0], n)[:n]
@@ -140,7 +140,7 @@ func (g *gathered) places(rows *bitset.Set) []int32 {
 	return g.at
 }
 
-// beside sets what is before and behind a row; at has the places of rows, counted from 1.
+// beside sets the neighbours of a row in b; at has the places of rows in the survey, counted from 1.
 func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
 	prev, next := p.neighbours(row)
 	if prev[0] == none && next[0] != none {
@@ -156,7 +156,7 @@ func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
 	}
 }
 
-// scoreVectors sets the scores of rows by a vector.
+// scoreVectors sets g.dense to the scores of rows for the vector v.
 func (p *partition) scoreVectors(ctx context.Context, v []float32, rows *bitset.Set, g *gathered) error {
 	var err error
 	if g.parts, err = p.partsFor(g.parts, v); err != nil {

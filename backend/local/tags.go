@@ -8,20 +8,20 @@ import (
 	"github.com/contextmem/contextmem/internal/bitset"
 )
 
-// tagIndex finds the sources with a tag. Most tags name one source and cost one map
-// entry; tags of many sources are sets of rows.
+// tagIndex finds the sources with a tag. Most tags have one source and take one map entry.
+// Tags with more sources have a list, and tags with very many a set of rows.
 type tagIndex struct {
-	one   map[uint64]int32 // a source, or the complement of a place in lists
+	one   map[uint64]int32 // the only source of a tag, or the complement of its place in lists
 	lists []*tagList
-	free  []int32
+	free  []int32 // unused places in lists
 
-	// How much there is of it, for sizeBytes.
+	// Counts for sizeBytes.
 	noted  int // tags of all sources
 	listed int // sources in lists
 	sets   int
 }
 
-// tagList is the sources with a tag: their places, rising, or their rows as a set.
+// tagList is the sources with a tag: either their places, ascending, or the set of their rows.
 type tagList struct {
 	sources []uint32
 	set     *bitset.Set
@@ -29,16 +29,17 @@ type tagList struct {
 }
 
 const (
-	// denseMin and denseShare: a tag of more sources than both denseMin and rows by
-	// denseShare is kept as a set. It takes four times the memory of the list at most,
-	// and joins a filter by words, where each source of a list is a cache miss.
+	// denseMin and denseShare: a tag is stored as a set when it has more than denseMin
+	// sources and more than the number of rows divided by denseShare. The set takes at most
+	// four times the memory of the list. A filter combines sets word by word, while each
+	// source of a list is a cache miss.
 	denseMin   = 64
 	denseShare = 128
 )
 
 func newTagIndex() tagIndex { return tagIndex{one: make(map[uint64]int32)} }
 
-// add notes that a source has a tag; noting it twice does nothing.
+// add adds a source to a tag. Adding it again does not change the tag.
 func (x *tagIndex) add(p *partition, tag uint64, at uint32) {
 	x.noted++
 	v, ok := x.one[tag]
@@ -95,7 +96,7 @@ func (l *tagList) add(p *partition, at uint32) {
 	}
 }
 
-// remove takes a tag off a source.
+// remove removes a source from a tag.
 func (x *tagIndex) remove(p *partition, tag uint64, at uint32) {
 	x.noted--
 	v, ok := x.one[tag]
@@ -129,7 +130,7 @@ func (x *tagIndex) remove(p *partition, tag uint64, at uint32) {
 	}
 }
 
-// addTo puts the rows with a tag into dst.
+// addTo adds the rows with a tag to dst.
 func (x *tagIndex) addTo(p *partition, tag uint64, dst *bitset.Set) {
 	v, ok := x.one[tag]
 	if !ok {
@@ -162,12 +163,12 @@ func clearRange(s *bitset.Set, first, n uint32) {
 	}
 }
 
-// scratch is the sets that a search borrows.
+// scratch is pooled memory for the sets of a search.
 type scratch struct{ words, group []uint64 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// maxScratchWords bounds the sets that are kept between searches, at 8 MB.
+// maxScratchWords is the greatest length of a set that goes back to the pool, in words (8 MB).
 const maxScratchWords = 1 << 20
 
 func (s *scratch) release() {
@@ -176,8 +177,8 @@ func (s *scratch) release() {
 	}
 }
 
-// accept returns the live rows that a filter allows. The caller releases the
-// scratch after its use; nil needs none.
+// accept returns the live rows that pass a filter. The caller releases the scratch when it
+// no longer uses the rows. The scratch may be nil; release then does nothing.
 func (p *partition) accept(f backend.Filter) (*bitset.Set, *scratch) {
 	if len(f.All) == 0 && len(f.Not) == 0 {
 		return p.live, nil
@@ -198,8 +199,8 @@ func (p *partition) accept(f backend.Filter) (*bitset.Set, *scratch) {
 	return out, sc
 }
 
-// setOf returns the set of rows with the one tag of a list, if it is kept as a set. It may
-// have rows that are not live, and lack the last.
+// setOf returns the set of rows of a tag, if tags has only this one and it is stored as a set; else nil.
+// The set may have rows that are not live, and may be shorter than the live set.
 func (x *tagIndex) setOf(tags []uint64) *bitset.Set {
 	if len(tags) != 1 {
 		return nil
@@ -210,8 +211,8 @@ func (x *tagIndex) setOf(tags []uint64) *bitset.Set {
 	return nil
 }
 
-// and returns the rows of both sets, of which nil is all, in the words of the scratch. x may
-// lie there already.
+// and returns the intersection of two sets in s.words. A nil y stands for all rows. The words of x may
+// be s.words already.
 func (s *scratch) and(x, y *bitset.Set) *bitset.Set {
 	from := x.Words()
 	n := len(from)
@@ -232,7 +233,7 @@ func (s *scratch) and(x, y *bitset.Set) *bitset.Set {
 	return bitset.FromWords(out, x.Len())
 }
 
-// anyOf returns the rows with one of the tags, in the scratch.
+// anyOf returns the rows with at least one of the tags, in the memory of sc.group.
 func (p *partition) anyOf(sc *scratch, tags []uint64) *bitset.Set {
 	n := p.live.Len()
 	sc.group = slices.Grow(sc.group[:0], (n+63)/64)[:(n+63)/64]

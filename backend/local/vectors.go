@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// vectorPart is the vectors of one length in a block, or in memory. Lengths stand
-// side by side while a workspace moves to another embedder.
+// vectorPart holds the vectors of one length, of a block or in memory. A partition can have
+// vectors of several lengths while its workspace changes to another embedder.
 type vectorPart struct {
 	dim    int
 	mem    *vector.Mem // nil in a block
@@ -23,12 +23,12 @@ type vectorPart struct {
 		Vector(place uint32, buf []float32) []float32
 		Len() int
 	}
-	places places // of the rows
+	places places // maps rows to places in search
 	live   int    // live rows with a vector here
 }
 
-// vectorPart returns the part in memory for vectors of a length, making it when it
-// is new. The caller holds mu.
+// vectorPart returns the part in memory for vectors of a length, and creates it if needed.
+// The caller holds mu.
 func (p *partition) vectorPart(dim int) *vectorPart {
 	for _, v := range p.vectors {
 		if v.dim == dim && v.mem != nil && !v.sealed {
@@ -41,7 +41,7 @@ func (p *partition) vectorPart(dim int) *vectorPart {
 	return v
 }
 
-// checkVector refuses what a part cannot hold.
+// checkVector returns an error if a vector is too long for a part.
 func checkVector(v []float32) error {
 	if len(v) > vector.MaxDim {
 		return fmt.Errorf("a vector of %d dimensions, at most %d are possible", len(v), vector.MaxDim)
@@ -49,24 +49,23 @@ func checkVector(v []float32) error {
 	return nil
 }
 
-// add indexes the vector of a row above all before.
+// add appends the vector of a row, which is above all rows so far.
 func (v *vectorPart) add(row uint32, vec []float32) {
 	v.mem.Append(vec)
 	v.places.add(row, 1)
 	v.live++
 }
 
-// row returns the row of a place.
+// row returns the row of the vector at a place.
 func (v *vectorPart) row(place uint32) uint32 { return v.places.row(place) }
 
-// forget counts live rows that go.
+// forget subtracts the vectors of n rows from first on, which are removed, from the live count.
 func (v *vectorPart) forget(first, n uint32) {
 	v.live -= int(v.places.before(first+n) - v.places.before(first))
 }
 
-// SearchVectors finds the nearest chunks; see [backend.Vectors]. A partition that
-// holds vectors of the query's length and of others answers with those of the
-// query's length.
+// SearchVectors finds the nearest chunks; see [backend.Vectors]. It searches only vectors
+// of the query's length.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits []backend.Hit, err error) {
 	err = x.read(ctx, inLane(q.Part, q.Lane), needOf(q.Filter), func(p *partition) error {
 		parts, err := p.partsFor(nil, q.Vector)
@@ -78,8 +77,8 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 	return hits, err
 }
 
-// partsFor appends to parts those with live vectors of the length of a query's; none where the
-// partition has no vectors.
+// partsFor appends to parts those parts that have live vectors of the length of v. It returns an error
+// if the partition only has live vectors of another length.
 func (p *partition) partsFor(parts []*vectorPart, v []float32) ([]*vectorPart, error) {
 	other := 0
 	for _, part := range p.vectors {
@@ -97,7 +96,7 @@ func (p *partition) partsFor(parts []*vectorPart, v []float32) ([]*vectorPart, e
 	return parts, nil
 }
 
-// accept returns the places of rows in a part; nil: all of them.
+// accept returns the places of rows in a part as a set, or nil for all places.
 func (v *vectorPart) accept(p *partition, rows *bitset.Set, buf *[]uint64) *bitset.Set {
 	if rows == p.live && v.live == v.search.Len() {
 		return nil

@@ -12,7 +12,7 @@ import (
 
 var _ backend.Verifier = (*index)(nil)
 
-// Verify implements [backend.Verifier]: it reads the index files and compares their checksums.
+// Verify implements [backend.Verifier]. It reads the index files and compares their checksums. It returns the number of bytes read.
 func (x *index) Verify(ctx context.Context, report func(backend.Finding)) (read int64, err error) {
 	if err := x.enter(ctx); err != nil {
 		return 0, err
@@ -43,7 +43,7 @@ func (x *index) Verify(ctx context.Context, report func(backend.Finding)) (read 
 	return read, nil
 }
 
-// counts reports whether a file was not replaced by a merge.
+// counts reports whether f is still a file of the index. A merge or a reset may have removed it.
 func (x *index) counts(f *file) bool {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()

@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// openIndex looks at what is kept of a workspace, and leaves it asleep. Damage is logged
-// and forgotten.
+// openIndex checks the index files of a workspace and returns its index, still asleep. If
+// files are damaged, it logs that and removes all files.
 func (x *Indexers) openIndex(uid string) (*index, error) {
 	ix := &index{owner: x, uid: uid, cache: x.cache}
 	err := ix.look()
@@ -27,8 +27,9 @@ func (x *Indexers) openIndex(uid string) (*index, error) {
 	return ix, nil
 }
 
-// look reads what a workspace remembers while it sleeps, and removes what a crash left
-// behind. After an error that is damage the index is as before.
+// look checks the manifest and the files that it lists, sets the fields that the index has
+// while asleep, and removes files that a crash left behind. If it returns an error of
+// damage, it has not changed the index.
 func (x *index) look() error {
 	m, err := readManifest(x.dir())
 	if err != nil {
@@ -49,14 +50,14 @@ func (x *index) look() error {
 	return sweep(x.dir(), files)
 }
 
-// dir is where the files of the workspace lie.
+// dir returns the folder of the workspace's index files.
 func (x *index) dir() string { return x.owner.path(x.uid) }
 
 func (x *index) log() *slog.Logger { return x.owner.log.With("workspace", x.uid) }
 
-// wake opens the files of a workspace that sleeps: at the first call after its
-// opening, or after sleep. Files that are not what they were are damage, which is noted.
-// The caller holds life.
+// wake opens the files of an index that is asleep. That is at the first call after opening
+// or after sleep. Files that have changed since count as damage, which wake records
+// instead of returning it. The caller holds life.
 func (x *index) wake() error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
@@ -87,14 +88,14 @@ func (x *index) wake() error {
 	x.weighFiles()
 	x.cache.register(x)
 	x.awake.Store(true)
-	if x.mergeDue() != nil { // one was cut off
+	if x.mergeDue() != nil { // a merge was interrupted
 		x.work.start(x.mergeAll)
 	}
 	return nil
 }
 
-// sleep gives back all that wake took, unless a partition is in memory, or a call or work
-// in the background goes on.
+// sleep releases everything that wake opened. It does nothing if a partition is in memory, or if a
+// call or background work is running.
 func (x *index) sleep() {
 	if !x.awake.Load() || !x.life.TryLock() {
 		return
@@ -113,8 +114,8 @@ func (x *index) sleep() {
 	x.awake.Store(false)
 }
 
-// drop forgets slots, none of which holds a partition, and files. The caller holds
-// life for writing.
+// drop removes all slots and releases all files. No slot may hold a partition. The caller
+// holds life for writing.
 func (x *index) drop() {
 	x.mu.Lock()
 	x.slots = nil
@@ -128,7 +129,7 @@ func (x *index) drop() {
 	x.weighFiles()
 }
 
-// weighFiles sets the bytes of the open files in the cache. The caller holds publishing.
+// weighFiles updates the heap size of the open files in the cache. The caller holds publishing.
 func (x *index) weighFiles() {
 	n := int64(0)
 	for _, f := range x.files {
@@ -138,7 +139,7 @@ func (x *index) weighFiles() {
 	x.fileBytes = n
 }
 
-// slotsOf returns the slots of what files hold, from the oldest to the newest.
+// slotsOf returns the slots of the partitions in files, with their blocks. files are oldest first.
 func slotsOf(files []*file) map[backend.Partition]*slot {
 	slots := make(map[backend.Partition]*slot)
 	for _, f := range files {
