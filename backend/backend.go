@@ -20,19 +20,20 @@
 //
 // # Rules that hold for every method
 //
-//   - ctx bounds the call. A call whose ctx ends before its transaction began
+//   - ctx bounds the call. A call whose ctx ends before its transaction begins
 //     changes nothing and returns the ctx's error unchanged. Once a transaction
 //     has begun to commit, it commits, and the call reports its result.
-//   - A method that changes something is atomic and durable: if it returns nil,
-//     all changes are stored; if it returns an error, none is.
+//   - A method that changes data is atomic and durable. If it returns nil, all
+//     changes are stored. If it returns an error, no change is stored.
 //   - All methods may be called from any number of goroutines at once, Close
 //     included; after Close they return [ErrClosed].
-//   - Bytes and strings are kept verbatim, whatever they hold. Slices passed in
-//     are not kept nor changed; slices returned belong to the caller.
-//   - Times have microsecond resolution, are UTC, and the zero Time is kept as
-//     "none".
-//   - A method for one thing returns [ErrNotFound] if the thing is missing. A
-//     method for several things leaves a missing one out of its result, or
+//   - Bytes and strings are stored verbatim, whatever they contain. A method
+//     neither keeps nor changes slices that it is given. Returned slices belong
+//     to the caller.
+//   - Times are UTC with a resolution of microseconds. The zero Time is stored
+//     as "none".
+//   - A method for one record returns [ErrNotFound] if the record is missing. A
+//     method for several records leaves a missing one out of its result, or
 //     returns nil for it.
 package backend
 
@@ -42,14 +43,14 @@ import "context"
 type Backend interface {
 	// Registry returns the deployment's registry; it lives as long as the Backend.
 	Registry() Registry
-	// OpenWorkspace opens the workspace uid, making it when it is absent. The
+	// OpenWorkspace opens the workspace uid, and creates it if it is missing. The
 	// caller opens a uid at most once at a time and closes it before Close.
 	OpenWorkspace(ctx context.Context, uid string) (Workspace, error)
-	// RemoveWorkspace deletes everything of the workspace uid, which must not be
-	// open. Removing an absent one is no error, so that an interrupted removal
-	// can be repeated.
+	// RemoveWorkspace deletes all data of the workspace uid, which must not be
+	// open. Removing a missing workspace is no error, so that an interrupted
+	// removal can be repeated.
 	RemoveWorkspace(ctx context.Context, uid string) error
-	// Close releases the deployment. It waits for calls in flight.
+	// Close releases the deployment. It waits for running calls.
 	Close() error
 }
 
@@ -66,18 +67,19 @@ type Workspace interface {
 	// Indexes lists the distinct followers of the change feed. One value may
 	// serve as Vectors, Keywords and Graph; it is listed once.
 	Indexes() []Index
+	// Close releases the workspace.
 	Close() error
 }
 
-// Stores is the half of a Backend that keeps stores.
+// Stores is the part of a Backend that has the stores.
 type Stores interface {
 	// Registry returns the registry of the deployment.
 	Registry() Registry
-	// OpenStore opens the store of the workspace uid, making it when it is absent.
+	// OpenStore opens the store of the workspace uid, and creates it if it is missing.
 	// The caller opens a uid at most once at a time.
 	OpenStore(ctx context.Context, uid string) (Store, error)
 	// RemoveStore deletes the store of the workspace uid, which must not be open.
-	// Removing an absent one is no error.
+	// Removing a missing store is no error.
 	RemoveStore(ctx context.Context, uid string) error
 	Close() error
 }
@@ -96,13 +98,13 @@ type IndexSet interface {
 	Close() error
 }
 
-// Indexers is the half of a Backend that keeps the indexes.
+// Indexers is the part of a Backend that has the indexes.
 type Indexers interface {
 	// OpenIndexes opens the indexes of the workspace uid, and creates missing ones. The
 	// caller opens a uid at most once at a time.
 	OpenIndexes(ctx context.Context, uid string) (IndexSet, error)
 	// RemoveIndexes deletes the indexes of the workspace uid, which must not be
-	// open. Removing absent ones is no error.
+	// open. Removing missing indexes is no error.
 	RemoveIndexes(ctx context.Context, uid string) error
 	Close() error
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// Compose joins a keeper of stores and a keeper of indexes to a Backend.
-// The Backend owns both: its Close closes them, indexes first.
+// Compose returns a Backend with the stores of s and the indexes of x. The Backend owns
+// both: its Close closes first x and then s.
 func Compose(s Stores, x Indexers) Backend { return &composed{s, x} }
 
 type composed struct {
@@ -14,7 +14,7 @@ type composed struct {
 	indexers Indexers
 }
 
-// Stores returns the keeper of stores.
+// Stores returns the part of the Backend that has the stores.
 func (c *composed) Stores() Stores { return c.stores }
 
 func (c *composed) Registry() Registry { return c.stores.Registry() }
@@ -40,7 +40,7 @@ func (c *composed) RemoveWorkspace(ctx context.Context, uid string) error {
 
 func (c *composed) Close() error { return errors.Join(c.indexers.Close(), c.stores.Close()) }
 
-// Backup implements [Backuper] if the stores do.
+// Backup implements [Backuper] if the stores do. Otherwise it returns [errors.ErrUnsupported].
 func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]byte) (BackupReport, error) {
 	b, ok := c.stores.(Backuper)
 	if !ok {
@@ -49,13 +49,13 @@ func (c *composed) Backup(ctx context.Context, dir string, beside map[string][]b
 	return b.Backup(ctx, dir, beside)
 }
 
-// Shares implements [Shared] if the stores do.
+// Shares implements [Shared] if the stores do. Otherwise it returns false.
 func (c *composed) Shares() bool {
 	s, ok := c.stores.(Shared)
 	return ok && s.Shares()
 }
 
-// Watch implements [Shared] if the stores do. Otherwise it only waits.
+// Watch implements [Shared] if the stores do. Otherwise it waits until ctx ends.
 func (c *composed) Watch(ctx context.Context, heard func(uid string)) {
 	if s, ok := c.stores.(Shared); ok {
 		s.Watch(ctx, heard)

@@ -2,11 +2,11 @@ package backend
 
 import "fmt"
 
-// DamageError says that a read left out rows whose stored bytes fail their checksum
-// or cannot be decoded. Methods that name or list several things return it together
-// with the other rows. It wraps [ErrCorrupt].
+// DamageError reports that a read left out rows whose stored bytes fail their checksum
+// or cannot be decoded. Methods that read several rows return it together with the
+// undamaged rows. It wraps [ErrCorrupt].
 type DamageError struct {
-	Rows  int   // that were left out
+	Rows  int   // number of rows left out
 	First error // error of the first damaged row
 }
 

@@ -6,26 +6,27 @@ import (
 	"time"
 )
 
-// DeliveryClaim is a request to a [Registry] for deliveries to send. Deliveries with live leases of any holder count
-// towards PerURL and PerOrg.
+// DeliveryClaim is a request to a [Registry] for deliveries to send. PerURL and PerOrg limit deliveries that are leased
+// at the same time; live leases of all senders count.
 type DeliveryClaim struct {
 	Now, LeaseUntil time.Time
-	Token           string   // of the sender
-	Limit           int      // deliveries; below 1: none
-	PerURL, PerOrg  int      // deliveries of one URL, of one organisation, that are sweeping at once; 0: no bound
-	Skip            []string // URLs that get nothing now
+	Token           string   // token of the sender, which will hold the leases
+	Limit           int      // greatest number of deliveries to claim; below 1: none
+	PerURL, PerOrg  int      // greatest number of leased deliveries of one URL, and of one organisation; 0: no limit
+	Skip            []string // URLs whose deliveries are not claimed
 }
 
-// DueDelivery is a candidate of [DeliveryClaim.Choose].
+// DueDelivery is a delivery that [DeliveryClaim.Choose] may choose.
 type DueDelivery struct {
 	Num      int64
 	Org, URL string
 	Due      time.Time
 }
 
-// Choose returns the candidates that a claim takes, in order. The organisation with the
-// fewest claimed deliveries comes first, so that no organisation waits for the long queue
-// of another. In an organisation the earliest due come first. All Registries use Choose and are therefore equally fair.
+// Choose returns the candidates to claim, in order. underWay are the deliveries with live
+// leases. The organisation with the fewest claimed deliveries comes first, so that no
+// organisation waits for the long queue of another. Within an organisation the delivery that
+// is due earliest comes first. Every Registry uses Choose, so that all are equally fair.
 func (c *DeliveryClaim) Choose(candidates, underWay []DueDelivery) []DueDelivery {
 	byURL, byOrg := map[string]int{}, map[string]int{}
 	for _, d := range underWay {
@@ -34,7 +35,7 @@ func (c *DeliveryClaim) Choose(candidates, underWay []DueDelivery) []DueDelivery
 	}
 	candidates = slices.Clone(candidates)
 	slices.SortFunc(candidates, func(a, b DueDelivery) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.Num, b.Num)) })
-	queues, order := map[string][]DueDelivery{}, []string(nil) // of organisations, those due earliest first
+	queues, order := map[string][]DueDelivery{}, []string(nil) // queues by organisation, each by due time; order has the organisations, the one due earliest first
 	for _, d := range candidates {
 		if slices.Contains(c.Skip, d.URL) {
 			continue

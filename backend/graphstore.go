@@ -6,61 +6,66 @@ import (
 )
 
 // GraphStore is the part of a [Store] with entities, relations and merges. Workers
-// store them with [Work].Finish. Reads leave out damaged rows, like those of [Read].
+// store them with [Work].Finish. Its reads leave out damaged rows, like those of [Read].
 type GraphStore interface {
-	// Entities returns entities by Num, nil where gone. The rows of this and the
-	// next two methods may be shared with other calls and must not be changed; the
-	// slices are the caller's.
+	// Entities returns the entities with these Nums, in the order of nums, with nil for
+	// missing ones. The rows that this and the next two methods return may be shared with
+	// other calls and must not be changed. The slices belong to the caller.
 	Entities(ctx context.Context, nums []int64) ([]*Entity, error)
-	// EntitiesByKey returns entities of a partition by key, following aliases, with nil
-	// for missing ones.
+	// EntitiesByKey returns the entities of keys in a partition, in the order of keys,
+	// with nil for missing ones. For the key of a merged entity it returns the entity
+	// that it was merged into.
 	EntitiesByKey(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
-	// OwnEntities returns the entities of keys without following merges, with nil for
-	// missing ones.
+	// OwnEntities returns the entities of keys without following merges, in the order of
+	// keys, with nil for missing ones.
 	OwnEntities(ctx context.Context, part Partition, keys []string) ([]*Entity, error)
-	// ListEntities returns entities of a partition by key.
+	// ListEntities returns entities of a partition, sorted by key.
 	ListEntities(ctx context.Context, q EntityQuery) ([]*Entity, error)
-	// Mentioned returns the names and types that sources give keys, in the order of
-	// MentionQuery.Keys, and for one key by Key and Source.
+	// Mentioned returns the types that source versions give keys, and how often they
+	// mention them. The result is in the order of MentionQuery.Keys, and for one key it
+	// is sorted by Key and Source.
 	Mentioned(ctx context.Context, q MentionQuery) ([]Mentioned, error)
-	// MentionsOf returns the mentions of keys without following merges. For each key, in
-	// the order of keys, it returns the mentions in the oldest source versions, at most
-	// versions of them, by Chunk.
+	// MentionsOf returns the mentions of keys without following merges. The result is in
+	// the order of keys. For each key it has the mentions in the oldest source versions,
+	// at most versions of them, sorted by Chunk.
 	MentionsOf(ctx context.Context, part Partition, keys []string, versions int) ([]KeyMention, error)
-	// Stated returns what sources state of keys of a partition, by Source, From, Into and Likely.
+	// Stated returns the aliases that sources of a partition state, sorted by Source, From,
+	// Into and Likely.
 	Stated(ctx context.Context, q StatedQuery) ([]Stated, error)
-	// Relations returns relations by Num, rising.
+	// Relations returns relations, ascending by Num.
 	Relations(ctx context.Context, q RelationQuery) ([]*Relation, error)
-	// MergeEntities folds from into to: an alias that also catches later
-	// mentions. It is recorded and can be undone. [ErrNotFound] when either is absent.
+	// MergeEntities merges the entity of the key from into the entity of the key into.
+	// Later mentions of from count for into as well. It records the merge, which can be
+	// undone, and returns its Num. It returns [ErrNotFound] when either entity is missing.
 	MergeEntities(ctx context.Context, part Partition, from, into, reason string, now time.Time) (int64, error)
-	// UndoMerge takes a merge back.
+	// UndoMerge undoes a merge.
 	UndoMerge(ctx context.Context, num int64) error
-	// Merges lists merges of a partition by Num, after a Num.
+	// Merges lists the merges of a partition with Nums above after, by Num, at most limit.
 	Merges(ctx context.Context, part Partition, after int64, limit int) ([]Merge, error)
 }
 
-// Mention ties a chunk to an entity.
+// Mention is a mention of an entity by a chunk.
 type Mention struct {
 	Chunk  int    // index in the source's chunks
 	Key    string // normal form, unique in the partition
-	Name   string // as written
+	Name   string // as written in the text
 	Type   string
 	Weight float32
 }
 
 // Relation is one piece of evidence for an edge between two entities.
 //
-// Relations of one subject and predicate are rivals. They are ordered by Asserted,
-// then Source, then Num. A functional one is retired by the next functional one in
-// this order, any relation by the next retraction of its object, whichever comes
-// first; KnownTo is then the later of the two KnownFrom. What was learnt late but
-// speaks of earlier times therefore comes in retired and retires nothing.
-// Without any KnownFrom on both sides nothing is retired.
+// Relations of one subject and predicate are rivals. They are ordered by Asserted, then
+// Source, then Num. Two kinds of later rivals retire a relation: the next functional one
+// retires a functional relation, and the next retraction of the same object retires any
+// relation. The first of them in the order counts. KnownTo of the retired relation is then
+// the later one of the two KnownFrom. A relation that is stored late but speaks of an
+// earlier time is therefore retired from the start and does not retire the current one.
+// Nothing is retired when neither relation has a KnownFrom.
 type Relation struct {
 	Num          int64 // assigned by the Store
 	Source       int64
-	Chunk        int64 // Num of the evidence chunk; in Indexed and Finished: index in the source's chunks
+	Chunk        int64 // Num of the evidence chunk; in Finished: index in the source's chunks
 	From, To     int64 // entity Nums, assigned by the Store from the keys
 	FromKey      string
 	ToKey        string
@@ -73,15 +78,15 @@ type Relation struct {
 	Kind         string    // "" for relations; fact kinds: preference, fact, event, ...
 	Object       string    // literal object of a fact when it is no entity
 	Precision    string    // day, month, year
-	ValidFrom    time.Time // when true in the world
-	ValidTo      time.Time
-	KnownFrom    time.Time // when we learnt it
-	Asserted     time.Time // the moment that it speaks of, by which rivals are ordered; zero: KnownFrom
-	KnownTo      time.Time // when it was retired, never before KnownFrom; zero: still believed
-	SupersededBy int64     // Num of the one that retired it
-	Functional   bool      // a later one of the same subject and predicate retires it
-	Retracts     bool      // it retires earlier ones of the same subject, predicate and object without being one
-	Words        []uint64  // of Predicate and Context: set by a [WordKeeper] of what it remembers, else nil
+	ValidFrom    time.Time // from when it is true in the world; zero: unknown
+	ValidTo      time.Time // until when it is true in the world; zero: unknown
+	KnownFrom    time.Time // when the workspace learnt it
+	Asserted     time.Time // the time that it speaks of, by which rivals are ordered; zero: KnownFrom
+	KnownTo      time.Time // when it was retired, never before KnownFrom; zero: it is not retired
+	SupersededBy int64     // Num of the relation that retired it; 0: none
+	Functional   bool      // a later functional relation of the same subject and predicate retires it
+	Retracts     bool      // a retraction: it retires earlier relations of the same subject, predicate and object, and states none itself
+	Words        []uint64  // hashes of the words of Predicate and Context, set by a [WordKeeper] for relations in its cache; else nil
 }
 
 // Entity is a node of the graph.
@@ -91,95 +96,102 @@ type Entity struct {
 	Name      string
 	Type      string
 	Namespace string
-	Mentions  int // live mentions
+	Mentions  int // number of live mentions
 }
 
 // RelationQuery asks for relations with live evidence.
 //
-// With AsOf and without AllTime a relation counts from ValidFrom until ValidTo, or
-// until what retired it began to hold, if that was known at KnownAt. It began at its
-// ValidFrom, else at its Asserted (of a retraction first its ValidTo counts). A
-// functional relation without ValidFrom counts from its Asserted on when an earlier
-// rival was known at KnownAt, else from ever. So a relation that is retired now is
-// found again at a time at which it held.
+// With AsOf and without AllTime the query returns relations that held at AsOf, as far as was
+// known at KnownAt. A relation holds from ValidFrom until ValidTo. If a relation that was
+// known at KnownAt retired it, it ends when that one began. The retiring relation began at its
+// ValidFrom, or at its Asserted if it has none; for a retraction its ValidTo comes first. A
+// functional relation without ValidFrom holds from its Asserted on if an earlier rival was
+// known at KnownAt, else since ever. So a query finds a retired relation for times at which
+// it held.
 type RelationQuery struct {
 	Part     Partition
-	Sources  []int64 // only with evidence in these versions; nil: any
-	Entities []int64 // only touching these; nil: any
-	// Predicates limits the answer to relations with one of these; nil: any. With Entities only those that these are the subject of are returned.
+	Sources  []int64 // only relations with evidence in these versions; nil: any
+	Entities []int64 // only relations with one of these as From or To; nil: any
+	// Predicates limits the result to relations with one of these predicates; nil: any. With Entities it also limits the result to relations
+	// whose subject is one of Entities.
 	Predicates []string
-	Chunks     []int64   // only with evidence in these; nil: any
-	After      int64     // only Nums above, for paging
-	AsOf       time.Time // only those that held then, see below; zero: those believed at KnownAt
-	KnownAt    time.Time // by what was known then; zero: now; see AllTime
-	AllTime    bool      // retired ones and retractions too; AsOf then only compares ValidFrom and ValidTo
-	Dated      bool      // only those with a ValidFrom or a ValidTo
-	Own        bool      // From and To are the entities of the keys themselves, whatever they were folded into, and Entities asks for those
+	Chunks     []int64   // only relations with evidence in these chunks; nil: any
+	After      int64     // only relations with a larger Num, for paging
+	AsOf       time.Time // only relations that held then, see above; zero: those that were not retired at KnownAt
+	KnownAt    time.Time // only knowledge up to then counts; zero: now; see AllTime
+	AllTime    bool      // include retired relations and retractions; AsOf then only compares ValidFrom and ValidTo
+	Dated      bool      // only relations with a ValidFrom or a ValidTo
+	Own        bool      // ignore merges: From, To and Entities are the entities of the keys themselves, even if they were merged into others
 	Limit      int
 }
 
 // EntityQuery asks for entities by key.
 type EntityQuery struct {
 	Part   Partition
-	After  string // only keys above
+	After  string // only keys that sort after this one, for paging
 	Prefix string // only keys that begin with it
-	Type   string // only of this type; empty: any
-	Folded bool   // also entities that were folded into another, each under its own key
+	Type   string // only entities of this type; empty: any
+	Folded bool   // include entities that were merged into another, each under its own key
 	Limit  int
 }
 
-// MentionQuery asks which versions of sources mention keys of a partition.
+// MentionQuery asks which source versions mention keys of a partition.
 type MentionQuery struct {
-	Part    Partition
-	Keys    []string
-	Sources []int64 // of each key the one version that is asked for, which is then asked for the key itself alone; nil: all versions, and also what mentions a key that was folded into this one
-	Oldest  int     // above 0, where Sources is nil: only so many versions of each key, those that came first, and the key itself alone
+	Part Partition
+	Keys []string
+	// Sources has one version for each key: only that version is searched, and only for the key itself. If it is nil, all versions are
+	// searched, and also for keys that were merged into this one.
+	Sources []int64
+	// Oldest, if above 0, limits the result to the oldest versions of each key, at most so many, and to the key itself. Sources is then nil.
+	Oldest int
 }
 
-// Mentioned is the name and the type that a version of a source gives a key.
+// Mentioned tells that a source version mentions a key.
 type Mentioned struct {
-	At     int    // in MentionQuery.Keys
-	Key    string // itself, or one folded into it
+	At     int    // index in MentionQuery.Keys
+	Key    string // that key, or a key that was merged into it
 	Source int64
-	Type   string // as the source's first mention has it; empty: none, or stored before Stores kept it
-	Count  int    // mentions; 1 where stored before Stores counted them
+	Type   string // type in the version's first mention; empty: none, or stored by a release that did not store it
+	Count  int    // number of mentions; 1 if stored by a release that did not count them
 }
 
 // KeyMention is a mention of a key.
 type KeyMention struct {
-	At            int // of the key in the call
+	At            int // index of the key in the call
 	Source, Chunk int64
-	Weight        float32 // of all mentions of the key in the chunk
+	Weight        float32 // sum over all mentions of the key in the chunk
 }
 
-// StatedQuery asks for what sources state of the keys of a partition.
+// StatedQuery asks for the aliases that sources of a partition state.
 type StatedQuery struct {
-	Part    Partition
-	Limited bool // only what versions state that not everybody may read: without the tag [Everybody], or replaced. A Store may add others
+	Part Partition
+	// Limited asks only for aliases of versions that not everybody may read: those without the tag [Everybody], or replaced ones. A Store may
+	// return others too.
+	Limited bool
 }
 
-// Stated is an Alias with the version of a source that states it.
+// Stated is an Alias and the source version that states it.
 type Stated struct {
 	Alias
 	Source int64
 }
 
-// Alias is a statement of a source that two keys name one entity. A Store keeps it with
-// the source; Into must be among the source's Mentions, else it is left out.
+// Alias is a statement of a source that two keys name one entity. A Store stores it with
+// the source. It ignores an Alias whose Into is not among the source's Mentions.
 //
-// While some live source states what From stands for, and none states it otherwise, From is folded into Into as
-// by MergeEntities, with Stated set, and with it into what Into stands for at any time; when that changes the merge is undone. Statements that are not
-// Likely outweigh those that are. Nothing is folded while From has no entity, or where From is folded already, and
-// a pair whose merge the caller undid stays apart. This is weighed at the end of each call that adds or removes
-// statements about From, or makes the entity of From.
+// The Store merges From into Into, like MergeEntities and with Stated set, while live sources state one Into for From
+// and none states another. If Into is itself merged, From follows it. The Store undoes the merge when the condition no
+// longer holds. Statements that are not Likely outweigh statements that are. The Store does not merge From while it has
+// no entity or is merged already, nor a pair whose merge a caller undid. It checks all this at the end of each call that
+// adds or removes statements about From, or creates the entity of From.
 type Alias struct {
 	From, Into string // keys
-	Likely     bool   // the statement is only implied
-	Reason     string // for the record of the merge; of several statements that of the oldest source counts
+	Likely     bool   // the source only implies the statement
+	Reason     string // stored in the Merge; of several statements the reason of the oldest source counts
 	At         time.Time
 }
 
-// Merge records that one entity was folded into another.
+// Merge records that one entity was merged into another.
 type Merge struct {
 	Num        int64
 	Part       Partition
@@ -187,8 +199,8 @@ type Merge struct {
 	Reason     string
 	At         time.Time
 	Undone     bool
-	Stated     bool // by sources, see Alias
-	ByCaller   bool // a call undid it
-	// AskedFrom and AskedInto are what the call, or the Alias, named: From and Into are what these stood for then.
+	Stated     bool // sources state it, see Alias
+	ByCaller   bool // a caller undid it
+	// AskedFrom and AskedInto are the keys in the call or the Alias. From and Into are the keys that they were merged into at that time.
 	AskedFrom, AskedInto string
 }
