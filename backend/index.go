@@ -117,7 +117,7 @@ type Neighbours struct {
 	Chunk      int64
 	Source     int64
 	Ordinal    int
-	Session    int64 // 0: none. Memories are in one session if they have the same explicit session, or have none and no gap above SessionGap
+	Session    int64 // 0: none. Memories share one if they have the same explicit session, or none and known times without a gap above SessionGap
 	Time       time.Time
 	Prev, Next [2]int64 // chunks before and after, nearest first; 0: none
 	Speaker    string

@@ -5,35 +5,34 @@ import (
 	"time"
 )
 
-// The interfaces of this file are optional: a backend implements one where it can do
-// better than the callers' fallback, and what depends on it is speed, a wait, how much trouble
-// is noticed or, where it says so, the order of hits.
-// Callers find them by type assertion.
+// The interfaces in this file are optional. A backend implements one if it can do better
+// than the fallback of the callers, which the comment of the interface states. Callers find
+// the implementation by type assertion.
 
-// Surveyor is an index that describes a small partition in one step: the scores of
-// all its chunks and what stands around them. Its answers are those of the single
-// calls.
+// Surveyor is an index that describes a small partition in one call: the scores of all its
+// chunks, and their neighbours. Its results equal those of the separate searches.
 //
-// If the value that serves as Vectors, Keywords and Graph is not one and the same
-// Surveyor, recall asks each of them by itself.
+// If Vectors, Keywords and Graph are not one value that implements Surveyor, recall calls
+// each of them separately.
 type Surveyor interface {
-	// Survey fills s, whose slices it may write to from their start. ok is false, and s as
-	// good as empty, for an unknown partition and one of more chunks than q.Most.
+	// Survey fills s. It may overwrite the slices of s from their start. It returns false,
+	// and s then has no usable content, if the partition is unknown or has more chunks
+	// than q.Most.
 	Survey(ctx context.Context, q SurveyQuery, s *Survey) (ok bool, err error)
 }
 
-// IndexTeller is a [Store] that tells what Index put into the feed, as Place does, so that an index that has applied
-// everything before it need not have chunks read back that were just written.
+// IndexTeller is a [Store] that returns the changes that Index put into the feed, as Place does. An index that has applied
+// all changes before them can then apply them without reading the new chunks from the Store.
 //
 // If a Store does not implement IndexTeller, indexes read the feed.
 type IndexTeller interface {
-	// IndexTold does what Index does. An index that has applied everything up to Placement.After may apply
-	// Placement.Changes without reading the feed; Nums is nil. The Placement is nil where the Store cannot tell.
+	// IndexTold does what Index does, and returns a Placement whose Nums is nil. An index that has applied all changes up to
+	// Placement.After may apply Placement.Changes without reading the feed. The Placement is nil if the Store cannot return it.
 	IndexTold(ctx context.Context, items []Indexed) (ok []bool, told *Placement, err error)
 }
 
-// FinishTeller is a [Store] that tells what Finish put into the feed, so that an index that has applied everything before it need not have
-// mentions read back that were just written.
+// FinishTeller is a [Store] that returns the changes that Finish put into the feed. An index that has applied all changes before them can
+// then apply them without reading the new mentions from the Store.
 //
 // If a Store does not implement FinishTeller, indexes read the feed.
 type FinishTeller interface {
@@ -41,26 +40,26 @@ type FinishTeller interface {
 	FinishTold(ctx context.Context, items []Finished) (ok []bool, told *Placement, err error)
 }
 
-// Taker is an [Index] that lets go of what it has taken from changes while it applies them. Of a large document the rows that are told and
-// what the index makes of them need not stand in memory side by side then.
+// Taker is an [Index] that can free the rows of changes while it applies them. The rows of a large document and the index's data made from
+// them are then not in memory at the same time.
 //
 // If an Index does not implement Taker, the rows stay until Apply returns.
 type Taker interface {
-	// ApplyTaken is Apply of changes that nobody reads afterwards, whatever it returns: it may clear all fields of their rows but the
-	// numbers, and changes nothing that they point to.
+	// ApplyTaken does what Apply does. The caller does not read the changes afterwards, even after an error. ApplyTaken may clear all
+	// fields of their rows except the numbers. It does not change the memory that these fields point to.
 	ApplyTaken(ctx context.Context, changes []Change) error
 }
 
-// Peeker is a [Store] whose reads wait until LastSeq counts what they tell, lest a caller who reads on misses it in the indexes.
-// A recall has searched the indexes already: it need not wait until a commit that is under way is over.
+// Peeker is a [Store] whose reads normally wait until LastSeq includes all changes that they return. So a caller that searches the indexes
+// after a read finds these changes there. A recall searches the indexes first and does not need to wait for a running commit.
 //
-// If a Store does not implement Peeker, recall waits where the Store does.
+// If a Store does not implement Peeker, recall waits like other callers.
 type Peeker interface {
-	// Peek returns the Store without that wait: Sources, SourcesByNum and Subs may tell of changes that LastSeq does not count yet.
+	// Peek returns the Store without that wait: Sources, SourcesByNum and Subs may return changes that LastSeq does not include yet.
 	Peek() Store
 }
 
-// Peek returns what a [Peeker] tells without a wait, else s.
+// Peek returns s.Peek() if s is a [Peeker], else s.
 func Peek(s Store) Store {
 	if p, ok := s.(Peeker); ok {
 		return p.Peek()
@@ -68,285 +67,293 @@ func Peek(s Store) Store {
 	return s
 }
 
-// Remote is a [Vectors] whose searches wait for another machine more than they compute here: recall asks it beside the [Keywords], and
-// not after it.
+// Remote is a [Vectors] whose searches mostly wait for another machine. Recall therefore searches it and the [Keywords] at the same time.
+//
+// If a Vectors does not implement Remote, recall may search it after the Keywords.
 type Remote interface {
-	// Remote does nothing.
+	// Remote does nothing. It marks the implementation.
 	Remote()
 }
 
-// Troubled is an [Index] on other machines that tells whether these are in trouble. Changes are then applied to it beside the calls that wait for
-// them, and go on when a caller gives up; a search that can say that it does not know all does not wait for as long as it takes.
+// Troubled is an [Index] on other machines that reports whether these work. While they do not, the service applies changes in the background,
+// and goes on when a caller gives up. A search that can report an incomplete result then does not wait until all changes are applied.
 type Troubled interface {
-	// Trouble reports whether it may take long to apply a change now, because a machine is away, does not answer or lacks something, and whether
-	// searches may not find all that was applied. It does no I/O and waits for no call that does.
+	// Trouble returns two values. slow reports whether applying a change may take long now, because a machine is down, does not answer or lacks
+	// changes. lacks reports whether searches may miss changes that were applied. Trouble does no I/O and waits for no call that does.
 	Trouble() (slow, lacks bool)
 }
 
-// Led is an [Index] that several processes share, each of which follows the same feed. Where they agree on one that leads, this one alone applies
-// changes, and the others hear how far it has come.
+// Led is an [Index] that several processes share. All of them follow the same feed. They can agree on a leader, which is then the only process
+// that applies changes. The other processes learn from the index which changes it has applied.
 type Led interface {
 	Index
-	// Lead says whether this process applies changes from now on: still is not nil then, and reports at any moment whether it certainly does, without
-	// I/O. One that begins to takes over what others have left by halves, so that Applied may become less; one that ends leaves what it has so to who
-	// comes after it. Where Lead is never called every process applies changes.
+	// Lead makes this process the leader if still is not nil, and a follower if it is nil. The function still reports whether this process is certainly
+	// the leader at that moment; it does no I/O. A new leader takes over the unfinished work of the previous one, so that Applied may become less. A
+	// process that stops leading leaves its unfinished work to the next leader. If Lead is never called, every process applies changes.
 	Lead(ctx context.Context, still func() bool) error
-	// Hear finds out how far the one that leads has come, and raises Applied to that where all of it is found here.
+	// Hear reads which changes the leader has applied. It raises Applied to them if searches of this process find them all.
 	Hear(ctx context.Context) error
 }
 
-// NeighbourAppender is a [Graph] that appends what Neighbours returns to a slice of
-// the caller, which spares a large allocation for each recall.
+// NeighbourAppender is a [Graph] that can append neighbours to a slice of the caller. That
+// saves a large allocation for each recall.
 //
 // If a Graph does not implement NeighbourAppender, recall calls Neighbours.
 type NeighbourAppender interface {
+	// AppendNeighbours appends to dst what Neighbours returns.
 	AppendNeighbours(ctx context.Context, dst []Neighbours, part Partition, chunks []int64) ([]Neighbours, error)
 }
 
-// WordKeeper is a [Store] that caches relations, and with those of entities the
-// hashes of their words, which recall compares with every question that names the
-// entity.
+// WordKeeper is a [Store] that caches the relations of entities together with the hashes of
+// their words. Recall compares these hashes with each question that names the entity.
 //
 // If a Store does not implement WordKeeper, Relation.Words is nil and recall hashes
 // the words itself.
 type WordKeeper interface {
-	// KeepWords sets what makes Relation.Words. The service calls it before it reads
-	// relations; f is safe for concurrent use.
+	// KeepWords sets the function that computes Relation.Words. The service calls KeepWords
+	// before it reads relations. f is safe for concurrent use.
 	KeepWords(f func(predicate, context string) []uint64)
 }
 
-// AheadTeller is a [Store] that knows the sources that were told ahead of their time: most
-// memories that are not cannot be changed by what was told before them, and need no search.
+// AheadTeller is a [Store] that can find sources whose own time is later than their
+// acceptance. If a partition has none, most new memories cannot be superseded by earlier
+// ones, and the service needs no search to compare them.
 //
-// If a Store does not implement AheadTeller, each memory is compared with those nearest to it.
+// If a Store does not implement AheadTeller, the service compares each memory with the nearest ones.
 type AheadTeller interface {
-	// AnyAhead reports whether a source of a partition has a time of its own that is later
-	// than both its acceptance and a given time.
+	// AnyAhead reports whether a source of a partition has a Time that is later than both
+	// its CreatedAt and after.
 	AnyAhead(ctx context.Context, part Partition, after time.Time) (bool, error)
 }
 
 // LeaseVoider is a [Store] or a [Registry] that can end every lease at once: of
 // sources, or of deliveries. Only a backend whose deployment belongs to one process
 // implements it. The service calls it when it opens the registry and when it first
-// opens a workspace, so that sources and deliveries that a dead predecessor had
-// claimed can be claimed at once.
+// opens a workspace. Sources and deliveries that a crashed process had claimed can then be
+// claimed at once.
 //
-// If a Store or Registry does not implement LeaseVoider, those claims wait until
-// their leases end.
+// If a Store or Registry does not implement LeaseVoider, these sources and deliveries can be
+// claimed when their leases end.
 type LeaseVoider interface {
+	// VoidLeases ends all leases.
 	VoidLeases(ctx context.Context) error
 }
 
-// ChunkScorer is a [Vectors] that scores chunks by name. Recall asks it for the
-// chunks of a large partition that only the keyword index found among the best.
+// ChunkScorer is a [Vectors] that can score given chunks. In large partitions recall uses
+// it for chunks that the keyword index found and the vector search did not.
 //
-// If a Vectors does not implement ChunkScorer, those chunks count as if they were not
-// similar to the question at all, which ranks some of them too low.
+// If a Vectors does not implement ChunkScorer, these chunks count as not similar to the
+// question, which ranks some of them too low.
 type ChunkScorer interface {
-	// ScoreChunks returns those of q.Chunks that the partition has with a vector of
-	// the length of q.Vector in the lane, in the order asked, with the scores that
-	// SearchVectors gives. Filters do not matter. The hits may be written to q.Into.
+	// ScoreChunks returns hits for q.Chunks, in their order, with the scores that
+	// SearchVectors gives. It leaves out chunks without a vector of the length of q.Vector
+	// in the lane. It may write the hits to q.Into.
 	ScoreChunks(ctx context.Context, q ScoreQuery) ([]Hit, error)
 }
 
-// ScoreQuery asks how near chunks are to a vector.
+// ScoreQuery asks for the scores of chunks for a vector.
 type ScoreQuery struct {
 	Part   Partition
 	Lane   Lane
 	Vector []float32
 	Chunks []int64
-	Into   []Hit // memory that the hits may be written to, from its start
+	Into   []Hit // memory to which the index may write the hits, from its start
 }
 
 // Shared is a [Backend] or [Stores] whose deployment other processes may have open at the same time. The service then takes
-// leases for what one process does at a time, and forgets what it remembers of the registry when that may have changed.
+// leases for work that only one process may do at a time. It clears its cache of the registry when the registry may have changed.
 //
-// If neither implements it, one process has the deployment open.
+// If neither implements Shared, the service assumes that no other process has the deployment open.
 type Shared interface {
-	// Shares reports whether that is so.
+	// Shares reports whether other processes may have the deployment open.
 	Shares() bool
-	// Watch calls heard when something may have changed, until ctx ends: with the name of a workspace, or with an
-	// empty one for the registry. Calls come one at a time, maybe for what this process did, and within a second of a change of the registry; for workspaces they may
-	// be missing.
+	// Watch calls heard after changes, until ctx ends: with the uid of the changed workspace, or with an empty uid for the registry.
+	// It calls heard from one goroutine at a time, possibly also for changes of this process. It reports a change of the registry
+	// within a second. It may miss changes of workspaces.
 	Watch(ctx context.Context, heard func(uid string))
 }
 
-// Guarder is a [Store] whose changes of vectors can depend on a value of the workspace, so that a process that has not heard that another
-// has changed the value writes no vectors that nobody looks for.
+// Guarder is a [Store] that can make changes of vectors conditional on a value of the workspace. A process that does not know yet that
+// another process has changed the value then cannot write vectors of the wrong model.
 //
-// If a Store does not implement Guarder, one process has the workspace open.
+// If a Store does not implement Guarder, the service assumes that no other process has the workspace open.
 type Guarder interface {
-	// Guard returns the Store as one whose Index, PutVectors and DropLane do nothing and return [ErrConflict] unless
-	// Get(name) is value when they are committed.
+	// Guard returns a view of the Store. Its Index, PutVectors and DropLane change nothing and return [ErrConflict] unless the value
+	// that Get(name) returns equals value at their commit.
 	Guard(name string, value []byte) Store
 }
 
-// FeedSaver is a [Store] whose feed the indexes of other processes may be following.
+// FeedSaver is a [Store] whose feed indexes of other processes may follow.
 //
-// If a Store does not implement it, the feed is compacted as far as the indexes of this process have come.
+// If a Store does not implement FeedSaver, the service compacts the feed up to the last change that all indexes of this process have applied.
 type FeedSaver interface {
-	// SaveFeed returns how far behind the end of the feed tombstones are kept for others, in sequence numbers.
+	// SaveFeed returns how many sequence numbers before the end of the feed its tombstones are kept for other processes.
 	SaveFeed() uint64
 }
 
-// FeedCounter is a [Store] that tells how many changes follow a sequence number. Where indexes lack many when a workspace is
-// opened, searches then answer from what is indexed and say so.
+// FeedCounter is a [Store] that can count the changes after a sequence number. If indexes lack many changes when a workspace is
+// opened, searches then use the indexes as they are and report that the result is incomplete.
 //
-// If a Store does not implement it, searches wait until the indexes have applied everything.
+// If a Store does not implement FeedCounter, searches wait until the indexes have applied all changes.
 type FeedCounter interface {
-	// ChangesAfter is how many changes follow a sequence number that an index has come to, at most: those that were taken back
-	// since may count. It does no I/O.
+	// ChangesAfter returns an upper bound of the number of changes after a sequence number that an index has applied. It may count
+	// changes that are no longer in the feed. It does no I/O.
 	ChangesAfter(after uint64) uint64
 }
 
 // Walker is a [Store] that lists the newest versions of all its items in the order in
-// which they were accepted. A tenant can be exported only when its Store is one.
+// which they were accepted. A tenant can be exported only when its Store is a Walker.
 type Walker interface {
-	// Walk returns newest versions with a Num above after, by Num, at most limit,
-	// expired ones too. An item that gets a newer version while a caller walks has a
-	// larger Num then, so that a walk to the end meets every item that was there when
-	// it began and was not deleted since.
+	// Walk returns newest versions with a Num above after, by Num, at most limit, expired
+	// ones included. An item that gets a newer version during a walk gets a larger Num.
+	// So a walk to the end returns every item that existed at its start and was not
+	// deleted since.
 	Walk(ctx context.Context, after int64, limit int) ([]*Source, error)
 }
 
-// Epochs is a [Store] that tells its openings apart. Each that writes something is an
-// epoch, with a random number above 0. After an older copy of a store was put back,
-// numbers are given out again, each in another epoch: a sequence number and its epoch
-// name a history, and an [Event].Seq and its Epoch an event.
+// Epochs is a [Store] that distinguishes its openings. Each opening that writes something is
+// an epoch with a random number above 0. After an older copy of a store is restored, it
+// assigns the same sequence numbers again, but in another epoch. A sequence number together
+// with its epoch is therefore unique, and so is an [Event].Seq together with its Epoch.
 //
-// If a Store does not implement Epochs, only an index with a larger number than the
-// Store's is known to have followed another history, and ids of events may repeat.
+// If a Store does not implement Epochs, the service detects an index of another history only
+// by a sequence number above the Store's, and ids of events may repeat.
 type Epochs interface {
-	// EpochOf returns the epoch in which the change with a sequence number was
-	// written; 0: of an earlier release, or too long ago. It does no I/O.
+	// EpochOf returns the epoch in which the change with a sequence number was written. It
+	// is 0 if an earlier release wrote it or the Store no longer knows. It does no I/O.
 	EpochOf(seq uint64) uint64
 }
 
-// EpochKeeper is an [Index] that remembers the epoch of the last change that it
-// applied, as long as that change. An index that was kept over restarts and whose
-// epoch is not that of the Store is built anew.
+// EpochKeeper is an [Index] that stores the epoch of the last change that it applied, with
+// the same durability as the change. The service rebuilds an index whose epoch differs from
+// the Store's epoch of that change.
 //
-// If an Index does not implement EpochKeeper, it is compared with its Store by
-// numbers alone.
+// If an Index does not implement EpochKeeper, the service compares only its sequence number
+// with the Store's.
 type EpochKeeper interface {
-	// Epoch returns what SetEpoch was given, 0 after Reset; ok is false when the
-	// index does not know.
+	// Epoch returns the last value of SetEpoch, or 0 after Reset. ok is false when the
+	// index does not know the epoch.
 	Epoch() (epoch uint64, ok bool)
-	// SetEpoch says of which epoch the changes are that are applied next. It is
-	// called by the goroutine that calls Apply.
+	// SetEpoch sets the epoch of the changes that are applied next. The goroutine that
+	// calls Apply calls it.
 	SetEpoch(epoch uint64)
 }
 
-// HistoryTeller is an [EpochKeeper] that several processes write to. It may have something of changes
-// beyond Applied, of a process that ended before it had said that they were applied.
+// HistoryTeller is an [EpochKeeper] that several processes write to. It may have parts of changes after
+// Applied, from a process that ended before it recorded them as applied.
 type HistoryTeller interface {
-	// SameHistory reports whether all that the index may have is of the history of a
-	// Store whose last change is last, as far as both can tell; it is built anew when
-	// not. It is called when the index was opened, before Apply, and does no I/O. The
-	// index may ask of for epochs until it is closed.
+	// SameHistory reports whether all changes that the index may have belong to the history
+	// of the Store whose last change is last, as far as both know. If it returns false, the
+	// service rebuilds the index. The service calls it after it opened the index and before
+	// Apply. It does no I/O. The index may call of until it is closed.
 	SameHistory(last uint64, of Epochs) bool
 }
 
-// Verifier is a [Store], a [Registry] or an [Index] that can look for damage in all that
-// it keeps. What does not implement it is not looked at.
+// Verifier is a [Store], a [Registry] or an [Index] that can check all its data for damage.
+//
+// If one does not implement Verifier, its data is not checked.
 type Verifier interface {
-	// Verify reads everything while others read and write, calls report with each
-	// problem, and returns how many rows it compared with their checksums, or bytes of
-	// files. It is an error only when it could not go on. It changes nothing, but an
-	// index that is damaged is built anew from then on.
+	// Verify reads all data and calls report for each problem. It returns how many rows, or
+	// bytes of files, it has compared with their checksums. It returns an error only when
+	// it cannot continue. Other calls can read and write meanwhile. Verify changes no data,
+	// but a damaged index is rebuilt afterwards.
 	Verify(ctx context.Context, report func(Finding)) (read int64, err error)
 }
 
 // Finding is a problem that a Verifier found.
 type Finding struct {
-	Part   Partition // zero where it is of none
-	ItemID string    // of the item that it belongs to; empty: of none that is known
-	What   string    // never content
+	Part   Partition // partition of the damaged data; zero: none
+	ItemID string    // id of the item that the damaged data belongs to; empty: none or unknown
+	What   string    // description of the problem, never with content
 }
 
 // TenantLister is a [Registry] that lists the tenants of all organisations.
 type TenantLister interface {
-	// AllTenants lists tenants in any state by UID, from the first after the given one.
+	// AllTenants lists tenants in any state with UIDs above afterUID, by UID, at most limit.
 	AllTenants(ctx context.Context, afterUID string, limit int) ([]Tenant, error)
 }
 
-// Purger is a [Store], a [Registry] or an [Index] that can rewrite its files, so that
-// no byte of what was deleted before stays in any of them. Items of a tenant can be
-// erased, and not just deleted, only when its Store and the Registry are; an Index that is
-// not is built anew.
+// Purger is a [Store], a [Registry] or an [Index] that can rewrite its files, so that no
+// byte of data deleted before stays in any of them. Items of a tenant can be erased, and
+// not just deleted, only when its Store and the Registry implement Purger. An Index that
+// does not implement it is rebuilt.
 type Purger interface {
-	// Purge returns when that is so. Reads go on meanwhile; writes may wait.
+	// Purge rewrites the files and returns when they have no deleted data. Reads can run
+	// meanwhile; writes may wait.
 	Purge(ctx context.Context) error
 }
 
-// Remainer is a [Purger] whose Purge leaves something in places that it cannot reach. A receipt of an erasure names them.
+// Remainer is a [Purger] whose Purge cannot remove deleted data from all places. The receipt of an erasure names these places.
 //
-// If a Purger does not implement Remainer, Purge leaves nothing.
+// If a Purger does not implement Remainer, Purge leaves no deleted data.
 type Remainer interface {
-	// Remains names the places, and what removes it there.
+	// Remains returns descriptions of the places, and of how to remove the data there.
 	Remains() []string
 }
 
-// EventEraser is a [Store] or a [Registry] that forgets what happened to items: events
-// in the outbox of a Store, deliveries in a Registry. Erasing needs both.
+// EventEraser is a [Store] or a [Registry] that can remove the events of items: those in the
+// outbox of a Store, and the deliveries in a Registry. Erasing items needs both.
 type EventEraser interface {
-	// EraseEvents removes those of items of a sub-tenant of the workspace uid, whatever
-	// state they are in, and returns how many; nil ids are all items.
+	// EraseEvents removes the events or deliveries of items of a sub-tenant of the workspace
+	// uid, in any state, and returns how many it removed. If ids is nil, it does so for
+	// all items.
 	EraseEvents(ctx context.Context, uid, sub string, ids []string) (int, error)
 }
 
-// ErrorCounter is a [Store] that tells why items are errored, for metrics.
+// ErrorCounter is a [Store] that can count errored items by error code, for metrics.
 //
 // If a Store does not implement ErrorCounter, metrics count errored items without a reason.
 type ErrorCounter interface {
-	// ErrorCodes counts the newest versions that are [Errored] by their code.
+	// ErrorCodes returns the number of newest versions in state [Errored], by error code.
 	ErrorCodes(ctx context.Context) (map[string]int, error)
 }
 
-// Tender is a [Store] or an [Index] with upkeep that can wait until nothing else is to be done, such
-// as giving the room of deleted rows back. An index is asked once its workspace has been quiet for some seconds.
+// Tender is a [Store] or an [Index] with background upkeep that can wait until the workspace is idle, such
+// as freeing the space of deleted rows. For an index the service calls Tend when its workspace has been idle for some seconds.
 //
-// If one does not implement Tender, it has none.
+// If one does not implement Tender, it needs no upkeep.
 type Tender interface {
-	// Tend does a small piece of it, some hundredths of a second long, and reports
-	// whether there is more. It is one call at a time.
+	// Tend does a small part of the upkeep, in some hundredths of a second, and reports
+	// whether there is more. The service makes one call at a time.
 	Tend(ctx context.Context) (more bool, err error)
 }
 
-// Compacter is a [Store] whose files can be made anew without the room that deleted rows left between others. It is asked once its
-// workspace has been quiet for some seconds.
+// Compacter is a [Store] that can rewrite its files without the free space that deleted rows left between others. The service calls
+// Compact when the workspace has been idle for some seconds.
 //
-// If a Store does not implement Compacter, such room stays until new rows fill it.
+// If a Store does not implement Compacter, this space stays free until new rows fill it.
 type Compacter interface {
-	// Compact does that where it is worth it. Reads and writes go on meanwhile: neither waits for longer than some hundredths of a second,
-	// and a write makes the attempt void. again reports that it was, or that it could not be made: the call is to be repeated later.
+	// Compact rewrites the files if that frees enough space. Reads and writes can run meanwhile and wait at most some hundredths of a
+	// second. A write cancels the attempt. again reports whether the attempt was cancelled or not possible, so that the caller should
+	// repeat the call later.
 	Compact(ctx context.Context) (again bool, err error)
 }
 
-// Measurer is a [Backend] or [Indexers] that tells how much memory its indexes take.
+// Measurer is a [Backend] or [Indexers] that can measure the memory of its indexes.
 //
-// If neither implements it, metrics leave that out.
+// If neither implements Measurer, metrics leave these values out.
 type Measurer interface {
+	// Measure returns the current values.
 	Measure() IndexMeasures
 }
 
-// IndexMeasures is how much memory the indexes of a deployment take now, and how often parts of them came and went.
+// IndexMeasures are the memory that the indexes of a deployment take now, and counts of loads and evictions.
 type IndexMeasures struct {
-	MemoryBytes, LimitBytes int64 // LimitBytes 0: no bound
-	Loads, Evictions        int64 // partitions read from files, and partitions that left memory to make room
+	MemoryBytes, LimitBytes int64 // LimitBytes 0: no limit; negative: not measured
+	Loads, Evictions        int64 // partitions loaded from files, and partitions evicted from memory, since the start
 	Sizes                   []IndexSize
 }
 
-// IndexSize is what a kind of index takes in the files of the workspaces that are open.
+// IndexSize is the size of one kind of index in the files of all open workspaces.
 type IndexSize struct {
-	Index string // keyword, vector, graph, or columns: what filters and orders by
+	Index string // keyword, vector, graph, or columns (the data for filters and orders)
 	Bytes int64
-	Rows  int64 // chunks that it has something of; those that are gone but not yet merged away are not counted
+	Rows  int64 // number of live chunks in the index; deleted chunks that are not merged away yet do not count
 }
 
-// TenantRenamer is a Registry whose tenants can get another id.
+// TenantRenamer is a [Registry] that can change the id of a tenant.
 type TenantRenamer interface {
-	// RenameTenant changes the id of a tenant that is not deleting; rev must be the stored revision, else [ErrConflict].
+	// RenameTenant changes the id of a tenant that is not deleting. It returns [ErrConflict] when rev is not the stored revision, and
 	// [ErrExists] when a tenant of the same organisation that is not deleting has the id.
 	RenameTenant(ctx context.Context, uid string, rev int64, id string) error
 }
