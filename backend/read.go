@@ -7,38 +7,38 @@ import (
 	"time"
 )
 
-// Read is the half of a [Store] that looks items and chunks up. No method changes
-// anything, and each answers from one moment. Methods that name or list several things
-// leave out those whose bytes are damaged, as if they were not there, and return the
-// rest with a [*DamageError].
+// Read is the part of a [Store] that reads items and chunks. No method changes data, and
+// each reads one snapshot. Methods that read several rows leave out damaged rows, as if they
+// were missing, and return the others together with a [*DamageError].
 type Read interface {
-	// Sources returns the newest versions of ids, nil where there is none.
+	// Sources returns the newest versions of ids, in the order of ids, with nil for missing ones.
 	Sources(ctx context.Context, part Partition, ids []string) ([]*Source, error)
-	// SourcesByNum returns versions, nil where gone.
+	// SourcesByNum returns versions in the order of nums, with nil for missing ones.
 	SourcesByNum(ctx context.Context, nums []int64) ([]*Source, error)
-	// FindSubs returns the sub-tenants in which id exists in a class.
+	// FindSubs returns the sub-tenants that have an item with an id in a class.
 	FindSubs(ctx context.Context, class Class, id string) ([]string, error)
-	// Content reads a blob.
+	// Content returns a blob of a source version.
 	Content(ctx context.Context, source int64, kind ContentKind) ([]byte, error)
-	// List returns a page and the total over all pages.
+	// List returns a page of sources and the number of sources on all pages.
 	List(ctx context.Context, q ListQuery) ([]*Source, int, error)
 	// Sessions returns the named sessions of a partition with names above after, by name.
 	Sessions(ctx context.Context, q SessionsQuery) ([]SessionInfo, error)
-	// SessionSources returns newest versions of a named session by Time, those without one
-	// first, then by Num.
+	// SessionSources returns newest versions of a named session by Time, then by Num.
+	// Versions without a Time come first.
 	SessionSources(ctx context.Context, q SessionQuery) ([]*Source, error)
-	// Chunks returns visible chunks in the order asked, without those that are
-	// gone, not yet visible, or expired by now. Vectors are left out. The rows may
-	// be shared with other calls and must not be changed; the slice is the caller's.
+	// Chunks returns chunks in the order of nums, without their vectors. It leaves out
+	// chunks that are missing, not yet visible, or expired by now. The rows may be shared
+	// with other calls and must not be changed. The slice belongs to the caller.
 	Chunks(ctx context.Context, nums []int64, now time.Time) ([]*Hydrated, error)
-	// SourceChunks returns chunks of a version with ordinals in [from, to), by
-	// ordinal, whatever its state; vectors when asked.
+	// SourceChunks returns the chunks of a version with ordinals in [from, to), by ordinal.
+	// The version may be in any state. The chunks have their vectors if vectors is true.
 	SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]Chunk, error)
-	// ChunkNums maps chunk keys of a partition to visible Nums, 0 where there is none.
+	// ChunkNums returns the Nums of the visible chunks with these keys in a partition, in
+	// the order of keys, with 0 for missing ones.
 	ChunkNums(ctx context.Context, part Partition, keys []string) ([]int64, error)
-	// Subs lists the sub-tenants that hold sources, by name.
+	// Subs lists the sub-tenants that have sources, by name.
 	Subs(ctx context.Context) ([]SubInfo, error)
-	// Stats counts a class.
+	// Stats counts the visible chunks and live sources of a class.
 	Stats(ctx context.Context, class Class) (Stats, error)
 }
 
@@ -46,31 +46,31 @@ type Read interface {
 // then ID.
 type ListQuery struct {
 	Part   Partition
-	IDs    []string // only these; nil: all
-	States []State  // only those in one of these; nil: in any
-	Filter Filter   // with no [IDTag] in All
-	Offset int
+	IDs    []string // only sources with these ids; nil: all
+	States []State  // only sources in one of these states; nil: in any
+	Filter Filter   // All must not have an [IDTag]
+	Offset int      // number of sources to skip
 	Limit  int
 	Now    time.Time // sources expired by now are left out
-	// Behind asks for those behind a place of the list alone, and Ahead for the last Limit of those ahead of one; at most one is set, and then Offset is 0.
-	// Total is of the whole list all the same. A place need not be that of a source that is there.
+	// Behind is a cursor: the page has the first Limit sources after it. Ahead is a cursor too: the page has the last Limit sources before it.
+	// At most one of them is set, and then Offset is 0. The total still counts the whole list. No source needs to be at the cursor.
 	Behind, Ahead *ListPlace
 }
 
-// ListPlace is a place in a list: that of a source with this UpdatedAt and ID.
+// ListPlace is a cursor in a list: the place of a source with this UpdatedAt and ID.
 type ListPlace struct {
 	Updated time.Time
 	ID      string
 }
 
-// Compare orders places as a list does: the newest first, then by ID.
+// Compare compares two places in the order of a list: newest first, then by ID.
 func (p *ListPlace) Compare(o *ListPlace) int {
 	return cmp.Or(o.Updated.Compare(p.Updated), cmp.Compare(p.ID, o.ID))
 }
 
-// Window returns from where to where of a list of n are asked for, where place tells of the place of each.
+// Window returns the range [from, to) of a list of n sources that the query asks for. place returns the place of source i.
 func (q *ListQuery) Window(n int, place func(i int) ListPlace) (from, to int) {
-	search := func(p *ListPlace, behind bool) int { // the first that is behind p, or not ahead of it
+	search := func(p *ListPlace, behind bool) int { // index of the first source after p, or not before p
 		return sort.Search(n, func(i int) bool {
 			at := place(i)
 			c := at.Compare(p)
@@ -93,7 +93,7 @@ func (q *ListQuery) Window(n int, place func(i int) ListPlace) (from, to int) {
 // SessionsQuery asks for named sessions.
 type SessionsQuery struct {
 	Part  Partition
-	After string // only names above
+	After string // only names that sort after this one, for paging
 	Limit int
 	Now   time.Time // sources expired by now are left out
 }
@@ -102,14 +102,14 @@ type SessionsQuery struct {
 type SessionInfo struct {
 	Session     string
 	Sources     int
-	First, Last time.Time // of the sources' Time; zero: none has one
+	First, Last time.Time // the earliest and the latest Time of the sources; zero: no source has a Time
 }
 
 // SessionQuery asks for the sources of a session.
 type SessionQuery struct {
 	Part      Partition
 	Session   string    // not empty
-	AfterTime time.Time // with AfterNum: only those behind the source of this Time and Num
+	AfterTime time.Time // with AfterNum: only sources after the one with this Time and Num
 	AfterNum  int64     // 0: from the start
 	Limit     int
 	Now       time.Time // sources expired by now are left out
@@ -121,8 +121,8 @@ type Hydrated struct {
 	Src *Source
 }
 
-// SubInfo counts what a sub-tenant holds. Sources that are deleted or expired
-// do not count.
+// SubInfo counts the sources of a sub-tenant by class. Deleted and expired sources do not
+// count.
 type SubInfo struct {
 	Sub       string
 	Knowledge int

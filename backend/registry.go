@@ -8,8 +8,8 @@ import (
 // TenantState is the state of a tenant.
 type TenantState string
 
-// States of a tenant. A tenant in TenantDeleting has no name any more: only
-// DeletingTenants shows it, and its id can be taken again.
+// States of a tenant. A tenant in TenantDeleting no longer has a name: only
+// DeletingTenants lists it, and another tenant can get its id.
 const (
 	TenantProvisioning TenantState = "provisioning"
 	TenantReady        TenantState = "ready"
@@ -20,12 +20,12 @@ const (
 // Tenant is the registry's record of a workspace.
 type Tenant struct {
 	Org, ID   string
-	UID       string // names the workspace, 32 hexadecimal characters; unique in the deployment for all time
+	UID       string // name of the workspace, 32 hexadecimal characters; unique in the deployment, never reused
 	State     TenantState
 	Error     string // why provisioning failed, else empty
 	CreatedAt time.Time
 	Data      []byte    // the caller's record (schema, kind of tenant, embedding identity)
-	Rev       int64     // rises with every change
+	Rev       int64     // revision, higher after each change
 	Wake      time.Time // when the workspace next needs attention; zero: never
 }
 
@@ -37,9 +37,9 @@ type Record struct {
 	Data          []byte
 }
 
-// RecordWrite is one write of a batch. IfRev -1 writes whatever is there, 0 only
-// when nothing is there (else [ErrExists]), n only when the record is at
-// revision n (else [ErrConflict], or [ErrNotFound] when it is gone).
+// RecordWrite is one write of a batch. With IfRev -1 the write is unconditional. With IfRev
+// 0 the record must not exist (else [ErrExists]). With a larger IfRev the record must have
+// this revision (else [ErrConflict], or [ErrNotFound] when the record is missing).
 type RecordWrite struct {
 	Record
 	Delete bool
@@ -70,7 +70,7 @@ type Delivery struct {
 	Collection     string
 	IndexingStatus string
 	Status         DeliveryStatus
-	Attempts       int // that ended
+	Attempts       int // number of attempts that ended
 	ErrorCode      string
 	ErrorMessage   string
 	LastError      string // error of the last failed attempt; never a body
@@ -91,81 +91,81 @@ type DeliveryQuery struct {
 	Limit  int
 }
 
-// Registry keeps the data that belongs to a deployment and not to one tenant.
+// Registry stores the data that belongs to a deployment and not to one tenant.
 type Registry interface {
 	Tenants
 	Records
 	Deliveries
 }
 
-// Tenants is the part of a [Registry] that knows the tenants, and when each next
-// needs attention.
+// Tenants is the part of a [Registry] that stores the tenants, and when each next needs
+// attention.
 type Tenants interface {
-	// CreateTenant adds t. [ErrExists] when org and id are taken by a tenant that
-	// is neither failed nor deleting; a failed one becomes deleting, so that its
-	// workspace is removed like that of any other. [ErrFull] when org would then have
-	// over limit tenants that are not deleting; a limit of 0 is none.
+	// CreateTenant adds t. It returns [ErrExists] when a tenant that is neither failed nor
+	// deleting has the same org and id. A failed tenant with them becomes deleting, so that
+	// its workspace is removed. CreateTenant returns [ErrFull] when org would then have
+	// more than limit tenants that are not deleting. A limit of 0 means no limit.
 	CreateTenant(ctx context.Context, t Tenant, limit int) error
-	// Tenant finds a tenant that is not deleting by its name.
+	// Tenant returns the tenant of org with an id that is not deleting.
 	Tenant(ctx context.Context, org, id string) (Tenant, error)
-	// TenantByUID finds a tenant in any state.
+	// TenantByUID returns a tenant in any state.
 	TenantByUID(ctx context.Context, uid string) (Tenant, error)
-	// Tenants lists the tenants of org that are not deleting, by id, from the
-	// first id after the given one.
+	// Tenants lists the tenants of org that are not deleting and have ids above after, by
+	// id, at most limit.
 	Tenants(ctx context.Context, org, after string, limit int) ([]Tenant, error)
-	// UpdateTenant stores State, Error and Data of t; t.Rev must be the stored
-	// revision, else [ErrConflict]. It returns the new revision.
+	// UpdateTenant stores State, Error and Data of t, and returns the new revision. It
+	// returns [ErrConflict] when t.Rev is not the stored revision.
 	UpdateTenant(ctx context.Context, t Tenant) (int64, error)
 	// DeletingTenants lists tenants whose removal is not finished.
 	DeletingTenants(ctx context.Context, limit int) ([]Tenant, error)
-	// ForgetTenant drops the record of a tenant that is deleting.
+	// ForgetTenant removes the record of a tenant that is deleting.
 	ForgetTenant(ctx context.Context, uid string) error
-	// SetWake stores when a workspace next needs attention. It does not change
-	// Rev. A zero time clears it.
+	// SetWake sets the Wake of a tenant: the time at which its workspace next needs
+	// attention. A zero time clears it. SetWake does not change Rev.
 	SetWake(ctx context.Context, uid string, at time.Time) error
-	// Awake lists tenants (not deleting) with a Wake at or before now, earliest first.
+	// Awake lists tenants that are not deleting and have a Wake at or before now, earliest first.
 	Awake(ctx context.Context, now time.Time, limit int) ([]Tenant, error)
 }
 
-// Records is the part of a [Registry] that keeps small documents.
+// Records is the part of a [Registry] that stores small documents.
 type Records interface {
 	// WriteRecords applies all writes or none.
 	WriteRecords(ctx context.Context, writes []RecordWrite) error
-	// Record reads one record.
+	// Record returns one record.
 	Record(ctx context.Context, kind, org, id string) (Record, error)
-	// Records lists the records of a kind in org by id, from the first id after
-	// the given one.
+	// Records lists the records of a kind in org with ids above after, by id, at most
+	// limit.
 	Records(ctx context.Context, kind, org, after string, limit int) ([]Record, error)
-	// AllRecords lists the records of a kind over all organisations by (org, id),
-	// from the first after the given pair.
+	// AllRecords lists the records of a kind in all organisations, by (org, id), above the
+	// pair (afterOrg, afterID), at most limit.
 	AllRecords(ctx context.Context, kind, afterOrg, afterID string, limit int) ([]Record, error)
 }
 
 // Deliveries is the part of a [Registry] that stores deliveries of webhook events and
 // leases them to senders.
 type Deliveries interface {
-	// AddDeliveries adds the deliveries with new IDs and ignores the others, so that an
-	// event handed over twice makes one record.
+	// AddDeliveries adds the deliveries with new IDs and ignores the others, so that adding
+	// an event twice makes one delivery.
 	AddDeliveries(ctx context.Context, ds []Delivery) error
-	// ClaimDeliveries takes deliveries that are due (pending or
-	// failed with NextAttempt at or before c.Now, or sweeping with a lapsed lease), as many and in the order that
-	// [DeliveryClaim.Choose] says, and sets them sweeping with the lease and token. It counts no attempt: a lease
-	// that was cut off used none up.
+	// ClaimDeliveries claims deliveries that are due, and sets them sweeping with the lease and
+	// the token. Due are pending and failed deliveries with NextAttempt at or before c.Now, and
+	// sweeping ones whose lease has ended. [DeliveryClaim.Choose] chooses and orders them.
+	// ClaimDeliveries does not change Attempts, so that an interrupted lease is no attempt.
 	ClaimDeliveries(ctx context.Context, c DeliveryClaim) ([]Delivery, error)
-	// FinishDelivery stores Status, Attempts, Error*, Last*, NextAttempt and UpdatedAt of d when
-	// it is still sweeping under d.Token, else [ErrConflict].
+	// FinishDelivery stores Status, Attempts, Error*, Last*, NextAttempt and UpdatedAt of d. It
+	// returns [ErrConflict] when the delivery is no longer sweeping under d.Token.
 	FinishDelivery(ctx context.Context, d Delivery) error
-	// RequeueDelivery makes a failed or permanently failed delivery pending and
-	// due at now; [ErrConflict] in any other state.
+	// RequeueDelivery makes a failed or permanently failed delivery pending and due at now.
+	// It returns [ErrConflict] in any other state.
 	RequeueDelivery(ctx context.Context, org, id string, now time.Time) error
-	// Delivery reads one delivery of org.
+	// Delivery returns one delivery of org.
 	Delivery(ctx context.Context, org, id string) (Delivery, error)
 	// Deliveries lists deliveries of an organisation.
 	Deliveries(ctx context.Context, q DeliveryQuery) ([]Delivery, error)
-	// NextDelivery returns the earliest time at which ClaimDeliveries can find
-	// something, or the zero time when nothing waits.
+	// NextDelivery returns the earliest time at which a delivery can be claimed, or the
+	// zero time when no delivery waits.
 	NextDelivery(ctx context.Context) (time.Time, error)
-	// PruneDeliveries drops delivered and permanently failed ones last updated
-	// before the given time, at most limit, and returns how many.
+	// PruneDeliveries removes delivered and permanently failed deliveries that were last
+	// updated before the given time, at most limit, and returns how many it removed.
 	PruneDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
 }
