@@ -75,8 +75,8 @@ type Remote interface {
 	Remote()
 }
 
-// Troubled is an [Index] on other machines that reports whether these work. While they do not, the service applies changes in the background,
-// and goes on when a caller gives up. A search that can report an incomplete result then does not wait until all changes are applied.
+// Troubled is an [Index] on other machines that reports whether these work. The service applies changes to it in the background, and goes on
+// when a caller gives up. While the machines are in trouble, a search that can report an incomplete result does not wait for all changes.
 type Troubled interface {
 	// Trouble returns two values. slow reports whether applying a change may take long now, because a machine is down, does not answer or lacks
 	// changes. lacks reports whether searches may miss changes that were applied. Trouble does no I/O and waits for no call that does.

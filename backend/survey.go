@@ -8,44 +8,44 @@ import (
 // SurveyQuery asks about all chunks of a partition.
 type SurveyQuery struct {
 	Part   Partition
-	Text   string    // as of a [KeywordQuery] under Or
-	Lane   Lane      // of the vectors
-	Vector []float32 // as of a [VectorQuery]; nil: no scores by vectors
+	Text   string    // as in a [KeywordQuery] with Or
+	Lane   Lane      // lane of the vectors to score
+	Vector []float32 // as in a [VectorQuery]; nil: no dense scores
 	Filter Filter
-	Most   int // chunks that the partition may have
+	Most   int // greatest number of chunks of a partition that is surveyed
 }
 
-// Survey is a partition as a recall sees it.
+// Survey is the description of a partition for a recall.
 type Survey struct {
 	Rows     []Surveyed // every chunk that passes the filter
-	Speakers []string   // what Beside.Speaker refers to; nobody may change them
-	Terms    []TermInfo // of the text, as of Terms
-	Docs     int        // chunks of the partition
-	AvgTerms float32    // their mean number of terms
+	Speakers []string   // speakers by Beside.Speaker; callers must not change them
+	Terms    []TermInfo // terms of the text, as Keywords.Terms returns them
+	Docs     int        // number of chunks in the partition
+	AvgTerms float32    // mean number of terms of these chunks
 }
 
 // Surveyed is a chunk with its scores.
 type Surveyed struct {
 	Chunk, Source int64
-	Keyword       float32 // as of SearchKeywords; 0: not found
-	Dense         float32 // as of SearchVectors; 0: not found, or a score of 0
+	Keyword       float32 // score as in SearchKeywords; 0: not found
+	Dense         float32 // score as in SearchVectors; 0: not found, or a score of 0
 	Beside
 }
 
-// Beside is what [Neighbours] says of a chunk, in little room and by places. It is zero in partitions of
-// other classes than Memory.
+// Beside is a compact form of [Neighbours], which names chunks by their places in the survey. It is zero
+// in partitions of other classes than Memory.
 type Beside struct {
 	Session    int64
-	Time       Micros   // NoTime: not known
-	Prev, Next [2]int32 // places of chunks in the survey, counted from 1, nearest first; 0: none that passes
-	Speaker    int32    // place in the names
+	Time       Micros   // NoTime: unknown
+	Prev, Next [2]int32 // places of chunks in Survey.Rows, counted from 1, nearest first; 0: none, or it does not pass the filter
+	Speaker    int32    // index in Survey.Speakers
 	Marks      Marks
 }
 
 // Micros is a time in microseconds since 1970.
 type Micros int64
 
-// NoTime is a time that is not known. It sorts before all others.
+// NoTime is the unknown time. It sorts before all others.
 const NoTime Micros = math.MinInt64
 
 // MicrosOf returns a time as Micros, the zero time as NoTime.
@@ -74,5 +74,5 @@ const (
 	MarkAsks
 	MarkFirst
 	MarkSecond
-	MarkOpens // it is the first of several chunks of a session
+	MarkOpens // the chunk is the first of several chunks of a session
 )

@@ -1,7 +1,7 @@
 package backend
 
-// Tag makes a tag, see [Filter], of what a value is: the 64-bit FNV-1a hash of its layer, its
-// field and the value, each ended by a byte that no UTF-8 has. Its values are in stored data.
+// Tag returns the tag of a value; see [Filter]. It is the 64-bit FNV-1a hash of layer, field and value,
+// each followed by the byte 0xff, which UTF-8 never has. Stored data has tags, so the hash cannot change.
 func Tag(layer, field, value string) uint64 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
@@ -14,11 +14,11 @@ func Tag(layer, field, value string) uint64 {
 	return h
 }
 
-// IDTag is the tag of a source's id: searches can be limited to ids by it. Lists have
-// [ListQuery].IDs for that, so that a Store need not find sources by this tag.
+// IDTag returns the tag of a source's id, with which a search can be limited to ids. Lists
+// use [ListQuery].IDs instead, so that a Store need not find sources by this tag.
 func IDTag(id string) uint64 { return Tag("i", "", id) }
 
-// Everybody is the tag of a source that all callers may see. Those of class [Raw] know no
-// other callers, so that a Store need not find them by it: for a group with this tag it may
-// read the whole list.
+// Everybody is the tag of a source that all callers may see. All callers may see all
+// sources of class [Raw], so that a Store need not find those by this tag. For a group with
+// this tag it may read the whole list.
 var Everybody = Tag("ac", "", "*")

@@ -2,8 +2,8 @@ package backend
 
 import "fmt"
 
-// CheckUID reports what is wrong with the name of a workspace: it must be 32
-// lower-case hexadecimal characters, and so is safe as a file name.
+// CheckUID returns an error if uid is not the name of a workspace. A name is 32
+// lower-case hexadecimal characters, and is therefore safe as a file name.
 func CheckUID(uid string) error {
 	if len(uid) != 32 {
 		return fmt.Errorf("workspace name: want 32 lower-case hexadecimal characters, got %d bytes", len(uid))

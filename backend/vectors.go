@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// WithVectors replaces the dense index of x: a workspace has the Vectors that open
-// returns for its UID, and the Keywords and the Graph of x, which then get rows
-// without vectors. Vectors of x that serve as nothing else are not used.
+// WithVectors returns Indexers like x with another dense index. A workspace has the Vectors
+// that open returns for its UID, and the Keywords and the Graph of x. These get rows
+// without vectors. The Vectors of x are not used.
 //
-// open is called at most once at a time for a UID. Vectors that implement
-// [io.Closer] are closed with the workspace. When a workspace is removed its Vectors
-// are opened, Reset and closed.
+// open is called at most once at a time for a UID. Vectors that implement [io.Closer] are
+// closed with the workspace. When a workspace is removed, its Vectors are opened, Reset
+// and closed.
 func WithVectors(x Indexers, open func(uid string) (Vectors, error)) Indexers {
 	return &withVectors{x, open}
 }
@@ -53,7 +53,7 @@ func closeVectors(v Vectors) error {
 	return nil
 }
 
-// vectorSet is an IndexSet with other Vectors.
+// vectorSet is the IndexSet real with other Vectors.
 type vectorSet struct {
 	real     IndexSet
 	vectors  Vectors
@@ -96,8 +96,8 @@ func (x graphOnly) Apply(ctx context.Context, changes []Change) error {
 	return x.Graph.Apply(ctx, withoutVectors(changes))
 }
 
-// AppendNeighbours implements [NeighbourAppender], by Neighbours where the index has
-// no other way.
+// AppendNeighbours implements [NeighbourAppender]. It calls Neighbours if the index does
+// not implement it.
 func (x graphOnly) AppendNeighbours(ctx context.Context, dst []Neighbours, part Partition, chunks []int64) ([]Neighbours, error) {
 	if a, ok := x.Graph.(NeighbourAppender); ok {
 		return a.AppendNeighbours(ctx, dst, part, chunks)
@@ -106,7 +106,7 @@ func (x graphOnly) AppendNeighbours(ctx context.Context, dst []Neighbours, part 
 	return append(dst, found...), err
 }
 
-// textAndGraph is one index that serves as both and gets no vectors.
+// textAndGraph is one index that serves as Keywords and as Graph and gets no vectors.
 type textAndGraph struct {
 	textOnly
 	graphOnly
@@ -152,7 +152,7 @@ func setEpoch(x Index, epoch uint64) {
 	}
 }
 
-// withoutVectors returns changes whose rows have no vectors.
+// withoutVectors returns copies of changes without vectors. Changes of vectors alone become Marks.
 func withoutVectors(changes []Change) []Change {
 	out := slices.Clone(changes)
 	for i := range out {

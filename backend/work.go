@@ -5,66 +5,67 @@ import (
 	"time"
 )
 
-// Work is the half of a [Store] that workers use: a queue of sources with leases,
-// the results of their steps, and the outbox of events.
+// Work is the part of a [Store] that workers use: a queue of sources with leases, the
+// results of the workers' steps, and the outbox of events.
 //
-// A claim belongs to a token until its lease ends. A step of a claim that was lost,
-// because the lease ended and another worker took the source, or because the source
-// was replaced or deleted, stores nothing.
+// A claim belongs to a token until its lease ends. A claim is lost when its lease ended and
+// another worker claimed the source, or when the source was replaced or deleted. A step of
+// a lost claim stores nothing.
 type Work interface {
-	// Claim takes up to limit sources for work, oldest first: newest versions in
-	// a state that is not terminal, past NotBefore, and under no live lease. It
-	// sets Queued to Processing (others keep their state), counts the attempt, and sets the lease.
-	// It stops early, with at least one, where the next would take the sum of
-	// SizeBytes over maxBytes (0: no such bound).
+	// Claim claims up to limit sources for work, oldest first. These are newest versions in a
+	// state that is not terminal, past NotBefore, and without a live lease. It sets the state
+	// of Queued sources to Processing, counts the attempt, and sets the lease. After the
+	// first source it stops before one that would make the sum of SizeBytes exceed maxBytes
+	// (0: no limit).
 	Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) ([]Claim, error)
-	// Renew moves the lease of the claims that token still holds.
+	// Renew sets a new end of the lease of those claims that token still holds.
 	Renew(ctx context.Context, token string, nums []int64, leaseUntil time.Time) error
-	// Index stores chunks and sets GraphCreation; the older version of the item
-	// goes in the same transaction. ok[i] is false when the claim was lost.
+	// Index stores the chunks of sources and sets their state to GraphCreation. The same
+	// transaction removes the older version of the item. ok[i] is false when the claim was
+	// lost.
 	Index(ctx context.Context, items []Indexed) (ok []bool, err error)
-	// Finish stores the graph of sources and their terminal state. ok as in Index.
+	// Finish stores the graph of sources and their terminal state. ok[i] is false when the
+	// claim was lost.
 	Finish(ctx context.Context, items []Finished) (ok []bool, err error)
-	// Defer gives claims back. Claims lost meanwhile are left alone.
+	// Defer gives claims back for a later try. It ignores lost claims.
 	Defer(ctx context.Context, items []Deferred) error
-	// Backlog counts newest versions by state, and returns when the earliest
-	// waiting source can be claimed (zero: nothing waits).
+	// Backlog returns the number of newest versions in each state, and the earliest time at
+	// which a waiting source can be claimed (zero: no source waits).
 	Backlog(ctx context.Context) (map[State]int, time.Time, error)
-	// Requeue sets an errored source back to Queued with no attempts;
-	// [ErrConflict] in another state.
+	// Requeue sets an errored source to Queued and its attempts to 0. It returns
+	// [ErrConflict] in any other state.
 	Requeue(ctx context.Context, part Partition, id string) error
 	// Events returns up to limit outbox rows, by Seq.
 	Events(ctx context.Context, limit int) ([]Event, error)
-	// Acknowledge drops outbox rows up to seq.
+	// Acknowledge removes the outbox rows up to seq.
 	Acknowledge(ctx context.Context, seq int64) error
 }
 
-// Claim is a source taken for work, with its blobs and, when it was indexed
-// before (State GraphCreation), its chunks.
+// Claim is a claimed source with its blobs. If it was indexed before (State GraphCreation),
+// it also has its chunks.
 type Claim struct {
 	Source
 	Blobs  []Blob
 	Chunks []Chunk
 }
 
-// Indexed is what the worker made of a claimed source: its chunks become
-// searchable.
+// Indexed is the result of a worker for a claimed source: chunks, which become searchable.
 type Indexed struct {
 	Num    int64
-	Token  string   // the claim; a source claimed by another or replaced meanwhile is left alone
-	Title  string   // empty: keep
-	Doc    []byte   // the caller's record; nil: keep
-	Tags   []uint64 // that the source gets besides those it has
+	Token  string   // token of the claim; nothing is stored if the claim was lost
+	Title  string   // empty: the title does not change
+	Doc    []byte   // the caller's record; nil: it does not change
+	Tags   []uint64 // tags to add to those of the source
 	Time   time.Time
 	Chunks []Chunk
-	Lane   Lane // of the vectors of the chunks
+	Lane   Lane // lane of the chunks' vectors
 	Blobs  []Blob
-	// Compared is the generation under which the source needs no comparison, as [Successions].Compare with nothing found. It counts for
-	// a source that was never compared; 0: it is to be compared.
+	// Compared marks the source as compared under this generation, like [Successions].Compare without successions. It has an effect only
+	// on a source that was never compared. 0: the source still has to be compared.
 	Compared int64
 }
 
-// Finished ends the work on a claimed source.
+// Finished is the final result of a worker for a claimed source.
 type Finished struct {
 	Num          int64
 	Token        string
@@ -78,11 +79,11 @@ type Finished struct {
 	Event        bool // put an Event into the outbox
 }
 
-// Deferred gives a claimed source back for a later try.
+// Deferred describes a claimed source that is given back for a later try.
 type Deferred struct {
 	Num          int64
 	Token        string
-	State        State // state to show meanwhile: Queued or Processing
+	State        State // state until the next claim: Queued or Processing
 	NotBefore    time.Time
 	ErrorCode    string
 	ErrorMessage string
@@ -98,5 +99,5 @@ type Event struct {
 	ErrorCode    string
 	ErrorMessage string
 	At           time.Time
-	Epoch        uint64 // see [Epochs]; 0: of an earlier release
+	Epoch        uint64 // see [Epochs]; 0: stored by an earlier release
 }
