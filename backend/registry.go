@@ -60,7 +60,7 @@ const (
 
 // Delivery is the delivery of a webhook event to a receiver.
 type Delivery struct {
-	Num            int64 // assigned by the registry, rising; the order of listing
+	Num            int64 // assigned by the Registry, ascending; lists are in descending order of it
 	ID, Org        string
 	URL            string // the address registered when it was created
 	Event          string

@@ -9,7 +9,8 @@ import (
 
 // WithVectors returns Indexers like x with another dense index. A workspace has the Vectors
 // that open returns for its UID, and the Keywords and the Graph of x. These get rows
-// without vectors. The Vectors of x are not used.
+// without vectors. The Vectors of x are not searched, and get no changes unless they also
+// serve as Keywords or Graph.
 //
 // open is called at most once at a time for a UID. Vectors that implement [io.Closer] are
 // closed with the workspace. When a workspace is removed, its Vectors are opened, Reset
