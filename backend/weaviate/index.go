@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// index is the tenant of a workspace: its dense and its keyword index.
+// index is the dense and the keyword index of a workspace, which is a tenant of the cluster.
 type index struct {
 	x        *Indexers
 	uid      string
@@ -21,32 +21,32 @@ type index struct {
 	closed bool
 
 	applied atomic.Uint64
-	epoch   atomic.Uint64 // of applied; 0: not known
-	next    atomic.Uint64 // of what is applied next
+	epoch   atomic.Uint64 // epoch of the change applied; 0: unknown
+	next    atomic.Uint64 // epoch of the changes applied next
 	stats   statistics
 	short   shortage
 	holes   holes
-	guide   atomic.Pointer[node] // the only node that has everything that another process, which leads, has applied; nil: all have, or this process leads
-	behind  atomic.Bool          // not all replicas have what that one has applied
+	guide   atomic.Pointer[node] // the only node that has everything the leading process has applied; nil: all nodes have it, or this process leads
+	behind  atomic.Bool          // whether some replicas lack changes that the leading process has applied
 	tending tending
 
-	// What follows belongs to Apply, Reset and Flush, which take mu.
+	// The fields below are guarded by mu, which Apply, Reset and Flush take.
 	mu         sync.Mutex
-	said       state             // what this process said last
-	version    uint64            // of what it said last, or tried to
-	slots      []time.Time       // until when something late may be stored in the slots of its state
-	generation state             // of the tenant's content, as this process knows it
-	owes       owed              // what it does for others
-	others     map[string]halves // what others have left by halves
-	asked      time.Time         // when others were last asked
-	wroteAt    time.Time         // when something was last applied
-	role       role              // whether it applies changes
-	certain    func() bool       // whether it still leads, where it does
-	alone      uint64            // changes up to it this process applies itself, whoever else has
-	wrote      bool              // it has written since it last heard of others
-	anew       uint64            // changes up to it may have been stored by halves
-	met        []state           // what processes said when it was opened
-	history    backend.Epochs    // of the store that it follows; nil: nobody has told
+	said       state             // the state that this process stored last
+	version    uint64            // of the last state that was stored or tried
+	slots      []time.Time       // by slot of the state: the time until which a late write may still arrive there
+	generation state             // of the tenant's content, as far as this process knows
+	owes       owed              // unfinished work of ended processes that this one has taken over
+	others     map[string]halves // by process: unfinished work of other processes
+	asked      time.Time         // when the states of other processes were last read
+	wroteAt    time.Time         // when a change was last applied
+	role       role              // whether this process applies changes
+	certain    func() bool       // reports whether this process still leads; nil if it does not
+	alone      uint64            // this process applies changes up to this number itself, even if others have applied them
+	wrote      bool              // whether this process has written since it last read the states of others
+	anew       uint64            // changes up to this number may be partly stored, so their objects are deleted first
+	met        []state           // states of all processes when the index was opened
+	history    backend.Epochs    // epochs of the store that the index follows; nil: not set yet
 }
 
 var (
@@ -75,7 +75,7 @@ func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
 	return ix, nil
 }
 
-// enter begins a call, which leave ends.
+// enter begins a call. The caller ends it with leave.
 func (x *index) enter(ctx context.Context) error {
 	x.gate.RLock()
 	if x.closed {
@@ -91,7 +91,7 @@ func (x *index) enter(ctx context.Context) error {
 
 func (x *index) leave() { x.gate.RUnlock() }
 
-// close ends the index; the tenant rests from then on.
+// close ends background upkeep and closes the index. It deactivates the tenant.
 func (x *index) close() error {
 	x.tending.end()
 	x.gate.Lock()
@@ -128,7 +128,7 @@ func (x *index) Epoch() (uint64, bool) {
 // SetEpoch implements [backend.EpochKeeper].
 func (x *index) SetEpoch(epoch uint64) { x.next.Store(epoch) }
 
-// Apply implements [backend.Index]. What another process has applied is not applied again.
+// Apply implements [backend.Index]. It skips changes that another process has applied.
 func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -150,7 +150,8 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if err != nil {
 		return err
 	}
-	// What this process has to apply itself it applies to the end, whatever others have: what it stored may have undone what they made of it.
+	// Changes up to x.alone are always applied here, even if others have applied them: the writes of this process may have
+	// undone the effect of theirs.
 	if changes[0].Seq > x.alone && done > x.alone && x.short.settled() {
 		if changes = after(changes, done); len(changes) == 0 {
 			x.stats.forget()
@@ -167,14 +168,14 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	return nil
 }
 
-// reach notes up to which change everything is applied.
+// reach records that every change up to seq is applied.
 func (x *index) reach(seq uint64) {
 	x.epoch.Store(x.next.Load())
 	x.applied.Store(seq)
 	x.wroteAt = time.Now()
 }
 
-// after returns the changes with larger numbers than seq.
+// after returns the changes whose numbers are greater than seq. changes are in ascending order.
 func after(changes []backend.Change, seq uint64) []backend.Change {
 	for len(changes) > 0 && changes[0].Seq <= seq {
 		changes = changes[1:]
@@ -182,7 +183,8 @@ func after(changes []backend.Change, seq uint64) []backend.Change {
 	return changes
 }
 
-// Flush implements [backend.Index]: what was applied survives as soon as it is, but where replicas lack it.
+// Flush implements [backend.Index]. Applied changes are durable at once, so Flush only stores what replicas lack. It
+// returns [backend.ErrUnavailable] if not all replicas can be reached.
 func (x *index) Flush(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -199,8 +201,8 @@ func (x *index) Flush(ctx context.Context) error {
 	return nil
 }
 
-// Purge implements [backend.Purger]: what was deleted is deleted on all replicas, and nothing is under way that could bring it back. Their files are the
-// cluster's; see Remains.
+// Purge implements [backend.Purger]. It returns once deleted objects are deleted on all replicas and no pending request
+// can bring them back. The cluster's files may still contain them; see Remains.
 func (x *index) Purge(ctx context.Context) error {
 	for {
 		if err := x.Flush(ctx); err != nil {
@@ -222,7 +224,7 @@ func (x *index) Remains() []string {
 	return []string{"files of the Weaviate cluster, which hold the terms and vectors of deleted objects until it compacts them, and its backups"}
 }
 
-// Reset implements [backend.Index]. Other processes hear of it when they next apply something.
+// Reset implements [backend.Index]. Other processes notice it when they next apply a change.
 func (x *index) Reset(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err

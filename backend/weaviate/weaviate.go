@@ -1,14 +1,15 @@
-// Package weaviate keeps the dense and the keyword index of workspaces in a Weaviate cluster, which owns sharding and
-// replicas. Any number of processes may use one cluster.
+// Package weaviate keeps the dense and the keyword index of workspaces in a Weaviate cluster. The cluster does the
+// sharding and replication. Any number of processes may use one cluster.
 //
-// Chunks are objects of multi-tenant collections: a workspace is a tenant, active while a process has it open. One
-// collection has the terms of all chunks, as the analyser of this module made them, and one for each length of vector has
-// vectors. Neither texts nor ids that users choose go there. Weaviate finds candidates; BM25 is computed here, of the
-// frequencies that stand with a chunk and of exact statistics of its partition, so that scores mean what they mean in
-// package local. Dense scores are Weaviate's inner products.
+// Chunks are objects of multi-tenant collections. Each workspace is a tenant, which is active while a process has it open.
+// One collection holds the terms of all chunks, as this module's analyser produced them. There is one further collection
+// of vectors for each vector length. Neither texts nor ids that users choose are stored in the cluster. Weaviate finds the
+// candidates of a keyword search. This package computes their BM25 scores from the term frequencies stored with each chunk
+// and from exact statistics of its partition, so scores are the same as in package local. Dense scores are Weaviate's
+// inner products.
 //
-// What needs the order of chunks in time, sessions and the graph of entities, stays with other [backend.Indexers], such
-// as those of package local, which get no vectors, and texts of memories alone.
+// The time index, the sessions and the entity graph stay in other [backend.Indexers], such as those of package local.
+// Those receive no vectors, and texts of memories only.
 package weaviate
 
 import (
@@ -25,30 +26,31 @@ import (
 	"github.com/contextmem/contextmem/internal/openset"
 )
 
-// Options changes how a cluster is used. Nil is the zero value.
+// Options configures the use of a cluster. A nil pointer means the zero value.
 type Options struct {
-	// Prefix begins the names of collections, so that several deployments can share a cluster: a capital letter, then letters
-	// and digits, at most 60. Default: "Contextmem".
+	// Prefix begins the names of collections, so that several deployments can share a cluster. It is a capital letter followed
+	// by at most 59 letters and digits. Default: "Contextmem".
 	Prefix string
-	// Replicas is the replication factor of collections that are made; those that are there keep theirs. 0: as many as the
-	// cluster has nodes, but at most 3.
+	// Replicas is the replication factor of new collections. Existing collections keep theirs. 0: the number of nodes, at most
+	// 3.
 	Replicas int
 	// APIKey is sent with every request. Default: none.
 	APIKey string
-	// Retry is for how long a call is tried again, on each node in turn, while nodes are away or overloaded; then it fails
+	// Retry is how long a call is retried, on each node in turn, while nodes are away or overloaded. After that the call fails
 	// with [backend.ErrUnavailable]. Default: 15 s.
 	Retry time.Duration
-	// BatchBytes bounds the size of a request that stores objects, about. A node that cannot keep up gets smaller ones.
-	// Default: 1 MiB.
+	// BatchBytes is the approximate maximum size of a request that stores objects. A node that cannot keep up gets smaller
+	// requests. Default: 1 MiB.
 	BatchBytes int
-	// Requests bounds the requests that store or delete and are under way at once, over all workspaces. Default: 4.
+	// Requests is the maximum number of concurrent requests that store or delete, over all workspaces. Default: 4.
 	Requests int
-	// Process is a name that this process has and no other one that runs, the same after a restart where that can be. What the
-	// process says of itself stands in the cluster under it. Default: a random one.
+	// Process names this process in the cluster, where it stores how far it has applied changes. No other running process may
+	// have the same name. It should be the same after a restart. Default: a random name.
 	Process string
-	// Client makes the requests. Default: one with connections of its own.
+	// Client makes the requests. Default: a client with connections of its own.
 	Client *http.Client
-	// Logger gets what an operator should know: nodes that went away and came back. It never gets content. Nil is silent.
+	// Logger receives messages for operators, such as nodes that went away or came back, but never content. Nil: nothing is
+	// logged.
 	Logger *slog.Logger
 }
 
@@ -69,8 +71,8 @@ type Indexers struct {
 	schema   *collections
 	batches  *batches
 	shelf    *shelf
-	process  string        // tells this opening from those of other processes
-	late     time.Duration // for how long a write that nobody answered is in doubt
+	process  string        // name under which this process stores its state
+	late     time.Duration // how long a write without a response stays unconfirmed
 	taking   time.Duration // see takeAfter
 	electing time.Duration // see electWait
 	open     openset.Set[*set]
@@ -78,10 +80,10 @@ type Indexers struct {
 
 var _ backend.Indexers = (*Indexers)(nil)
 
-// Open uses the cluster whose nodes answer at urls, such as http://node-1:8080?grpc=50051: all of them, or those that are to be
-// asked. The parameter grpc is the port, or host and port, of the node's gRPC, which searches then go by; without it they go by GraphQL,
-// which costs client and node more. rest keeps what the cluster does not, and belongs to the Indexers: Close closes it. Collections are made when
-// they are absent.
+// Open uses the cluster whose nodes answer at urls, such as http://node-1:8080?grpc=50051. urls may name all nodes, or
+// only those to send requests to. The parameter grpc is the port, or host and port, of the node's gRPC interface, which
+// then serves searches. Without it searches use GraphQL, which costs client and node more. rest keeps the indexes that the
+// cluster does not; Close closes it. Open creates missing collections.
 func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options) (*Indexers, error) {
 	var opts Options
 	if o != nil {
@@ -103,7 +105,7 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 	}, nil
 }
 
-// check fills in defaults and reports what is wrong.
+// check fills in defaults. It returns an error if an option is invalid.
 func (o *Options) check() error {
 	if o.Prefix == "" {
 		o.Prefix = defaultPrefix
@@ -141,7 +143,7 @@ func (o *Options) check() error {
 	return nil
 }
 
-// OpenIndexes opens the indexes of the workspace uid. [backend.ErrConflict] when they are open.
+// OpenIndexes opens the indexes of the workspace uid. It returns [backend.ErrConflict] if they are already open.
 func (x *Indexers) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
 	s, err := x.open.Open(ctx, uid, func() (*set, error) { return x.openSet(ctx, uid) })
 	if err != nil {
@@ -162,7 +164,8 @@ func (x *Indexers) openSet(ctx context.Context, uid string) (*set, error) {
 	return newSet(ix, rest, func() { x.open.Release(uid) }), nil
 }
 
-// RemoveIndexes deletes the tenants of the workspace uid in all collections. [backend.ErrConflict] when it is open.
+// RemoveIndexes deletes the tenants of the workspace uid in all collections. It returns [backend.ErrConflict] if the
+// workspace is open.
 func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
 	return x.open.Remove(ctx, uid, func() error {
 		if err := x.rest.RemoveIndexes(ctx, uid); err != nil {
@@ -175,7 +178,7 @@ func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
 	})
 }
 
-// Close closes the workspaces still open. It waits for calls that are under way. Closing again does nothing.
+// Close closes all open workspaces. It waits for running calls. Further calls do nothing.
 func (x *Indexers) Close() error {
 	first, err := x.open.Close()
 	if !first {
@@ -184,7 +187,8 @@ func (x *Indexers) Close() error {
 	return errors.Join(err, x.cluster.close(), x.rest.Close())
 }
 
-// Measure implements [backend.Measurer], of what this process holds, where the other Indexers do; else LimitBytes is negative.
+// Measure implements [backend.Measurer]: it reports the memory that the other Indexers hold in this process. LimitBytes is
+// negative if they do not implement [backend.Measurer].
 func (x *Indexers) Measure() backend.IndexMeasures {
 	if m, ok := x.rest.(backend.Measurer); ok {
 		return m.Measure()
