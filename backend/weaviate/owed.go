@@ -8,43 +8,45 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// shortage is what replicas of a tenant lack, or may come to lack. Changes are stored on all of them, so that whichever answers a search has what
-// was acknowledged. While one is away a majority has to do: then a single node stores and searches, and what was
-// stored is kept in memory, to be stored again on all of them once they are back. Should that node go away too, another one
-// gets what was kept before it is searched.
+// shortage tracks the changes that replicas of a tenant lack, or may come to lack. A change is normally stored on all
+// replicas, so that any node that answers a search has every acknowledged change. While a replica is away, a majority is
+// enough. A single node then stores and searches, and the changes are kept in memory until they can be stored on all
+// replicas. If that node goes away too, another node gets the kept changes before it is searched.
 //
-// What was stored in that way, or by a request that nobody answered, is in doubt for a while: the cluster goes on with such a request for up to
-// 20 s, and may carry it out after what came later. So it is kept until that time is over, and then compared with what each replica has. Until then
-// the state of the process says that not all replicas have it, and whoever opens the workspace after its end begins before it.
+// Changes stored by a majority, or by a request that got no response, are unconfirmed for a while. The cluster continues
+// such a request for up to 20 s, and may carry it out after later ones. So the changes are kept until that time is over
+// and are then compared with the content of each replica. Until then the state of the process says that not all replicas
+// have them. A process that opens the workspace after this one ended begins before them.
 type shortage struct {
 	mu      sync.Mutex
-	late    time.Duration // for how long something is in doubt
-	through *node         // that has all; nil: all have
+	late    time.Duration // how long a write stays unconfirmed
+	through *node         // the only node that has all changes; nil: all nodes have them
 	kept    []batch
-	healed  int // how many of kept all replicas have
+	healed  int // number of the first batches of kept that all replicas have
 	bytes   int
-	round   uint64    // grows whenever what is kept is forgotten
-	until   time.Time // then whatever was sent has been carried out, or never will be
-	lost    bool      // something is in doubt that was too much to be kept: it has to be read from the feed again
+	round   uint64    // grows whenever the kept changes are dropped
+	until   time.Time // end of the unconfirmed time: every request sent has been carried out by then, or never will be
+	lost    bool      // unconfirmed changes were too large to keep and have to be read from the feed again
 }
 
-// batch is changes that were applied together.
+// batch is a list of changes that were applied together.
 type batch struct {
 	changes []backend.Change
 	end     point
 	bytes   int
-	at      time.Time // when it was begun
-	until   time.Time // it is in doubt
+	at      time.Time // when its write began
+	until   time.Time // end of its unconfirmed time
 }
 
 const (
-	// maxKept bounds what is kept.
+	// maxKept is the maximum size of the kept changes, in bytes.
 	maxKept = 64 << 20
-	// lateWrites is how long the cluster may take to carry out a request that nobody waits for any more: Weaviate gives its replicas 20 s.
+	// lateWrites is the maximum time in which the cluster carries out a request whose client has gone. Weaviate gives its
+	// replicas 20 s.
 	lateWrites = 25 * time.Second
 )
 
-// clear forgets what is kept. What is under way stays in doubt.
+// clear drops the kept changes. Pending requests stay unconfirmed.
 func (s *shortage) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,35 +54,35 @@ func (s *shortage) clear() {
 	s.round++
 }
 
-// now tells which round it is.
+// now returns the current round.
 func (s *shortage) now() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.round
 }
 
-// node is the only one that has all, nil when all have.
+// node returns the only node that has all changes, or nil if all nodes have them.
 func (s *shortage) node() *node {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.through
 }
 
-// lead notes which node has all.
+// lead sets the node that has all changes.
 func (s *shortage) lead(n *node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.through = n
 }
 
-// doubt notes that what is being stored may be carried out late.
+// doubt marks the batches that not all replicas have as unconfirmed from now on.
 func (s *shortage) doubt() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.doubtFrom(s.healed)
 }
 
-// doubtAll is doubt of all that is kept.
+// doubtAll marks all kept batches as unconfirmed from now on.
 func (s *shortage) doubtAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,21 +96,23 @@ func (s *shortage) doubtFrom(i int) {
 	}
 }
 
-// settled reports whether all replicas have all, for good.
+// settled reports whether all replicas have all changes, confirmed.
 func (s *shortage) settled() bool { return s.settles(0) }
 
-// settles reports whether all is settled once the first batches are.
+// settles reports whether all replicas have all changes, confirmed, once the first n batches are settled.
 func (s *shortage) settles(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.through == nil && len(s.kept) == n && !s.lost && time.Now().After(s.until)
 }
 
-// keep remembers changes that end with a point and were begun at a time. Where they are too many it is an error, unless all replicas have them.
+// keep stores a batch of changes in memory. end is its last change, began the time when its write began, and everywhere
+// says whether all replicas have it. If the changes exceed maxKept, keep returns [backend.ErrUnavailable] unless
+// everywhere is set; then it drops all batches and sets lost.
 func (s *shortage) keep(changes []backend.Change, end point, began time.Time, everywhere bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for n := len(s.kept); n > 0 && s.kept[n-1].end.seq >= changes[0].Seq; n-- { // of a call that failed
+	for n := len(s.kept); n > 0 && s.kept[n-1].end.seq >= changes[0].Seq; n-- { // a batch of a call that failed
 		s.bytes -= s.kept[n-1].bytes
 		s.kept = s.kept[:n-1]
 	}
@@ -120,7 +124,7 @@ func (s *shortage) keep(changes []backend.Change, end point, began time.Time, ev
 			size += objectBytes + len(r.Text) + len(r.Heading) + len(r.Extra) + 4*len(r.Vector)
 		}
 	}
-	if s.lost && everywhere { // it is read again anyhow
+	if s.lost && everywhere { // the changes are read from the feed again anyway
 		return nil
 	}
 	if s.bytes+size > maxKept {
@@ -136,14 +140,14 @@ func (s *shortage) keep(changes []backend.Change, end point, began time.Time, ev
 	return nil
 }
 
-// stored notes that all replicas have what is kept, until it is told that one lacks it.
+// stored records that all replicas have the kept batches.
 func (s *shortage) stored() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.through, s.healed = nil, len(s.kept)
 }
 
-// lacking is what not all replicas have, and since when.
+// lacking returns the changes that not all replicas have, and when the first of them was begun.
 func (s *shortage) lacking() (out []backend.Change, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -156,7 +160,8 @@ func (s *shortage) lacking() (out []backend.Change, since time.Time) {
 	return out, since
 }
 
-// next returns the first batches that not all replicas have, as many as have about so many changes but one at least.
+// next returns the changes of the first n batches that not all replicas have: at most about most changes, but at least one
+// batch. since is when the first batch was begun.
 func (s *shortage) next(most int) (changes []backend.Change, n int, since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +178,7 @@ func (s *shortage) next(most int) (changes []backend.Change, n int, since time.T
 	return changes, n, since
 }
 
-// heal notes that all replicas have so many more batches, and reports whether they have all.
+// heal records that all replicas have n more batches. It reports whether they have all batches.
 func (s *shortage) heal(n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -181,7 +186,7 @@ func (s *shortage) heal(n int) bool {
 	return s.healed == len(s.kept)
 }
 
-// all returns all changes that are kept.
+// all returns the changes of all kept batches.
 func (s *shortage) all() (out []backend.Change) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,8 +196,8 @@ func (s *shortage) all() (out []backend.Change) {
 	return out
 }
 
-// ripe returns all changes that are kept, how many of the first batches are not in doubt any more, and where these end. lost: what was in doubt is
-// not kept.
+// ripe returns all kept changes, the number n of first batches that are no longer unconfirmed, and the last change of
+// those. lost reports whether unconfirmed changes were dropped and their time is over.
 func (s *shortage) ripe() (all []backend.Change, n int, end point, lost bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +220,7 @@ func (s *shortage) ripe() (all []backend.Change, n int, end point, lost bool) {
 	return all, n, end, false
 }
 
-// settle forgets the first batches: all replicas have them.
+// settle drops the first n batches, which all replicas have.
 func (s *shortage) settle(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +230,7 @@ func (s *shortage) settle(n int) {
 	s.kept, s.healed = append([]batch(nil), s.kept[n:]...), s.healed-n
 }
 
-// owned copies changes: the caller's slices are not kept.
+// owned returns a deep copy of changes, without mentions.
 func owned(changes []backend.Change) []backend.Change {
 	out := make([]backend.Change, len(changes))
 	for i, c := range changes {

@@ -16,54 +16,56 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// state is what a process says of how far it has applied the feed of a workspace. It stands in the cluster beside the
-// chunks, an object for each process.
+// state records how far a process has applied the change feed of a workspace. Each process stores its state in the cluster
+// as an object beside the chunks.
 //
-// A cluster has no transactions, and several processes may apply the same part of the feed at once. Applying it again is
-// harmless, so long as whoever stores something also applies what comes later in the feed. So a process says what it is
-// about to write before it writes it. What others have applied it takes for granted only where it has itself written nothing
-// meanwhile; else it applies as much as they may have. One that died while it wrote has left an intent beyond what it finished:
-// whoever opens the workspace next begins where that one had finished.
+// A cluster has no transactions, and several processes may apply the same part of the feed concurrently. Applying changes
+// again is harmless as long as the process that stores a change also applies the later ones. So a process stores the last
+// change that it is about to write, its intent, before it writes. It skips changes that other processes have applied only
+// if it has written nothing in the meantime. Otherwise it applies as many changes as they may have applied. A process that
+// died during a write leaves an intent greater than the last change it finished. The next process that opens the workspace
+// begins at that last finished change.
 //
-// Each of its numbers stands with the epoch of that change: together they name a history.
+// Each sequence number is stored with the epoch of its change. Both together identify a history of the store.
 //
-// A state is stored in a slot. Where nobody answered, the cluster may store it late, over what was said since: the next ones go to another
-// slot. The one with the greatest version counts.
+// A state is stored in a slot. If a write gets no response, the cluster may still carry it out later and overwrite a newer
+// state. So the next states go to another slot. The state with the greatest version counts.
 type state struct {
 	Process string `json:"p"`
-	Epoch   uint64 `json:"e"`  // of Seq
-	Seq     uint64 `json:"s"`  // everything up to it is there
-	Intent  uint64 `json:"i"`  // something up to it may be there
+	Epoch   uint64 `json:"e"`  // epoch of Seq
+	Seq     uint64 `json:"s"`  // all changes up to it are stored
+	Intent  uint64 `json:"i"`  // changes up to it may be stored, completely or partly
 	Meant   uint64 `json:"ie"` // epoch of Intent
-	Whole   uint64 `json:"w"`  // everything up to it is on all replicas
+	Whole   uint64 `json:"w"`  // all changes up to it are stored on all replicas
 	WholeIn uint64 `json:"we"` // epoch of Whole
-	Apart   bool   `json:"a"`  // the epochs are told apart; else an earlier release said this
-	Dims    []int  `json:"d"`  // lengths of vectors that it knows of
-	Content uint64 `json:"g"`  // generation of the content that it speaks of
-	Version uint64 `json:"v"`  // grows whenever the process says something; 0: an earlier release said this
-	Through string `json:"n"`  // address of the node that has everything up to Seq; everyNode: all have; "": an earlier release said this
+	Apart   bool   `json:"a"`  // whether each number has its own epoch; false: stored by an earlier release
+	Dims    []int  `json:"d"`  // vector lengths that the process knows of
+	Content uint64 `json:"g"`  // generation of the content that the state describes
+	Version uint64 `json:"v"`  // grows with every state that the process stores; 0: stored by an earlier release
+	Through string `json:"n"`  // address of the only node that has all changes up to Seq; everyNode: all nodes have them; "": stored by an earlier release
 
-	Taken map[string]uint64 `json:"t,omitempty"` // versions of other processes up to which this one has done what they had left by halves
+	Taken map[string]uint64 `json:"t,omitempty"` // by process: version of the state whose unfinished work this process has completed
 }
 
-// everyNode says that all replicas have something.
+// everyNode is the value of Through if all replicas have the changes.
 const everyNode = "*"
 
-// point is a change, by its number, and its epoch; 0: not known.
+// point identifies a change by its sequence number and epoch. Epoch 0: unknown.
 type point struct{ seq, epoch uint64 }
 
 func (s *state) at() point       { return point{s.Seq, s.Epoch} }
 func (s *state) intends() point  { return point{s.Intent, s.Meant} }
 func (s *state) everyone() point { return point{s.Whole, s.WholeIn} }
 
-// intend says that something up to p may be there. Less than was said before changes nothing.
+// intend records that changes up to p may be stored. It ignores points before the current intent.
 func (s *state) intend(p point) {
 	if p.seq >= s.Intent {
 		s.Intent, s.Meant = p.seq, p.epoch
 	}
 }
 
-// finish says that everything up to p is there. What it had meant to write beyond may be there by halves.
+// finish records that all changes up to p are stored, and those up to whole on all replicas. Changes between p and an
+// earlier intent may be partly stored, so the intent remains.
 func (s *state) finish(p, whole point) {
 	if p.seq >= s.Seq {
 		s.Seq, s.Epoch = p.seq, p.epoch
@@ -72,7 +74,8 @@ func (s *state) finish(p, whole point) {
 	s.Whole, s.WholeIn = whole.seq, whole.epoch
 }
 
-// tell finds out the epochs of what an earlier release said: there is one, of what it meant to write or had finished.
+// tell derives the separate epochs of a state of an earlier release. Such a state has one epoch only: that of its intent,
+// or of its last finished change if there is no intent.
 func (s *state) tell() {
 	if s.Apart {
 		return
@@ -89,22 +92,24 @@ func (s *state) tell() {
 // spaceState is the space of states.
 const spaceState = "state"
 
-// generation names the object whose Epoch changes when the content of a tenant is deleted.
+// generation is the name of the object whose Epoch changes when the content of the tenant is deleted.
 const generation = "generation"
 
-// spoken is what processes say.
+// spoken is the states of all processes, as read from the cluster.
 type spoken struct {
-	all   []state           // of the content that is there, but what others have done for those that ended
-	gen   state             // of the content
-	own   uint64            // greatest version that this process has said
-	slots int               // that this process has used
-	taken map[string]uint64 // what is done of what others had left by halves, see state
+	all   []state           // states about the current content, without those whose unfinished work others have completed
+	gen   state             // generation of the content
+	own   uint64            // greatest version that this process has stored
+	slots int               // number of slots that this process has used
+	taken map[string]uint64 // unfinished work that has been completed; see state.Taken
 }
 
-// byHalves reports whether something was begun and not ended, or may be carried out late.
+// byHalves reports whether the process has unfinished work: a write was begun and not finished, or not all replicas are
+// known to have it.
 func (s *state) byHalves() bool { return s.Intent > s.Seq || s.Whole < s.Seq }
 
-// states reads what processes say, at as many nodes as it takes that one of them has what a majority of replicas was told.
+// states reads the states of all processes. It asks enough nodes for one of them to have every write that a majority of
+// replicas has confirmed.
 func (x *index) states(ctx context.Context) (out spoken, err error) {
 	a := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, spaceState), limit: most, fields: propBag}
 	var answers [][]object
@@ -144,7 +149,7 @@ func (x *index) states(ctx context.Context) (out spoken, err error) {
 	for _, process := range slices.Sorted(maps.Keys(newest)) {
 		s := newest[process]
 		x.x.schema.learn(s.Dims)
-		if s.Content != out.gen.Epoch { // of a process that has not heard that all was deleted
+		if s.Content != out.gen.Epoch { // the process has not noticed yet that the content was deleted
 			continue
 		}
 		if s.tell(); s.Version > 0 && s.byHalves() && taken[process] >= s.Version {
@@ -155,12 +160,13 @@ func (x *index) states(ctx context.Context) (out spoken, err error) {
 	return out, nil
 }
 
-// informed is how many nodes have to be asked so that one of them has what a majority of replicas was told, where all nodes are known.
+// informed returns how many nodes to ask so that one of them has every write that a majority of replicas has confirmed. It
+// assumes that all nodes are known.
 func (s *collections) informed() int {
 	return max(1, len(s.cluster.nodes)-s.replicas/2)
 }
 
-// recover finds out where to begin.
+// recover reads the states of all processes and determines the change to begin at.
 func (x *index) recover(ctx context.Context) error {
 	found, err := x.states(ctx)
 	if err != nil {
@@ -171,7 +177,7 @@ func (x *index) recover(ctx context.Context) error {
 	return nil
 }
 
-// begin begins where everything is there that processes have said.
+// begin sets the position to the last change that every process's state shows as stored.
 func (x *index) begin(found spoken) {
 	x.generation, x.version = found.gen, max(x.version, found.own)
 	var least, own point
@@ -181,7 +187,7 @@ func (x *index) begin(found spoken) {
 		}
 		x.alone = max(x.alone, s.Intent)
 		if s.Process == x.x.process {
-			own = s.intends() // what it has itself left by halves stays said until it is done
+			own = s.intends() // the intent of this process's own unfinished work remains until the work is done
 		}
 	}
 	if len(found.taken) > 0 {
@@ -192,7 +198,7 @@ func (x *index) begin(found spoken) {
 	if !halves {
 		x.alone = 0
 	} else {
-		x.short.doubt() // what was under way may still be
+		x.short.doubt() // pending writes may still be carried out
 		for range found.slots {
 			x.slots = append(x.slots, time.Now().Add(x.x.late))
 		}
@@ -204,7 +210,8 @@ func (x *index) begin(found spoken) {
 	x.said.finish(least, least)
 }
 
-// takeOver returns where to begin so that all is done that processes have left by halves, and whether there is something.
+// takeOver returns the change to begin at so that the unfinished work of all processes is done again: at most from. halves
+// reports whether there is any. takeOver adds the work of other processes to x.owes.
 func (x *index) takeOver(all []state, from point) (_ point, halves bool) {
 	lower := func(s *state, p point) {
 		if halves = true; p.seq <= from.seq {
@@ -226,13 +233,13 @@ func (x *index) takeOver(all []state, from point) (_ point, halves bool) {
 	return from, halves
 }
 
-// owed is what this process does for others that have ended.
+// owed is the unfinished work of ended processes that this process has taken over, by process.
 type owed map[string]owing
 
 type owing struct{ version, upto uint64 }
 
 func (o *owed) add(s *state) {
-	if s.Version == 0 { // of an earlier release: nothing tells whether it has gone on
+	if s.Version == 0 { // an earlier release stored it, so it is unknown whether the process has continued
 		return
 	}
 	if *o == nil {
@@ -241,7 +248,7 @@ func (o *owed) add(s *state) {
 	(*o)[s.Process] = owing{s.Version, max(s.Intent, s.Seq)}
 }
 
-// settle says in a state what is done when all replicas have everything up to a point.
+// settle records in s the work that is complete once all replicas have every change up to whole, and removes it from o.
 func (o *owed) settle(s *state, whole point) {
 	for process, of := range *o {
 		if of.upto > whole.seq {
@@ -256,7 +263,8 @@ func (o *owed) settle(s *state, whole point) {
 	}
 }
 
-// SameHistory implements [backend.HistoryTeller]: it asks of all that processes had applied, or meant to, when the index was opened.
+// SameHistory implements [backend.HistoryTeller]. It compares every change that processes had applied, or intended to
+// apply, when the index was opened.
 func (x *index) SameHistory(last uint64, of backend.Epochs) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -271,7 +279,7 @@ func (x *index) SameHistory(last uint64, of backend.Epochs) bool {
 				continue
 			}
 			epoch := of.EpochOf(p.seq)
-			tells := p.seq == greatest || p.epoch != 0 && epoch != 0 // else one of them is too old for that
+			tells := p.seq == greatest || p.epoch != 0 && epoch != 0 // false: one of the epochs is too old to compare
 			if p.seq > last || tells && p.epoch != epoch {
 				return false
 			}
@@ -280,7 +288,7 @@ func (x *index) SameHistory(last uint64, of backend.Epochs) bool {
 	return true
 }
 
-// follows reports whether what a process says is of the history that this one follows.
+// follows reports whether p is in the history that this process follows.
 func (x *index) follows(p point) bool {
 	if x.history == nil {
 		return p.epoch == x.next.Load()
@@ -288,10 +296,11 @@ func (x *index) follows(p point) bool {
 	return p.epoch == x.history.EpochOf(p.seq)
 }
 
-// errReset says that another process has deleted the content of the tenant.
+// errReset is returned after another process has deleted the content of the tenant.
 var errReset = errors.New("weaviate: another process builds the index anew")
 
-// same begins anew, and says so, where another process has deleted the content of the tenant.
+// same returns an error that wraps errReset and [backend.ErrUnavailable] if another process has deleted the content of the
+// tenant. It then resets this process's position to 0.
 func (x *index) same(found spoken) error {
 	if found.gen.Epoch == x.generation.Epoch {
 		return nil
@@ -306,7 +315,8 @@ func (x *index) same(found spoken) error {
 	return fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)
 }
 
-// hear reads what other processes say, and returns up to where they have applied the same feed, on all replicas.
+// hear reads the states of other processes. It returns the greatest change up to which another process has applied the
+// same feed on all replicas.
 func (x *index) hear(ctx context.Context) (done uint64, err error) {
 	found, err := x.states(ctx)
 	if err != nil {
@@ -323,7 +333,7 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 			x.alone = max(x.alone, s.Intent, s.Seq)
 		}
 		if x.follows(s.everyone()) {
-			done = max(done, s.Whole) // what not all replicas have this process might not find
+			done = max(done, s.Whole) // this process might not find changes that some replicas lack
 		}
 	}
 	x.wrote = false
@@ -331,7 +341,8 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 	return done, nil
 }
 
-// beyond returns the last change that another process has stored something of, or was about to, and notes that this one has to apply as much itself.
+// beyond returns the last change that another process has stored in part, or intended to store. It records that this
+// process has to apply the changes up to it itself.
 func (x *index) beyond(ctx context.Context) (out point, err error) {
 	found, err := x.states(ctx)
 	if err != nil {
@@ -351,7 +362,7 @@ func (x *index) beyond(ctx context.Context) (out point, err error) {
 	return out, nil
 }
 
-// say stores what this process says of itself.
+// say stores s as the state of this process, with the next version.
 func (x *index) say(ctx context.Context, to target, s state) error {
 	s.Process, s.Apart, s.Dims, s.Content = x.x.process, true, x.x.schema.dims(), x.generation.Epoch
 	x.version++
@@ -365,10 +376,10 @@ func (x *index) say(ctx context.Context, to target, s state) error {
 	return nil
 }
 
-// mostSlots bounds the slots of a process: then the oldest is used again.
+// mostSlots is the maximum number of slots of a process. Beyond that the slot with the earliest deadline is reused.
 const mostSlots = 64
 
-// slot returns the place that a state goes to: nothing is under way that may be stored there late.
+// slot returns the slot for the next state: one to which no late write can arrive, if there is one.
 func (x *index) slot() int {
 	now, oldest := time.Now(), 0
 	for i, until := range x.slots {
@@ -386,7 +397,7 @@ func (x *index) slot() int {
 	return len(x.slots) - 1
 }
 
-// forget deletes the content of the tenant.
+// forget deletes the content of the tenant. It returns [backend.ErrUnavailable] if not all replicas can be reached.
 func (x *index) forget(ctx context.Context) error {
 	err := x.deleteAll(ctx)
 	if errors.Is(err, errShort) {
@@ -396,7 +407,7 @@ func (x *index) forget(ctx context.Context) error {
 }
 
 func (x *index) deleteAll(ctx context.Context) error {
-	to := target{level: levelAll, doubt: x.short.doubt} // as long as it takes: nothing may be left anywhere
+	to := target{level: levelAll, doubt: x.short.doubt} // no timeout: no replica may keep anything
 	for _, collection := range x.x.schema.all() {
 		there, err := x.x.schema.knows(ctx, collection, x.uid)
 		if err != nil {
@@ -405,7 +416,7 @@ func (x *index) deleteAll(ctx context.Context) error {
 		if !there {
 			continue
 		}
-		// A filter that everything passes: every object has a space.
+		// A filter that matches everything, since every object has a space.
 		if err := x.x.batches.remove(ctx, to, collection, x.uid, where{op: "Like", path: propSpace, texts: []string{"*"}}); err != nil {
 			return err
 		}
@@ -420,7 +431,7 @@ func (x *index) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// object is the state as the cluster keeps it.
+// object returns the state as an object of the cluster, for a slot.
 func (s *state) object(collection, tenant string, slot int) stored {
 	text, _ := json.Marshal(s) // never fails
 	name := s.Process
@@ -432,7 +443,7 @@ func (s *state) object(collection, tenant string, slot int) stored {
 	return stored{o, len(text) + objectBytes}
 }
 
-// objectBytes is about what an object takes in a request beside its texts.
+// objectBytes is the approximate size of an object in a request, without its texts.
 const objectBytes = 400
 
 func newObject(collection, tenant, kind, name string) *models.Object {
