@@ -14,8 +14,9 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// settle compares what is not in doubt any more with what each replica has, stores what one lacks, deletes what one has too much, and says that
-// all have it once that is so. Changes are applied meanwhile: sources that these change are left to a later comparison.
+// settle compares changes that are no longer unconfirmed with the content of each replica. It stores missing objects and
+// deletes surplus ones. Once all replicas agree it records in the state of the process that they have the changes. Other
+// changes may be applied meanwhile; sources that those modify are left to a later comparison.
 func (x *index) settle(ctx context.Context) error {
 	all, n, end, round, err := x.ripe(ctx)
 	if err != nil || n == 0 {
@@ -37,7 +38,7 @@ func (x *index) settle(ctx context.Context) error {
 		if mended > 0 {
 			x.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "replicas of Weaviate lacked something or had too much", slog.String("uid", x.uid), slog.Int("sources", mended))
 		}
-		return nil // it is compared again
+		return nil // the next upkeep compares again
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -59,7 +60,8 @@ func (x *index) settle(ctx context.Context) error {
 	return x.sayWhole(ctx, n, end)
 }
 
-// ripe is shortage.ripe where this process may compare; else n is 0.
+// ripe returns shortage.ripe and the round. n is 0 if this process may not compare now, because another one leads or not
+// all nodes answer.
 func (x *index) ripe(ctx context.Context) (all []backend.Change, n int, end point, round uint64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -81,15 +83,17 @@ func (x *index) ripe(ctx context.Context) (all []backend.Change, n int, end poin
 	return all, n, end, x.short.now(), err
 }
 
-// still reports whether what is kept is what it was in a round, and this process's business. The caller holds mu.
+// still reports whether the kept changes are still those of a round and this process may repair replicas. The caller holds
+// mu.
 func (x *index) still(round uint64) bool {
 	return x.mends() && x.short.now() == round && x.short.node() == nil
 }
 
-// mendVersions is how many versions are mended at a time.
+// mendVersions is the number of versions repaired at a time.
 const mendVersions = 8
 
-// mend stores some sources anew that were found to be wrong, but those that were changed since what d was made of.
+// mend stores some of the wrong sources again. It skips sources that were changed after d was computed. mended is the
+// number of sources stored.
 func (x *index) mend(ctx context.Context, d *content, wrong map[int64]map[string][]strfmt.UUID, some []int64, round uint64) (mended int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -108,7 +112,8 @@ func (x *index) mend(ctx context.Context, d *content, wrong map[int64]map[string
 	return len(of), x.repair(ctx, to, now, of)
 }
 
-// sayWhole says that all replicas have everything up to a point, which is the end of the first batches that are kept.
+// sayWhole records in the state of the process that all replicas have every change up to end, the last change of the first
+// n kept batches. It then drops those batches.
 func (x *index) sayWhole(ctx context.Context, n int, end point) error {
 	beyond, err := x.beyond(ctx)
 	if err != nil {
@@ -128,12 +133,12 @@ func (x *index) sayWhole(ctx context.Context, n int, end point) error {
 	return nil
 }
 
-// content is what changes come to.
+// content is the combined effect of a list of changes.
 type content struct {
-	last    map[int64]uint64   // the change that put or dropped a version
-	put     map[int64]*version // nil: it is gone
+	last    map[int64]uint64   // number of the change that put or dropped a version, by source
+	put     map[int64]*version // by source; nil: the version is deleted
 	tags    map[int64]backend.Change
-	vectors map[laneKey]backend.Change // of versions that were put before
+	vectors map[laneKey]backend.Change // of versions put by changes before the list
 }
 
 func desired(changes []backend.Change) *content {
@@ -187,11 +192,11 @@ func (d *content) forget(source int64) {
 	}
 }
 
-// mostCompared is how many sources are compared at a time.
+// mostCompared is the number of sources compared at a time.
 const mostCompared = 500
 
-// compare returns the sources that were put or dropped by changes up to a number and of which a replica has not what it should, with what is stored of
-// them, by collection.
+// compare returns the sources, put or dropped by changes up to upto, whose content on a replica differs from d. For each
+// source it returns the ids of its wrong objects by collection; missing objects have no entry.
 func (x *index) compare(ctx context.Context, d *content, upto uint64) (wrong map[int64]map[string][]strfmt.UUID, err error) {
 	var sources []int64
 	for source, seq := range d.last {
@@ -211,7 +216,7 @@ func (x *index) compare(ctx context.Context, d *content, upto uint64) (wrong map
 	return wrong, nil
 }
 
-// compareOn is compare for one node.
+// compareOn compares some sources on one node and adds the wrong ones to wrong.
 func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64, wrong map[int64]map[string][]strfmt.UUID) error {
 	want := map[string]map[strfmt.UUID]stored{}
 	for _, collection := range x.x.schema.all() {
@@ -284,8 +289,8 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 	return nil
 }
 
-// indexedOn reports which of the objects that a node should have a search there does not find by their words, or by their vectors: it died when it had
-// stored them and not their words, or vectors, or a vector that was there before was stored late.
+// indexedOn calls lacks for each wanted object that a search on the node does not find by its words or its vector. That
+// happens if the node died after it stored the object but before it indexed it, or if an earlier vector was stored late.
 func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string, want map[strfmt.UUID]stored, lacks func(id strfmt.UUID)) error {
 	looked := map[strfmt.UUID]bool{}
 	words := map[string]bool{}
@@ -314,7 +319,7 @@ func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string
 	for _, o := range found {
 		id := uuidOf(kind, o.text(name))
 		if w, ok := want[id]; ok && a.near != nil && !o.isFrom(a.near, w.Vector) {
-			continue // it is indexed with another vector
+			continue // the object is indexed with another vector
 		}
 		delete(looked, id)
 	}
@@ -324,10 +329,11 @@ func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string
 	return nil
 }
 
-// sameDistance is how far the distance that a node tells may be from the true one, of vectors of about unit length.
+// sameDistance is the relative tolerance between the distance that a node returns and the true one, for vectors of about
+// unit length.
 const sameDistance = 1e-3
 
-// isFrom reports whether the distance that an object was found at is that of a vector.
+// isFrom reports whether the distance of a search result from near is that of vector.
 func (o object) isFrom(near, vector []float32) bool {
 	dot, size := 0.0, 1.0
 	for i, x := range near {
@@ -338,14 +344,14 @@ func (o object) isFrom(near, vector []float32) bool {
 	return ok && math.Abs(d+dot) <= sameDistance*size
 }
 
-// plainTags are the tags of users, in order.
+// plainTags returns the tags of users, sorted and without duplicates.
 func plainTags(tags []string) []string {
 	out := slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, doneTag) })
 	slices.SortFunc(out, cmp.Compare)
 	return slices.Compact(out)
 }
 
-// repair stores sources anew, of which replicas have something else than they should.
+// repair deletes and stores again the sources that replicas have wrong.
 func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int64]map[string][]strfmt.UUID) error {
 	for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), anewVersions) {
 		var chunks []stored
@@ -376,7 +382,7 @@ func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int
 	return nil
 }
 
-// replace deletes objects by their ids, which finds those too that are not indexed, and stores others.
+// replace deletes objects by their ids and then stores others. A deletion by id also removes objects that are not indexed.
 func (x *index) replace(ctx context.Context, to target, gone map[string][]strfmt.UUID, vectors map[int][]stored, chunks []stored) error {
 	for _, collection := range slices.Sorted(maps.Keys(gone)) {
 		there, err := x.x.schema.knows(ctx, collection, x.uid)

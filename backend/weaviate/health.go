@@ -10,76 +10,79 @@ import (
 )
 
 const (
-	// lookAfter is how often a node is asked whether it is ready.
+	// lookAfter is the interval at which a node is asked whether it is ready.
 	lookAfter = 250 * time.Millisecond
-	// readyTimeout is how long a node may take to say that it is ready.
+	// readyTimeout is how long a node may take to answer.
 	readyTimeout = 2 * time.Second
-	// missedLooks is how often in a row a node may say nothing before it counts as down: a busy one may take long. One that refuses
-	// connections is down at once.
+	// missedLooks is the number of consecutive requests without an answer after which a node counts as down. It allows for
+	// busy nodes. A node that refuses connections counts as down at once.
 	missedLooks = 3
-	// readyLooks is how often in a row a node that was down may say that it is not ready before it counts as up: a busy one says so too.
+	// readyLooks is the number of consecutive "not ready" answers after which a node that was down counts as up. A busy node
+	// gives that answer too.
 	readyLooks = 20
 )
 
-// health is what a cluster knows of its nodes. Each node is asked again and again whether it is ready, so that no call waits for one that
-// has gone away: calls that are under way at a node end when it does, and writes on all replicas when any node does.
+// health is what a cluster knows of the health of its nodes. Each node is asked regularly whether it is ready, so that no
+// call waits for a node that has gone away. Calls to a node are cancelled when it goes down. Writes on all replicas are
+// cancelled when any node goes down.
 type health struct {
 	mu    sync.Mutex
-	down  int                // nodes that are
-	all   context.Context    // ends when a node goes down; done while one is
-	lost  context.CancelFunc // of all
+	down  int                // number of nodes that are down
+	all   context.Context    // cancelled when a node goes down; stays cancelled while any node is down
+	lost  context.CancelFunc // cancels all
 	since time.Time          // when a node last went down or came up
-	fell  time.Time          // when one last went down
+	fell  time.Time          // when a node last went down
 
 	end     context.CancelFunc
 	looking sync.WaitGroup
 }
 
-// life is from when a node came up until it goes down.
+// life is the state of a node. Its context lives from when the node came up until it goes down.
 type life struct {
 	mu   sync.Mutex
 	ctx  context.Context
 	end  context.CancelFunc // nil: the node is down
 	came time.Time          // when it last came up; zero: it has never been down
-	mute bool               // it has said nothing when it was last asked
+	mute bool               // whether the node did not answer the last request
 }
 
-// isDown reports whether a node is down.
+// isDown reports whether the node is down.
 func (n *node) isDown() bool {
 	n.life.mu.Lock()
 	defer n.life.mu.Unlock()
 	return n.life.end == nil
 }
 
-// cameBack is when a node came up again that had been down, as far as this process has seen; zero: it has not been.
+// cameBack returns when the node last came up after it had been down. It is zero if this process has not seen the node
+// down.
 func (n *node) cameBack() time.Time {
 	n.life.mu.Lock()
 	defer n.life.mu.Unlock()
 	return n.life.came
 }
 
-// says notes whether a node has said something when it was asked.
+// says records whether the node answered.
 func (n *node) says(something bool) {
 	n.life.mu.Lock()
 	defer n.life.mu.Unlock()
 	n.life.mute = !something
 }
 
-// isMute reports whether a node has said nothing when it was last asked.
+// isMute reports whether the node did not answer the last request.
 func (n *node) isMute() bool {
 	n.life.mu.Lock()
 	defer n.life.mu.Unlock()
 	return n.life.mute
 }
 
-// alive returns a context that ends when the node goes down; ok is false where it is down already.
+// alive returns a context that is cancelled when the node goes down. ok is false if the node is down.
 func (n *node) alive() (ctx context.Context, ok bool) {
 	n.life.mu.Lock()
 	defer n.life.mu.Unlock()
 	return n.life.ctx, n.life.end != nil
 }
 
-// watch begins to look at the nodes.
+// watch starts the health checks of all nodes.
 func (c *cluster) watch() {
 	ctx, end := context.WithCancel(context.Background())
 	c.health.end = end
@@ -90,7 +93,7 @@ func (c *cluster) watch() {
 	}
 }
 
-// unwatch ends that.
+// unwatch stops the health checks and waits for them.
 func (c *cluster) unwatch() {
 	if c.health.end == nil {
 		return
@@ -105,7 +108,7 @@ func (c *cluster) unwatch() {
 	}
 }
 
-// look asks a node until ctx ends.
+// look checks a node at intervals until ctx ends.
 func (c *cluster) look(ctx context.Context, n *node) {
 	tick := time.NewTicker(lookAfter)
 	defer tick.Stop()
@@ -140,7 +143,7 @@ func (c *cluster) look(ctx context.Context, n *node) {
 	}
 }
 
-// refused reports whether nobody took a connection: nothing was sent.
+// refused reports whether the connection was refused, so that nothing was sent.
 func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 // ready reports whether a node says that it is ready.
@@ -150,7 +153,7 @@ func (c *cluster) ready(ctx context.Context, n *node) (bool, error) {
 	return n.Misc().ReadyChecker().Do(once)
 }
 
-// turned notes that a node is down, or up.
+// turned records that a node is down, or up.
 func (c *cluster) turned(n *node, down bool) {
 	h := &c.health
 	h.mu.Lock()
@@ -179,14 +182,14 @@ func (c *cluster) turned(n *node, down bool) {
 	c.log.LogAttrs(context.Background(), slog.LevelWarn, what, slog.Int("node", n.place+1))
 }
 
-// up returns a context that ends when any node goes down; done: one is.
+// up returns a context that is cancelled when any node goes down. It is cancelled already while a node is down.
 func (h *health) up() context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.all
 }
 
-// order lists the nodes, those that are up first, from the one that answered last.
+// order returns all nodes: first those that are up, beginning with the one that answered last, then those that are down.
 func (c *cluster) order() []*node {
 	out, down := make([]*node, 0, len(c.nodes)), []*node(nil)
 	first := int(c.turn.Load())
@@ -201,7 +204,7 @@ func (c *cluster) order() []*node {
 	return append(out, down...)
 }
 
-// whole reports whether all nodes answer, and a write on all replicas that failed was not a moment ago.
+// whole reports whether all nodes are up and no write on all replicas has failed within allPatience.
 func (c *cluster) whole() bool {
 	if c.health.up().Err() != nil {
 		return false
@@ -215,7 +218,8 @@ func (c *cluster) whole() bool {
 	return true
 }
 
-// troubled reports whether a node is down or says nothing, or a write has not reached all replicas a moment ago. It does no I/O.
+// troubled reports whether a node is down or does not answer, or a write failed to reach all replicas within the last
+// allTimeout. It does no I/O.
 func (c *cluster) troubled() bool {
 	for _, n := range c.nodes {
 		if n.isDown() || n.isMute() {
@@ -227,21 +231,21 @@ func (c *cluster) troubled() bool {
 	return c.lacking && time.Since(c.lacked) < allTimeout
 }
 
-// fell is when a node was last seen to go down.
+// fell returns when a node last went down, as far as this process has seen.
 func (c *cluster) fell() time.Time {
 	c.health.mu.Lock()
 	defer c.health.mu.Unlock()
 	return c.health.fell
 }
 
-// wholeFor reports whether all nodes have answered for a while.
+// wholeFor reports whether all nodes have been up for d.
 func (c *cluster) wholeFor(d time.Duration) bool {
 	c.health.mu.Lock()
 	defer c.health.mu.Unlock()
 	return c.health.down == 0 && time.Since(c.health.since) >= d
 }
 
-// lacks notes that not all replicas can be reached.
+// lacks records that a write did not reach all replicas.
 func (c *cluster) lacks(ctx context.Context) {
 	c.lackMu.Lock()
 	defer c.lackMu.Unlock()

@@ -12,19 +12,20 @@ import (
 )
 
 const (
-	// smallPartition is up to how many chunks a partition's terms are read at once, and kept: more than one search asks for most of them.
+	// smallPartition is the maximum number of chunks of a partition whose terms are read as a whole and cached. Successive
+	// searches need most of them again.
 	smallPartition = 2000
-	// shelfBytes bounds what is kept of all partitions, about.
+	// shelfBytes is the approximate maximum size of all cached partitions, in bytes.
 	shelfBytes = 64 << 20
-	// shelfMost bounds how many partitions that are.
+	// shelfMost is the maximum number of cached partitions.
 	shelfMost = 10_000
 )
 
-// partition is the terms of all chunks of a small partition. It does not change.
+// partition holds the terms of all chunks of a small partition. It is immutable.
 type partition struct {
-	turn     uint64 // of the index, when it was read
+	turn     uint64 // turn of the index's statistics when it was read
 	chunks   []shelved
-	postings map[string][]posting // by encoded term
+	postings map[string][]posting // posting lists, by encoded term
 	bytes    int
 }
 
@@ -33,10 +34,11 @@ type shelved struct {
 	length        int
 }
 
-// posting is a chunk that has a term, and how often it counts there.
+// posting is an entry of a posting list: the position of a chunk in partition.chunks and its weighted term frequency.
 type posting struct{ at, tf int32 }
 
-// shelf keeps the small partitions that were searched last, of all workspaces, until something is applied to their index or they are too old. It is safe for concurrent use.
+// shelf is an LRU cache of small partitions, shared by all workspaces. An entry is invalid once its index has applied a
+// change or the entry has become too old. It is safe for concurrent use.
 type shelf struct {
 	mu    sync.Mutex
 	lru   *simplelru.LRU[shelfKey, *partition]
@@ -50,11 +52,11 @@ type shelfKey struct {
 
 func newShelf() *shelf {
 	s := &shelf{}
-	s.lru, _ = simplelru.NewLRU(shelfMost, func(_ shelfKey, p *partition) { s.bytes -= p.bytes }) // fails where the size is not positive
+	s.lru, _ = simplelru.NewLRU(shelfMost, func(_ shelfKey, p *partition) { s.bytes -= p.bytes }) // NewLRU only fails if the size is not positive
 	return s
 }
 
-// get returns a partition as of a turn of its index, nil when it is not kept.
+// get returns the cached partition if its turn is turn, else nil.
 func (s *shelf) get(k shelfKey, turn uint64) *partition {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,7 +81,7 @@ func (s *shelf) put(k shelfKey, p *partition) {
 	}
 }
 
-// drop forgets the partitions of an index.
+// drop removes the partitions of an index.
 func (s *shelf) drop(of *index) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +92,8 @@ func (s *shelf) drop(of *index) {
 	}
 }
 
-// whole returns the terms of a partition that has docs chunks, or had when they were counted; nil where it has turned out to be no small one.
+// whole returns the terms of a partition, from the cache or the cluster. docs is its number of chunks when they were last
+// counted. The result is nil if the partition has more than smallPartition chunks.
 func (x *index) whole(ctx context.Context, sp space, docs int) (*partition, error) {
 	if docs > smallPartition {
 		return nil, nil
@@ -130,7 +133,7 @@ func (p *partition) add(o object) error {
 	for term, n := range tf {
 		list, ok := p.postings[term]
 		if !ok {
-			term = strings.Clone(term) // not the whole text
+			term = strings.Clone(term) // copied, so that the text of the chunk's terms is not kept in memory
 		}
 		p.postings[term] = append(list, posting{int32(len(p.chunks)), int32(n)})
 	}
@@ -138,10 +141,10 @@ func (p *partition) add(o object) error {
 	return nil
 }
 
-// df is how many chunks have a term.
+// df returns the number of chunks that have a term.
 func (p *partition) df(term string) int { return len(p.postings[encodeTerm(term)]) }
 
-// search returns the chunks that have a term of a query, best first.
+// search returns the chunks that have any term of the query, in descending order of score. It reuses the memory of into.
 func (p *partition) search(q *keywordQuery, c *counts, into []backend.Hit) []backend.Hit {
 	scores, found := make([]float64, len(p.chunks)), make([]bool, len(p.chunks))
 	for _, t := range q.terms {

@@ -177,7 +177,8 @@ func (x *index) recover(ctx context.Context) error {
 	return nil
 }
 
-// begin sets the position to the last change that every process's state shows as stored.
+// begin sets the position to the last change that any process of the same history has finished, or to an earlier one if a
+// process left unfinished work.
 func (x *index) begin(found spoken) {
 	x.generation, x.version = found.gen, max(x.version, found.own)
 	var least, own point

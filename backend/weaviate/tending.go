@@ -8,30 +8,32 @@ import (
 	"time"
 )
 
-// tending is what goes on beside calls while an index is open: what replicas lack is stored there once they are back, what was in doubt is compared
-// with what they have, and what a process has left by halves that ended is done in its place.
+// tending is the background upkeep of an open index. It stores changes on replicas that lacked them once they are back. It
+// compares unconfirmed writes with the content of the replicas. It completes the unfinished work of processes that have
+// ended.
 type tending struct {
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
 const (
-	// tendAfter is how often an index is looked after.
+	// tendAfter is the interval of background upkeep.
 	tendAfter = time.Second
-	// askAfter is how often others are asked how far they are, and askFor for how long after something was applied, where all is done.
+	// askAfter is the interval at which the states of other processes are read. askFor is how long that continues after the
+	// last applied change if no work is unfinished.
 	askAfter, askFor = 5 * time.Second, time.Minute
-	// takeAfter is how long a process that has left something by halves may say nothing while all nodes answer, until another does it. One that runs
-	// needs about half of it.
+	// takeAfter is how long the state of a process with unfinished work may stay unchanged, while all nodes answer, before
+	// another process takes the work over. A running process completes its work in about half of that time.
 	takeAfter = time.Minute
 )
 
-// halves is what another process had left by halves, and since when it has said nothing else.
+// halves is the unfinished work of another process: the version of its state, and when that version was first seen.
 type halves struct {
 	version uint64
 	since   time.Time
 }
 
-// tend begins to look after the index.
+// tend starts background upkeep.
 func (x *index) tend() {
 	ctx, stop := context.WithCancel(context.Background())
 	x.tending.stop = stop
@@ -51,13 +53,14 @@ func (x *index) tend() {
 	})
 }
 
-// end ends that.
+// end stops background upkeep and waits for it.
 func (t *tending) end() {
 	t.stop()
 	t.done.Wait()
 }
 
-// upkeep is one step of it. It holds mu for short pieces alone, between which changes are applied.
+// upkeep is one step of background upkeep. It holds mu only for short pieces of work, so that changes can be applied in
+// between.
 func (x *index) upkeep(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -80,7 +83,8 @@ func (x *index) upkeep(ctx context.Context) error {
 	return x.attend(ctx)
 }
 
-// healing stores some of what replicas lack on all of them, by another node where the one that has all has gone.
+// healing stores some of the changes that replicas lack on all of them. If the only node that has all changes is down,
+// another node replaces it first. done reports whether nothing is left.
 func (x *index) healing(ctx context.Context) (done bool, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -95,7 +99,7 @@ func (x *index) healing(ctx context.Context) (done bool, err error) {
 	return x.healSome(ctx)
 }
 
-// note remembers who has left something by halves.
+// note records which other processes have unfinished work.
 func (x *index) note(all []state) {
 	x.asked = time.Now()
 	seen := map[string]halves{}
@@ -113,7 +117,7 @@ func (x *index) note(all []state) {
 	x.others = seen
 }
 
-// attend takes over what processes have left by halves that say nothing any more. The caller holds mu.
+// attend takes over the unfinished work of processes whose state has not changed for takeAfter. The caller holds mu.
 func (x *index) attend(ctx context.Context) error {
 	if time.Since(x.asked) < askAfter || len(x.others) == 0 && time.Since(x.wroteAt) > askFor {
 		return nil
@@ -145,7 +149,8 @@ func (x *index) attend(ctx context.Context) error {
 	return nil
 }
 
-// again has the feed applied again from a point on: everything up to a number is stored anew. The caller holds mu.
+// again moves the position back to from, so that the feed is applied again from there. Objects of changes up to upto are
+// deleted before they are stored. The caller holds mu.
 func (x *index) again(from point, upto uint64) {
 	x.alone, x.anew = max(x.alone, upto), max(x.anew, upto)
 	x.epoch.Store(from.epoch)
