@@ -12,13 +12,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// carryOut makes the changes of a plan in the cluster. Doing it again leaves the cluster as it is. What is new is stored
-// before what is gone goes, so that a search meanwhile finds one or the other.
+// carryOut makes the changes of a plan in the cluster. It is idempotent. New objects are stored before old ones are
+// deleted, so a concurrent search finds one or the other.
 //
-// A node that dies while it stores an object may come back with the object but without its terms or its vector in their
-// indexes, and takes the same object for stored when it comes again. So where that may have been to.anew is set: what is
-// stored is deleted first. Searches of this process wait meanwhile. Those of others may miss it, so that few versions at a time are
-// stored in that way.
+// A node that dies while it stores an object may come back with the object but without its entries in the keyword or
+// vector index. If the same object is stored again, the node takes it for unchanged. In that case to.anew is set and
+// objects are deleted before they are stored. Searches of this process wait meanwhile. Searches of other processes may
+// miss the objects, so only a few versions at a time are stored in this way.
 func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
 	if err := x.storeVersions(ctx, to, p); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
 	return nil
 }
 
-// hidden makes a change while no search of this process goes on, where the change deletes first what it stores.
+// hidden calls f. If the target deletes objects before it stores them, searches of this process wait for f.
 func (x *index) hidden(ctx context.Context, to target, f func() error) error {
 	if to.anew {
 		defer x.holes.make(ctx)()
@@ -55,10 +55,11 @@ func (x *index) hidden(ctx context.Context, to target, f func() error) error {
 	return f()
 }
 
-// anewVersions is how many versions are deleted and stored again at a time.
+// anewVersions is the number of versions that are deleted and stored again at a time.
 const anewVersions = 16
 
-// storeVersions stores versions, and deletes what else there is of them and of those that are gone.
+// storeVersions stores the versions of p.puts. It deletes other objects of these versions and all objects of deleted
+// versions.
 func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 	if len(p.gone) == 0 {
 		return nil
@@ -102,7 +103,7 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 			vectors[dim] = append(vectors[dim], objects...)
 		}
 	}
-	if to.anew { // nothing else is left
+	if to.anew { // all older objects have been deleted above
 		return nil
 	}
 	var dropped, put []int64
@@ -130,7 +131,8 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 	return x.removeOlder(ctx, to, s.chunks(), but(older, propChunk, chunks))
 }
 
-// removeOlder deletes what a filter matches that rarely matches something: a node is asked first, which costs less than to have all replicas look.
+// removeOlder deletes what a filter matches, which is usually nothing. It searches one node first, which costs less than a
+// deletion on all replicas.
 func (x *index) removeOlder(ctx context.Context, to target, collection string, w where) error {
 	there, err := x.x.schema.knows(ctx, collection, x.uid)
 	if err != nil || !there {
@@ -151,7 +153,7 @@ func numbers(all []int64) []string {
 	return out
 }
 
-// putVectors stores vectors, by length.
+// putVectors stores vectors, given by their length.
 func (x *index) putVectors(ctx context.Context, to target, vectors map[int][]stored) error {
 	for _, dim := range slices.Sorted(maps.Keys(vectors)) {
 		if err := x.x.schema.tenant(ctx, x.x.schema.vectors(dim), x.uid); err != nil {
@@ -164,7 +166,7 @@ func (x *index) putVectors(ctx context.Context, to target, vectors map[int][]sto
 	return nil
 }
 
-// but leaves objects that were just stored out of a filter.
+// but excludes objects that were just stored from a filter.
 func but(w where, path string, objects []stored) where {
 	if len(objects) == 0 {
 		return w
@@ -176,7 +178,7 @@ func but(w where, path string, objects []stored) where {
 	return allOf(w, noneOf(path, names))
 }
 
-// removeAll deletes what a filter matches in all collections.
+// removeAll deletes what a filter matches, in all collections.
 func (x *index) removeAll(ctx context.Context, to target, w where) error {
 	for _, collection := range x.x.schema.all() {
 		if err := x.removeFrom(ctx, to, collection, w); err != nil {
@@ -186,7 +188,7 @@ func (x *index) removeAll(ctx context.Context, to target, w where) error {
 	return nil
 }
 
-// removeFrom deletes what a filter matches in a collection.
+// removeFrom deletes what a filter matches, in one collection.
 func (x *index) removeFrom(ctx context.Context, to target, collection string, w where) error {
 	there, err := x.x.schema.knows(ctx, collection, x.uid)
 	if err != nil || !there {
@@ -198,14 +200,14 @@ func (x *index) removeFrom(ctx context.Context, to target, collection string, w 
 const (
 	chunkFields  = propSpace + " " + propSub + " " + propSource + " " + propChunk + " " + propWords + " " + propStops + " " + propLength + " " + propBag + " _additional{id}"
 	vectorFields = propSpace + " " + propSub + " " + propSource + " " + propChunk + " " + propPlace + " " + propLane + " _additional{id vector}"
-	retagObjects = 1000 // in one step
+	retagObjects = 1000 // maximum in one step
 )
 
-// doneTag begins a tag that is of a call, and not of a user.
+// doneTag is the prefix of a tag that marks the objects a call of retag has processed. Tags of users do not have it.
 const doneTag = "="
 
-// retag gives the objects of a version other tags. Those that have them are told by a tag of the call's own: a replica may
-// lack what another call gave the others.
+// retag replaces the tags of a version's objects. It marks processed objects with a tag that is unique to the call, since
+// a replica may lack what an earlier call stored.
 func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 	done := doneTag + strconv.FormatUint(rand.Uint64(), 36)
 	tags := append(tagsOf(c.Tags), done)
@@ -225,7 +227,7 @@ func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 				return err
 			}
 			versions := [][]string{tags}
-			if to.anew { // what is stored may not be what is indexed
+			if to.anew { // the indexes may differ from the stored object
 				versions = [][]string{{done + "-"}, tags}
 			}
 			for _, v := range versions {
@@ -243,7 +245,7 @@ func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 	return nil
 }
 
-// again is an object as it was read, with other tags.
+// again returns an object as it was read, with other tags.
 func (o object) again(collection, tenant string, tags []string) stored {
 	properties, size := map[string]any{propTags: tags}, objectBytes+20*len(tags)
 	for name, value := range o.props {
@@ -264,10 +266,10 @@ func (o object) again(collection, tenant string, tags []string) stored {
 	return stored{out, size}
 }
 
-// chunksAsked is how many chunks one search names.
+// chunksAsked is the maximum number of chunks that one search names.
 const chunksAsked = 1000
 
-// storeVectors replaces the vectors that a version has in a lane.
+// storeVectors replaces the vectors of a version in a lane.
 func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) error {
 	s := x.x.schema
 	about := aboutOf(c, c.Tags)
@@ -291,7 +293,7 @@ func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) 
 			if !ok || len(r.Vector) == 0 {
 				continue
 			}
-			about.tags = of // those that the index has now
+			about.tags = of // the tags stored now
 			vectors[len(r.Vector)] = append(vectors[len(r.Vector)], about.vector(s, x.uid, r.Chunk, c.Lane, r.Vector))
 		}
 	}

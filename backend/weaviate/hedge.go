@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// hedgeAfter is how long a node may take for a search before another is asked the same.
+	// hedgeAfter is how long a search waits for a node before it also asks another.
 	hedgeAfter = 300 * time.Millisecond
-	// hedgeShare is for how many searches one may be asked twice in the long run, and hedgesSaved how many times in a row that may
-	// be done: where all nodes are slow, asking twice makes them slower.
+	// hedgeShare is the long-run number of searches per hedged search, that is, per search sent to a second node. hedgesSaved
+	// is how many may be hedged in a row. Without a limit, hedging would slow down nodes that are all slow already.
 	hedgeShare, hedgesSaved = 10, 20
 )
 
-// hedge reports whether a search may be asked of another node too.
+// hedge reports whether a search may be sent to another node too. If so, it consumes the allowance for that.
 func (c *cluster) hedge() bool {
 	for {
 		left := c.hedges.Load()
@@ -30,14 +30,14 @@ func (c *cluster) hedge() bool {
 	}
 }
 
-// earn notes a search.
+// earn counts a search towards the allowance of hedged searches.
 func (c *cluster) earn() {
 	if left := c.hedges.Load(); left < hedgeShare*hedgesSaved {
 		c.hedges.CompareAndSwap(left, left+1)
 	}
 }
 
-// read makes a call that reads on the nodes that it may, until one answers.
+// read makes a read call on the nodes that r allows, until one answers.
 func read[T any](ctx context.Context, c *cluster, what string, r route, f func(ctx context.Context, n *node) (T, error)) (out T, err error) {
 	if r.timeout == 0 {
 		r.timeout = searchTimeout
@@ -52,8 +52,8 @@ func read[T any](ctx context.Context, c *cluster, what string, r route, f func(c
 	return out, err
 }
 
-// several asks as many nodes at once as answers are needed, and another one whenever one fails or has said nothing for a while. It returns that many
-// answers, each of another node.
+// several sends a call to need nodes at once. It asks a further node whenever one fails or has not answered for
+// hedgeAfter. It returns need answers, each from a different node.
 func several[T any](ctx context.Context, c *cluster, r route, need int, f func(ctx context.Context, n *node) (T, error)) ([]T, error) {
 	c.earn()
 	nodes := c.order()

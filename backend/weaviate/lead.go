@@ -4,17 +4,17 @@ import (
 	"context"
 )
 
-// role is what a process does with the feed of a tenant.
+// role is the part of a process in applying the change feed of a tenant.
 type role int
 
 const (
-	beside  role = iota // it applies changes, as others may at the same time: nobody has agreed on who does
-	leads               // it applies changes, and mends replicas
-	follows             // it hears what another one applies
+	beside  role = iota // the process applies changes, as others may at the same time: there is no agreed leader
+	leads               // the process applies changes and repairs replicas
+	follows             // the process reads from the cluster which changes the leader has applied
 )
 
-// Lead implements [backend.Led]. That two processes take themselves for the one that leads for a moment does no harm: they then apply changes beside
-// each other.
+// Lead implements [backend.Led]. It is harmless if two processes take themselves for the leader for a moment: they then
+// apply changes like processes without a leader.
 func (x *index) Lead(ctx context.Context, still func() bool) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.certain = still; still == nil {
-		// What it has left by halves, or not all replicas have, is known from its state: who leads from now on does it.
+		// The state of this process records its unfinished work and what some replicas lack. The new leader completes it.
 		x.guide.Store(x.short.node())
 		x.short.clear()
 		x.role, x.alone, x.anew, x.wrote, x.owes, x.others = follows, 0, 0, false, nil, nil
@@ -33,7 +33,7 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	if err != nil {
 		return err
 	}
-	_ = x.same(found) // else it begins anew
+	_ = x.same(found) // an error means that the position was reset to 0
 	x.guide.Store(x.farthest(found).by)
 	x.short.clear()
 	x.said, x.alone, x.anew, x.wrote, x.owes, x.others = state{Process: x.x.process}, 0, 0, false, nil, nil
@@ -44,17 +44,17 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	return nil
 }
 
-// mends reports whether this process may look after replicas now. The caller holds mu.
+// mends reports whether this process may repair replicas now. The caller holds mu.
 func (x *index) mends() bool { return x.role == beside || x.role == leads && x.certain() }
 
-// reached is how far changes are found, all by one node, or by each where it is nil.
+// reached is a point up to which changes are stored: on one node, by, or on all nodes if by is nil.
 type reached struct {
 	point
 	by    *node
-	whole bool // all replicas have them, for good
+	whole bool // all replicas have the changes, confirmed
 }
 
-// farthest returns how far the process has come that has come farthest.
+// farthest returns the greatest point that any process has reached.
 func (x *index) farthest(found spoken) (out reached) {
 	for i := range found.all {
 		s := &found.all[i]
@@ -71,7 +71,7 @@ func (x *index) farthest(found spoken) (out reached) {
 	return out
 }
 
-// named returns the node with an address, nil where there is none.
+// named returns the node with an address, or nil.
 func (c *cluster) named(address string) *node {
 	for _, n := range c.nodes {
 		if n.name == address {
@@ -93,7 +93,7 @@ func (x *index) Hear(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_ = x.same(found) // else it begins anew
+	_ = x.same(found) // an error means that the position was reset to 0
 	r := x.farthest(found)
 	if r.seq < x.applied.Load() {
 		return nil
@@ -108,7 +108,7 @@ func (x *index) Hear(ctx context.Context) error {
 	return nil
 }
 
-// everywhere reports whether all replicas have what was applied, for good.
+// everywhere reports whether all replicas have all applied changes, confirmed.
 func (x *index) everywhere(ctx context.Context) (bool, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

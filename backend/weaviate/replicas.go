@@ -10,31 +10,33 @@ import (
 )
 
 const (
-	// allPatience is for how long a write on all replicas is tried before a majority has to do.
+	// allPatience is how long a write on all replicas is retried before a majority is enough.
 	allPatience = time.Second
-	// allTimeout is how long one such try may take: a node that is stopped, and not gone, says nothing.
+	// allTimeout is the timeout of one such attempt. A node that is suspended, but not gone, gives no answer.
 	allTimeout = 3 * time.Second
-	// healTimeout is how long one may take that stores what replicas lack: changes to be applied wait meanwhile.
+	// healTimeout is the timeout of a write that stores what replicas lack. Changes to apply wait for it.
 	healTimeout = 4 * time.Second
-	// oneTimeout is how long a node may take at first that leads a write on a majority: one that has not noticed yet that
-	// another is gone waits for it. It doubles up to attemptTimeout.
+	// oneTimeout is the initial timeout of a majority write at the node that coordinates it. A node that has not noticed yet
+	// that another is gone waits for that one. The timeout doubles up to attemptTimeout.
 	oneTimeout = 2 * time.Second
-	// onePatience is for how long a node is asked before another takes its place.
+	// onePatience is how long calls to a single node are retried before another node replaces it.
 	onePatience = time.Second
 )
 
-// everywhere is a write on all replicas. from is the node that has all; nil: all have.
+// everywhere returns the target of a write on all replicas. from is the only node that has all changes; nil: all nodes
+// have them.
 func everywhere(from *node) target {
 	return target{route: route{patience: allPatience, timeout: allTimeout, all: true}, level: levelAll, from: from}
 }
 
-// by is a write on a majority of replicas, with a node among them: the one that leads the write is one of those that take it,
-// unless it is no replica of the tenant.
+// by returns the target of a majority write that n coordinates. n stores the write itself unless it is no replica of the
+// tenant.
 func by(n *node, timeout time.Duration) target {
 	return target{route: route{only: n, patience: onePatience, timeout: timeout}, level: levelQuorum, from: n}
 }
 
-// write carries out plans, on all replicas or, while some are away or lack something, on a majority: what they lack is stored beside that, by and by.
+// write carries out plans. It writes to all replicas, or to a majority while some are away or lack changes. Background
+// upkeep later stores what those lack.
 func (x *index) write(ctx context.Context, changes []backend.Change, plans []*plan) error {
 	last, began := point{changes[len(changes)-1].Seq, x.next.Load()}, time.Now()
 	again := changes[0].Seq <= x.anew
@@ -53,11 +55,12 @@ func (x *index) write(ctx context.Context, changes []backend.Change, plans []*pl
 	return x.elect(ctx, plans, last, again)
 }
 
-// writeTo carries out plans, and says that everything up to last is there. changes are those of the plans where they are new and go to all replicas: what is in
-// doubt of them is kept.
+// writeTo carries out plans and then records in the state of the process that all changes up to last are stored. changes
+// are the changes of plans if they are new and go to all replicas; unconfirmed ones are kept.
 //
-// What this process stores may undo what another has made of later changes meanwhile. So it then asks how far the others had got, and goes on
-// to say that it has to apply as much itself.
+// The writes of this process may undo the effect of later changes that another process has applied in the meantime. So
+// writeTo then reads how far the other processes have got, and records that this process has to apply changes up to there
+// itself.
 func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes []backend.Change, last point, began time.Time) error {
 	s := x.said
 	s.intend(last)
@@ -101,8 +104,9 @@ func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes [
 	return nil
 }
 
-// elect stores what not all replicas have by one node, which from then on is the only one that is searched. The one that it was before
-// only needs the plans. last is the last change of them.
+// elect stores the changes that not all replicas have through one node, which from then on is the only one that is
+// searched. It prefers the current such node, which only needs plans. Another node needs all lacking changes. last is the
+// last change of plans. elect returns [backend.ErrUnavailable] if no majority can be reached within Options.Retry.
 func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool) error {
 	deadline := time.Now().Add(x.x.cluster.retry)
 	var failed error
@@ -121,7 +125,7 @@ func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool
 			}
 			lacking, since := x.short.lacking()
 			to := by(n, timeout)
-			to.anew = again || n.cameBack().After(since) // else it has not died while it stored some of them
+			to.anew = again || n.cameBack().After(since) // otherwise n has not died while it stored some of them
 			failed = x.writeTo(ctx, to, planOf(lacking), nil, last, time.Time{})
 			if failed == nil {
 				x.short.lead(n)
@@ -145,10 +149,10 @@ func (x *index) elect(ctx context.Context, plans []*plan, last point, again bool
 	}
 }
 
-// healChanges is about how many changes are stored on all replicas at a time: what is applied meanwhile waits.
+// healChanges is the approximate number of changes stored on all replicas at a time. Changes to apply wait meanwhile.
 const healChanges = 32
 
-// heal stores what replicas lack on all of them, where all nodes answer; errShort: they do not. The caller holds mu.
+// heal stores what replicas lack on all of them. It returns errShort if not all nodes answer. The caller holds mu.
 func (x *index) heal(ctx context.Context) error {
 	for {
 		done, err := x.healSome(ctx)
@@ -158,10 +162,10 @@ func (x *index) heal(ctx context.Context) error {
 	}
 }
 
-// healSome is heal of the first changes that are lacking; done: nothing is any more.
+// healSome is heal for the first of the lacking changes. done reports whether none is left.
 //
-// A node that died while it stored an object may have it and not find it, so that it is deleted first. What was begun after a node was last seen to go
-// down is only stored again.
+// A node that died while it stored an object may have the object but not its index entries. So if a node has gone down
+// since the changes were begun, objects are deleted before they are stored.
 func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	through := x.short.node()
 	if through == nil {
@@ -188,7 +192,7 @@ func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	return true, x.writeTo(ctx, everywhere(through), nil, nil, x.said.at(), time.Time{})
 }
 
-// search makes a call that reads, on any node, or on the only one that has all.
+// search makes a read call on any node, or on the only node that has all changes.
 func (x *index) search(ctx context.Context, f func(r route) error) error {
 	if g := x.guide.Load(); g != nil && x.short.node() == nil {
 		if !g.isDown() {
@@ -196,7 +200,7 @@ func (x *index) search(ctx context.Context, f func(r route) error) error {
 				return err
 			}
 		}
-		return x.read(ctx, nil, 0, f) // Trouble tells that something may lack
+		return x.read(ctx, nil, 0, f) // Trouble reports that changes may be missing
 	}
 	only := x.short.node()
 	if only == nil || !only.isDown() {
@@ -206,7 +210,7 @@ func (x *index) search(ctx context.Context, f func(r route) error) error {
 		}
 	}
 	if !soon(ctx, x.x.electing, x.mu.TryLock) {
-		return x.read(ctx, nil, 0, f) // Trouble tells that something may lack
+		return x.read(ctx, nil, 0, f) // Trouble reports that changes may be missing
 	}
 	err := x.replaced(ctx, only)
 	x.mu.Unlock()
@@ -216,11 +220,11 @@ func (x *index) search(ctx context.Context, f func(r route) error) error {
 	return x.read(ctx, x.short.node(), 0, f)
 }
 
-// electWait is how long a search waits for changes to be applied before it does without the node that has all.
+// electWait is how long a search waits for a running write before it continues without the node that has all changes.
 const electWait = time.Second
 
-// replaced has another node take the place of the one that has all, where it still is that one. It goes on when the caller gives up: what is broken off
-// has to be done again. The caller holds mu.
+// replaced replaces old, the only node that has all changes, by another node. It does nothing if old has been replaced
+// already. It continues after ctx ends, since an interrupted attempt would have to start again. The caller holds mu.
 func (x *index) replaced(ctx context.Context, old *node) error {
 	if x.short.node() != old {
 		return nil
@@ -230,7 +234,7 @@ func (x *index) replaced(ctx context.Context, old *node) error {
 	return x.elect(ctx, nil, x.said.at(), false)
 }
 
-// read makes a call that reads, while nothing is stored anew.
+// read makes a read call. It waits for objects that are being deleted and stored again.
 func (x *index) read(ctx context.Context, only *node, patience time.Duration, f func(r route) error) error {
 	defer x.holes.avoid(ctx)()
 	if only == nil {
@@ -239,7 +243,7 @@ func (x *index) read(ctx context.Context, only *node, patience time.Duration, f 
 	return f(route{only: only, patience: patience})
 }
 
-// get makes a search in the tenant.
+// get searches the tenant.
 func (x *index) get(ctx context.Context, a ask) (out []object, err error) {
 	err = x.search(ctx, func(r route) error {
 		out, err = x.x.cluster.get(ctx, r, a)
