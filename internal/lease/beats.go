@@ -10,46 +10,48 @@ import (
 )
 
 const (
-	// beatEvery is how often a process that holds leases gives a sign of life, and looks for those of others.
+	// beatEvery is the interval at which a process that holds leases gives a sign of life, and at which every process reads
+	// those of others.
 	beatEvery = 500 * time.Millisecond
-	// silentFor is for how long a process has to be seen silent to count as gone, and sureFor for how long after its last sign it takes itself
-	// for one that is not.
+	// silentFor is how long a process must be seen silent to count as gone. sureFor is how long after its last sign of life a
+	// process can be sure that others do not count it as gone.
 	silentFor, sureFor = 2 * time.Second, 1500 * time.Millisecond
-	// longestLook is the longest time between two looks that counts as silence. After a longer one the silence of all is counted anew: while the
-	// database does not answer nobody can give a sign.
+	// longestLook is the longest interval between two reads that counts as silence. After a longer one, the silence of all
+	// processes is counted from 0 again: nobody can give a sign of life while the database does not answer.
 	longestLook = 2 * beatEvery
-	// clearAfter is how long the record of one that is gone stays.
+	// clearAfter is how long a process must be silent before its record is deleted.
 	clearAfter = time.Minute
-	// mostBeats is how many processes are looked for.
+	// mostBeats is the maximum number of processes whose signs of life are read.
 	mostBeats = 1000
 )
 
-// alivePrefix begins the names of records by which processes show that they live. They come after those of leases.
+// alivePrefix is the prefix of the names of records by which processes give signs of life. They sort after those of
+// leases.
 const alivePrefix = "~alive/"
 
-// beats is what is known of the signs of life of processes. It belongs to the mutex of the Keeper.
+// beats is what a process knows of signs of life. It is guarded by Keeper.mu.
 type beats struct {
-	running bool      // Run is
-	told    time.Time // when this process last began to give a sign that was stored
-	looked  time.Time // when it last looked for others
+	running bool      // whether Run is running
+	told    time.Time // when this process last began a write of a sign of life that succeeded
+	looked  time.Time // when it last read the signs of others
 	others  map[string]*other
 }
 
-// other is another process.
+// other is what is known of another process.
 type other struct {
-	rev    int64         // of its last sign
-	silent time.Duration // for how long it was seen to give no other
+	rev    int64         // revision of its last sign of life
+	silent time.Duration // how long it has been seen to give no new sign
 }
 
-// sure reports whether no other process can take this one for gone.
+// sure reports whether no other process can count this one as gone.
 func (b *beats) sure(now time.Time) bool { return now.Sub(b.told) < sureFor }
 
-// beat is the write of a sign of life.
+// beat returns the write of a sign of life.
 func (k *Keeper) beat() backend.RecordWrite {
 	return backend.RecordWrite{Record: backend.Record{Kind: kind, ID: alivePrefix + k.token, Data: []byte("{}")}, IfRev: -1}
 }
 
-// still takes back the sign of life of this process, which holds nothing any more.
+// still deletes the sign of life of this process, which holds no leases any more.
 func (k *Keeper) still(ctx context.Context) error {
 	k.mu.Lock()
 	given := !k.beats.told.IsZero()
@@ -66,8 +68,9 @@ func (k *Keeper) still(ctx context.Context) error {
 	return err
 }
 
-// Run gives signs of life while this process holds leases, and looks for those of others, until ctx ends: leases that were only taken, and are not
-// held in a call, are lost by who gives none. lost is called when another process was found to be gone.
+// Run gives signs of life while this process holds leases, and reads those of other processes, until ctx ends. A process
+// without signs of life loses the leases that it took outside a call of Hold or HoldSoon. Run calls lost when it finds
+// that another process is gone.
 func (k *Keeper) Run(ctx context.Context, lost func()) {
 	if k == nil {
 		return
@@ -83,14 +86,14 @@ func (k *Keeper) Run(ctx context.Context, lost func()) {
 			return
 		case <-t.C:
 		}
-		_ = k.show(ctx) // else it is lost
+		_ = k.show(ctx) // if that keeps failing, the leases are lost
 		if gone, err := k.look(ctx); err == nil && gone {
 			lost()
 		}
 	}
 }
 
-// show gives a sign of life where this process holds a lease.
+// show gives a sign of life if this process holds a lease.
 func (k *Keeper) show(ctx context.Context) error {
 	now, holds := time.Now(), false
 	k.mu.Lock()
@@ -112,7 +115,8 @@ func (k *Keeper) show(ctx context.Context) error {
 	return nil
 }
 
-// look looks for the signs of life of others, and reports whether one has been silent for long enough by now.
+// look reads the signs of life of other processes. It reports whether one of them has newly been silent for silentFor. It
+// deletes the records of processes that are gone.
 func (k *Keeper) look(ctx context.Context) (gone bool, err error) {
 	once, cancel := context.WithTimeout(ctx, silentFor)
 	defer cancel()
@@ -147,12 +151,12 @@ func (k *Keeper) look(ctx context.Context) (gone bool, err error) {
 	}
 	k.mu.Unlock()
 	for _, w := range old {
-		_ = k.reg.WriteRecords(once, []backend.RecordWrite{w}) // the next look does it, or another process has
+		_ = k.reg.WriteRecords(once, []backend.RecordWrite{w}) // the next look tries again, or another process has deleted it
 	}
 	return gone, nil
 }
 
-// gone reports whether the process with a token gives no signs of life.
+// gone reports whether the process with a token counts as gone.
 func (k *Keeper) gone(ctx context.Context, token string) (bool, error) {
 	k.mu.Lock()
 	o := k.beats.others[token]
@@ -165,7 +169,7 @@ func (k *Keeper) gone(ctx context.Context, token string) (bool, error) {
 	if !silent {
 		return false, nil
 	}
-	r, err := k.reg.Record(ctx, kind, "", alivePrefix+token) // it may have begun to hold something since
+	r, err := k.reg.Record(ctx, kind, "", alivePrefix+token) // the process may have given a sign of life since the last look
 	if errors.Is(err, backend.ErrNotFound) {
 		return true, nil
 	}

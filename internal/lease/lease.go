@@ -1,6 +1,7 @@
-// Package lease lets one process at a time do what is not for several, by records of the registry. A process that dies
-// loses what it held when its time is over, and what it had only taken as soon as others have seen it silent for a while, see Run. The clocks of the
-// processes must agree to within a second.
+// Package lease provides leases for work that only one process may do at a time. Leases are records of the registry. A
+// lease of a process that died ends when its time is over. If it was taken outside a call of Hold or HoldSoon, it already
+// ends once other processes have seen its holder silent for a while; see Run. The clocks of the processes must agree to
+// within a second.
 package lease
 
 import (
@@ -16,52 +17,54 @@ import (
 
 const kind = "lease"
 
-// TTL is how long a lease lasts that is not renewed. Holders renew it when half of it is over.
+// TTL is how long a lease lasts without renewal. Holders renew a lease when half of it is over.
 const TTL = 10 * time.Second
 
-// Keeper holds the leases of a process. It is safe for concurrent use. A nil Keeper holds every lease: the process is alone.
+// Keeper holds the leases of a process. It is safe for concurrent use. A nil Keeper holds every lease: the process is the
+// only one.
 type Keeper struct {
 	reg   backend.Records
 	token string
 
 	mu    sync.Mutex
 	held  map[string]holding
-	firm  map[string]int // calls of Hold and HoldSoon under way, during which a lease is not handed over
+	firm  map[string]int // by lease: running calls of Hold and HoldSoon, during which the lease is not handed over
 	beats beats
-	terms uint64 // so many times this process has got a lease that it did not have
+	terms uint64 // number of times this process has got a lease that it did not have
 }
 
-// holding is a lease that this process has.
+// holding is a lease that this process holds.
 type holding struct {
 	until time.Time
-	alive bool // it ends with the signs of life of this process
+	alive bool // whether the lease also ends when this process gives no signs of life
 	term  uint64
 }
 
-// askEvery is how often who waits for a lease looks at it.
+// askEvery is the interval at which a waiting process checks a lease.
 const askEvery = 200 * time.Millisecond
 
-// OfWorkspace names the lease of who works on a workspace.
+// OfWorkspace returns the name of the lease for working on a workspace.
 func OfWorkspace(uid string) string { return "work/" + uid }
 
-// OfIndexes names the lease of who applies changes to the indexes of a workspace that several processes share.
+// OfIndexes returns the name of the lease for applying changes to the shared indexes of a workspace.
 func OfIndexes(uid string) string { return "index/" + uid }
 
-// New returns a keeper without leases.
+// New returns a Keeper without leases.
 func New(reg backend.Records) *Keeper {
 	return &Keeper{reg: reg, token: uid.New(), held: map[string]holding{}, firm: map[string]int{}}
 }
 
-// stored is the record of a lease.
+// stored is the content of the record of a lease.
 type stored struct {
 	Token  string
 	Until  time.Time
-	Wanted string `json:",omitempty"` // the token of who waits for it; the holder hands it over when it would renew it
-	Alive  bool   `json:",omitempty"` // it ends when its holder gives no signs of life, too
+	Wanted string `json:",omitempty"` // token of the process that waits for the lease; the holder hands it over instead of renewing it
+	Alive  bool   `json:",omitempty"` // whether the lease also ends when its holder gives no signs of life
 }
 
-// Take takes a lease or renews it, and reports whether this process holds it, for half of TTL at least. One that another process waits for
-// in HoldSoon is handed over instead of renewed. until is when the lease ends that somebody has.
+// Take takes or renews a lease. mine reports whether this process then holds it, for at least half of TTL. If another
+// process waits for the lease in HoldSoon, Take hands it over instead of renewing it. until is when the current lease
+// ends, whoever holds it.
 func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.Time, err error) {
 	if k == nil {
 		return true, time.Time{}, nil
@@ -108,7 +111,7 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	}
 	k.mu.Lock()
 	term := k.held[name].term
-	if old.Token != k.token || term == 0 { // another may have had it
+	if old.Token != k.token || term == 0 { // another process may have held it in between
 		k.terms++
 		term = k.terms
 	}
@@ -120,7 +123,7 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	return true, until, nil
 }
 
-// free reports whether nobody has a lease any more.
+// free reports whether a lease has ended.
 func (k *Keeper) free(ctx context.Context, l *stored, now time.Time) (bool, error) {
 	if !l.Until.After(now) {
 		return true, nil
@@ -153,7 +156,7 @@ func (k *Keeper) Free(ctx context.Context, name string) (bool, error) {
 	return k.free(ctx, &l, time.Now())
 }
 
-// write stores a lease, and reports false when another was quicker.
+// write stores a lease. It reports false if another process has changed the lease first.
 func (k *Keeper) write(ctx context.Context, name string, rev int64, l stored) (bool, error) {
 	data, err := json.Marshal(l)
 	if err != nil {
@@ -176,7 +179,7 @@ func (k *Keeper) drop(name string) {
 	k.mu.Unlock()
 }
 
-// Release gives a lease back.
+// Release gives up a lease. It does nothing if this process does not hold it.
 func (k *Keeper) Release(ctx context.Context, name string) error {
 	if k == nil {
 		return nil
@@ -193,7 +196,7 @@ func (k *Keeper) Release(ctx context.Context, name string) error {
 	return err
 }
 
-// ReleaseAll gives all leases back.
+// ReleaseAll gives up all leases of this process.
 func (k *Keeper) ReleaseAll(ctx context.Context) error {
 	if k == nil {
 		return nil
@@ -211,8 +214,8 @@ func (k *Keeper) ReleaseAll(ctx context.Context) error {
 	return errors.Join(append(errs, k.still(ctx))...)
 }
 
-// Hold runs f while this process holds a lease, whose context ends when the lease is lost. mine is false, and f not run, while another process
-// has it, until the time that is returned.
+// Hold takes a lease and runs f while this process holds it. The context of f ends when the lease is lost. If another
+// process holds the lease, Hold does not run f; mine is false and until is when that lease ends.
 func (k *Keeper) Hold(ctx context.Context, name string, f func(ctx context.Context) error) (mine bool, until time.Time, err error) {
 	if k == nil {
 		return true, time.Time{}, f(ctx)
@@ -229,11 +232,11 @@ func (k *Keeper) Hold(ctx context.Context, name string, f func(ctx context.Conte
 	wg.Wait()
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer stop()
-	_ = k.Release(last, name) // else it ends by itself
+	_ = k.Release(last, name) // if that fails, the lease ends by itself
 	return true, until, err
 }
 
-// keep has a lease not handed over until it is called back.
+// keep prevents a lease from being handed over until end is called.
 func (k *Keeper) keep(name string) (end func()) {
 	change := func(n int) {
 		k.mu.Lock()
@@ -246,8 +249,9 @@ func (k *Keeper) keep(name string) (end func()) {
 	return func() { change(-1) }
 }
 
-// HoldSoon is Hold that waits for a lease that another process has and asks for it: who does not need it in a call of Hold hands it over when
-// it would renew it, within half of TTL, and who is silent loses it after TTL.
+// HoldSoon is Hold, but it waits for a lease that another process holds and asks for it. A holder outside a call of Hold
+// or HoldSoon hands the lease over when it would renew it, within half of TTL. A holder that has died loses it after TTL
+// at the latest.
 func (k *Keeper) HoldSoon(ctx context.Context, name string, f func(ctx context.Context) error) error {
 	if k == nil {
 		return f(ctx)
@@ -270,11 +274,11 @@ func (k *Keeper) HoldSoon(ctx context.Context, name string, f func(ctx context.C
 	}
 }
 
-// ask notes that this process waits for a lease, unless another does.
+// ask records in the lease that this process waits for it, unless another process already does.
 func (k *Keeper) ask(ctx context.Context, name string) error {
 	rec, err := k.reg.Record(ctx, kind, "", name)
 	if errors.Is(err, backend.ErrNotFound) {
-		return nil // it is free
+		return nil // nobody holds it
 	}
 	if err != nil {
 		return err
@@ -291,7 +295,7 @@ func (k *Keeper) ask(ctx context.Context, name string) error {
 	return err
 }
 
-// renew renews a lease until ctx ends, and calls lost when it could not be in time.
+// renew renews a lease until ctx ends. It calls lost if the lease could not be renewed in time.
 func (k *Keeper) renew(ctx context.Context, lost func(), name string, until time.Time) {
 	t := time.NewTicker(TTL / 4)
 	defer t.Stop()
@@ -322,7 +326,8 @@ func (k *Keeper) Holds(name string) bool {
 	return k.held[name].until.After(time.Now())
 }
 
-// Term returns a number that is another one when another process may have had a lease since this one did; 0: this process does not hold it.
+// Term returns a number that changes whenever another process may have held the lease in between. It is 0 if this process
+// has no lease of that name.
 func (k *Keeper) Term(name string) uint64 {
 	if k == nil {
 		return 1
@@ -332,8 +337,8 @@ func (k *Keeper) Term(name string) uint64 {
 	return k.held[name].term
 }
 
-// Sure reports whether no other process can hold a lease that this one holds: it neither ends within a second, nor can this process be taken for gone.
-// It does no I/O.
+// Sure reports whether this process holds a lease and no other process can take it at this moment: the lease lasts for
+// more than a second, and others cannot have seen this process silent for too long. It does no I/O.
 func (k *Keeper) Sure(name string) bool {
 	if k == nil {
 		return true

@@ -34,20 +34,23 @@ func (s *Set) letOthers(ctx context.Context) error {
 }
 
 const (
-	// leadAfter is how long nobody has to apply changes to the indexes of a workspace before a process does that does not work on it, and freeAfter the
-	// same where none does: who begins to is the one that should.
+	// leadAfter is how long the lease of a workspace's indexes must be free before a process that does not work on the
+	// workspace takes it. freeAfter is the same if no process works on the workspace. The delay gives priority to the process
+	// that works on it.
 	leadAfter, freeAfter = 1500 * time.Millisecond, 300 * time.Millisecond
-	// lookedAfter is how long ago that may have been found out.
+	// lookedAfter is the maximum age of the last check for the lease to count as continuously free.
 	lookedAfter = time.Second
 )
 
-// lead says for a workspace which process applies changes to its indexes, that several share: the one that works on it, or who needs them where that one
-// does not or there is none. It is left to the one that works on the workspace again after some seconds. It is not safe for concurrent use.
+// lead determines which process applies changes to the shared indexes of a workspace. That is the process that works on
+// the workspace. If there is none, or it does not take the lease, a process that needs the indexes does. A process that
+// does not work on the workspace gives the lease back after some seconds once another works on it. It is not safe for
+// concurrent use.
 type lead struct {
 	leases      *lease.Keeper
 	index, work string    // names of leases
-	free        time.Time // since when nobody has it; zero: somebody has
-	looked      time.Time // when that was found out
+	free        time.Time // since when no process holds the lease of the indexes; zero: one does
+	looked      time.Time // when that was last checked
 }
 
 func newLead(leases *lease.Keeper, uid string) *lead {
@@ -66,7 +69,7 @@ func (l *lead) Lead(ctx context.Context) (term uint64, err error) {
 // Still implements [pipeline.Leader].
 func (l *lead) Still() bool { return l.leases.Sure(l.index) }
 
-// mine reports whether it is this process.
+// mine reports whether this process applies changes.
 func (l *lead) mine(ctx context.Context) (mine bool, err error) {
 	if l.leases.Fresh(l.index) || l.leases.Holds(l.work) {
 		return l.take(ctx)
