@@ -16,28 +16,28 @@ import (
 )
 
 const (
-	// applyChanges is how many new items are applied before the callers that wait for them are woken, and dropsOfPut how many
-	// changes of other kinds count as one of them: each takes about a tenth of the time or less.
+	// applyChanges is the number of new items applied before the callers that wait for them are woken. dropsOfPut is how many
+	// changes of other kinds count as one item, since each takes about a tenth of the time or less.
 	applyChanges, dropsOfPut = 32, 8
-	// feedRows is how many rows of content one step of catching up reads.
+	// feedRows is the maximum number of rows of content that one step of catching up reads.
 	feedRows = 2048
-	// compactRows is how many tombstones one transaction drops from the feed, and
-	// compactSteps how many transactions one Flush makes for that.
+	// compactRows is the maximum number of tombstones that one transaction deletes from the feed. compactSteps is the maximum
+	// number of such transactions in one Flush.
 	compactRows, compactSteps = 5000, 8
 )
 
-// Follower lets the indexes of a workspace catch up with its Store. It is safe
-// for concurrent use.
+// Follower keeps the indexes of a workspace up to date with its Store. It is safe for concurrent use.
 type Follower struct {
-	// Leader says which process applies changes to indexes that several share; nil: there is no other process.
+	// Leader determines which process applies changes to shared indexes. Nil: there is no other process.
 	Leader Leader
-	// Saw receives the changes that the indexes have applied, before a search that waits for them goes on; nil: not called.
+	// Saw is called with changes after the indexes have applied them, before searches that wait for them continue. Nil: not
+	// called.
 	Saw func(changes []backend.Change)
 
 	store   backend.Store
 	indexes []backend.Index
 
-	turn chan struct{} // full while changes are applied
+	turn chan struct{} // full while a goroutine applies changes
 
 	waiting sync.Mutex
 	waiters []*waiter
@@ -48,24 +48,24 @@ type Follower struct {
 	compacted uint64     // sequence number up to which the feed has no tombstones
 
 	recovery atomic.Pointer[recovery] // nil: none is running
-	failed   atomic.Pointer[error]    // why the last one gave up, until a search has returned it
+	failed   atomic.Pointer[error]    // error of the last failed recovery, until a search has returned it
 
-	troubled []backend.Troubled // the indexes that are on other machines
-	pursuits pursuits           // where there are some
-	asking   atomic.Int64       // since when the Store has been asked for what is applied to them, in nanoseconds; 0: it is not being asked
-	stalled  atomic.Int64       // when it last was long in answering
-	leads    atomic.Bool        // this process does, as far as it knows; changed by who has turn
-	told     bool               // the indexes were told which; this and term belong to who has turn
-	term     uint64             // of the lead that they were told of; 0: another process leads
+	troubled []backend.Troubled // the indexes on other machines
+	pursuits pursuits           // used if there are indexes on other machines
+	asking   atomic.Int64       // when the running call of the Store for them began, in nanoseconds; 0: none is running
+	stalled  atomic.Int64       // when the Store was last slow to answer, in nanoseconds
+	leads    atomic.Bool        // whether this process leads, as far as it knows; only changed while holding turn
+	told     bool               // whether the indexes were told whether this process leads; told and term are guarded by turn
+	term     uint64             // term that the indexes were told of; 0: another process leads
 }
 
 // waiter waits until the changes up to a sequence number are applied, by any goroutine.
 type waiter struct {
 	need uint64
-	done chan struct{} // closed then
+	done chan struct{} // closed when they are applied
 }
 
-// NewFollower returns a follower of ws. Close ends it.
+// NewFollower returns a Follower of ws. The caller ends it with Close.
 func NewFollower(ws backend.Workspace) *Follower {
 	return newFollower(ws.Store(), ws.Indexes())
 }
@@ -80,11 +80,11 @@ func newFollower(st backend.Store, indexes []backend.Index) *Follower {
 			f.indexes = append(f.indexes, s)
 		}
 	}
-	f.indexes = append(f.indexes, far...) // what is here need not wait for other machines
+	f.indexes = append(f.indexes, far...) // indexes in this process need not wait for other machines
 	return f
 }
 
-// applied is the sequence number up to which every index has applied the changes. It does no I/O.
+// applied returns the sequence number up to which every index has applied the changes. It does no I/O.
 func (f *Follower) applied() uint64 {
 	seq := uint64(math.MaxUint64)
 	for _, s := range f.indexes {
@@ -116,7 +116,7 @@ func (f *Follower) acquire(ctx context.Context, need uint64) (bool, error) {
 	}
 }
 
-// await has a waiter woken, until the function that is returned is called.
+// await registers a waiter to be woken, until the returned function is called.
 func (f *Follower) await(w *waiter) (end func()) {
 	f.waiting.Lock()
 	f.waiters = append(f.waiters, w)
@@ -161,10 +161,10 @@ func (f *Follower) awaited() bool {
 // never is a sequence number that no index reaches: acquire then waits for the turn to apply changes.
 const never = math.MaxUint64
 
-// Open brings the indexes of a workspace that was just opened up to its Store, before anything
-// is written to it. An index that is ahead of the Store, or whose last change is of
-// another epoch, has applied changes of another history, because an older copy of the
-// Store was put in place: it is built anew. Indexes that lack much, or that several processes share, catch up in the background; see FreshOrLate.
+// Open brings the indexes of a workspace that was just opened up to date with its Store, before anything is written to it.
+// An index that is ahead of the Store, or whose last change is of another epoch, follows another history, because the
+// Store was replaced by an older copy. Open rebuilds such an index. Indexes that lack many changes, or that several
+// processes share, catch up in the background; see FreshOrLate.
 func (f *Follower) Open(ctx context.Context) error {
 	if _, err := f.acquire(ctx, never); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (f *Follower) Open(ctx context.Context) error {
 		f.recover()
 		return nil
 	}
-	if f.Leader != nil && len(f.troubled) > 0 { // who needs to wait for other machines does so when it asks
+	if f.Leader != nil && len(f.troubled) > 0 { // calls that need these indexes wait for them
 		_, err := f.join(f.store.LastSeq())
 		return err
 	}
@@ -206,24 +206,24 @@ func (f *Follower) Behind() bool {
 	return false
 }
 
-// Fresh is Sync, for a search.
+// Fresh is Sync for a search. It records that a search began; see Watched.
 func (f *Follower) Fresh(ctx context.Context) error {
 	f.searched.Store(time.Now().UnixNano())
 	return f.sync(ctx, true)
 }
 
-// Watched reports whether a search, which waits for what is committed, began within watchedFor.
+// Watched reports whether a search that waits for committed changes began within watchedFor.
 func (f *Follower) Watched() bool {
 	return time.Since(time.Unix(0, f.searched.Load())) < watchedFor
 }
 
-// watchedFor is the time after a search in which others are likely.
+// watchedFor is the time after a search in which further searches are likely.
 const watchedFor = time.Second
 
-// Sync returns when every change that was committed before the call is applied. It waits for none that was committed later.
+// Sync returns when every change that was committed before the call is applied. It does not wait for later changes.
 func (f *Follower) Sync(ctx context.Context) error { return f.sync(ctx, false) }
 
-// sync is Sync. An urgent caller waits for nothing else, so its goroutine does not yield the processor.
+// sync is Sync. The goroutine of an urgent caller does not yield the processor.
 func (f *Follower) sync(ctx context.Context, urgent bool) error {
 	return f.syncTo(ctx, f.store.LastSeq(), urgent)
 }
@@ -254,8 +254,8 @@ func (f *Follower) applyTo(ctx context.Context, last uint64, urgent bool) error 
 	return nil
 }
 
-// Advance applies what a call of Place put into the feed, and whatever comes before it.
-// Indexes that are up to date need not read the feed for that. Nobody reads the rows of p afterwards: see [backend.Taker].
+// Advance applies the changes that a call of Place put into the feed, and all earlier ones. Indexes that are up to date
+// then need not read the feed. Nobody may read the rows of p afterwards; see [backend.Taker].
 func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	if _, err := f.acquire(ctx, never); err != nil {
 		return err
@@ -266,7 +266,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 		if t, ok := s.(backend.Taker); ok && i == len(f.indexes)-1 {
 			apply = t.ApplyTaken
 		}
-		// An error here occurs again below, unless that repairs it.
+		// An error here occurs again in catchUp, unless catchUp repairs its cause.
 		if mine, err := f.mayApply(ctx, s); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if apply(ctx, p.Changes) == nil {
@@ -281,7 +281,8 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	return nil
 }
 
-// follow returns when every change that was committed before is applied. told is what a call put into the feed; it may be nil.
+// follow returns when every change that was committed before the call is applied. told holds the changes that a call put
+// into the feed; it may be nil.
 func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
 	if told != nil {
 		if err := f.Advance(ctx, told); err != nil {
@@ -322,18 +323,18 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 		if err != nil {
 			return fmt.Errorf("read the change feed: %w", err)
 		}
-		if len(changes) == 0 { // what was left of the feed belongs to versions that are gone
+		if len(changes) == 0 { // the remaining changes of the feed belong to deleted versions
 			changes = []backend.Change{{Seq: last, Kind: backend.Mark}}
 		}
 		for some := range slicesOf(changes) {
-			if s.Applied() >= last { // the others are applied by the calls that committed them
+			if s.Applied() >= last { // later changes are applied by the calls that committed them
 				break
 			}
 			mine, err := f.mayApply(ctx, s)
 			if err != nil {
 				return err
 			}
-			if !mine || s.Applied() != at { // it has to begin elsewhere
+			if !mine || s.Applied() != at { // another process applies changes, or the position was moved
 				break
 			}
 			f.setEpoch(s, some[len(some)-1].Seq)
@@ -346,14 +347,14 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			at = s.Applied()
 			f.saw(some)
 			if f.wake(); !urgent && !f.awaited() {
-				runtime.Gosched() // recalls come first: a batch keeps a processor for long
+				runtime.Gosched() // searches have priority: a batch occupies a processor for long
 			}
 		}
 	}
 	return nil
 }
 
-// slicesOf yields changes in slices that take about equally long.
+// slicesOf yields changes in slices that take about equally long to apply.
 func slicesOf(changes []backend.Change) iter.Seq[[]backend.Change] {
 	return func(yield func([]backend.Change) bool) {
 		from, cost := 0, 0

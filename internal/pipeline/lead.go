@@ -9,25 +9,26 @@ import (
 )
 
 const (
-	// hearPause is how soon who waits for the process that leads asks again how far it has come, at first; it doubles up to longestHear.
+	// hearPause is the initial pause between two checks of how far the leading process has come. It doubles up to longestHear.
 	hearPause, longestHear = 10 * time.Millisecond, 200 * time.Millisecond
-	// learnEvery is how many times it asks before the Store is read anew.
+	// learnEvery is the number of checks after which the Store is read again.
 	learnEvery = 3
-	// attendEvery is how often the process that leads looks for what others have committed, beside being told, and attendFor for how long at least after
-	// it applied something.
+	// attendEvery is the interval at which the leading process looks for commits of other processes, in addition to
+	// notifications. attendFor is for how long at least it continues after it last applied changes.
 	attendEvery, attendFor = 500 * time.Millisecond, 15 * time.Second
 )
 
-// Leader says which of several processes applies changes to the indexes that they share.
+// Leader determines which of several processes applies changes to their shared indexes.
 type Leader interface {
-	// Lead returns 0 where another process does, and else a number that is another one whenever another process may have done so since the last call. It
-	// is called by one goroutine at a time.
+	// Lead returns 0 if another process applies changes. Otherwise it returns a term, a number that changes whenever another
+	// process may have applied changes since the last call. It is called by one goroutine at a time.
 	Lead(ctx context.Context) (term uint64, err error)
-	// Still reports whether no other process can do so at this moment. It does no I/O.
+	// Still reports whether no other process can apply changes at this moment. It does no I/O.
 	Still() bool
 }
 
-// mayApply reports whether this process applies changes to an index, and tells the index when that has changed. The caller has f.turn.
+// mayApply reports whether this process applies changes to an index. It tells the index when that has changed. The caller
+// has f.turn.
 func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) {
 	l, shared := s.(backend.Led)
 	if !shared || f.Leader == nil {
@@ -61,7 +62,8 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 	return mine, nil
 }
 
-// heed waits until the process that leads has applied everything up to a number; done is false as soon as this process is to apply it.
+// heed waits until the leading process has applied all changes up to last. done is false if this process has to apply them
+// itself.
 func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done bool, err error) {
 	l, shared := s.(backend.Led)
 	if !shared || f.Leader == nil {
@@ -98,7 +100,8 @@ func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done
 	}
 }
 
-// learn has the Store read of which epochs its changes are: those of what another process has applied may not be known here.
+// learn makes the Store read the epochs of its changes: this process may not know those of changes that another process
+// has applied.
 func (f *Follower) learn(ctx context.Context) error {
 	err := f.ask(func() error {
 		_, err := f.store.Changes(ctx, f.store.LastSeq(), 1)
@@ -110,15 +113,17 @@ func (f *Follower) learn(ctx context.Context) error {
 	return err
 }
 
-// Heard has what another process has committed applied, where this one does that for all, or is the one to begin to.
+// Heard starts to apply changes that another process has committed, if this process leads or, as works says, works on the
+// workspace. Call it when told of such a commit.
 func (f *Follower) Heard(works bool) {
 	if (works || f.leads.Load()) && f.Behind() {
-		_, _ = f.join(f.store.LastSeq()) // where the follower is closed nobody leads
+		_, _ = f.join(f.store.LastSeq()) // fails only if the Follower is closed
 	}
 }
 
-// attend looks again, a while after something was applied for others, whether they have committed more: what was heard while the workspace was
-// being opened, or could not be applied, nobody may ask for here. The caller holds pursuits.mu.
+// attend checks at intervals whether other processes have committed more, for a while after changes were applied. A
+// notification may have come while the workspace was being opened, or its changes could not be applied, and no call here
+// may need them. The caller holds pursuits.mu.
 func (f *Follower) attend() {
 	p := &f.pursuits
 	if p.ended || !f.leads.Load() || p.again != nil {
@@ -137,14 +142,15 @@ func (f *Follower) attend() {
 	})
 }
 
-// keepLead begins a pursuit where others have committed something, or the lead has to be kept because something is in doubt.
+// keepLead starts a pursuit if other processes have committed changes, or if this process has to keep leading because
+// writes are unconfirmed.
 func (f *Follower) keepLead() {
 	if f.leads.Load() && (f.Behind() || f.InTrouble()) {
-		_, _ = f.join(f.store.LastSeq()) // where the follower is closed nobody leads
+		_, _ = f.join(f.store.LastSeq()) // fails only if the Follower is closed
 	}
 }
 
-// look finds out whether this process still leads.
+// look checks whether this process still leads.
 func (f *Follower) look(ctx context.Context) error {
 	if f.Leader == nil || !f.leads.Load() {
 		return nil

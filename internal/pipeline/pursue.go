@@ -10,18 +10,17 @@ import (
 )
 
 const (
-	// patience is the time for which a search waits for an index in trouble. After that it continues with an incomplete index.
+	// patience is how long a search waits for an index in trouble. After that it continues with an incomplete index.
 	patience = time.Second
-	// troubleAgain is the interval at which a search that has waited for so long checks whether an index is in trouble.
+	// troubleAgain is the interval at which a search that has waited for patience checks again whether an index is in trouble.
 	troubleAgain = 100 * time.Millisecond
 )
 
-// pursuits applies changes to indexes on other machines in a goroutine of its own, one at a time. If a caller applied them, its deadline would
-// interrupt the work, and the next caller, with a deadline too, would have to start again.
+// pursuit is one run of that goroutine.
 type pursuits struct {
 	mu    sync.Mutex
 	now   *pursuit    // nil: none is running
-	again *time.Timer // see attend; nil: nothing is looked for
+	again *time.Timer // timer of attend; nil: attend is not running
 	ended bool
 }
 
@@ -120,8 +119,8 @@ func (f *Follower) pursue(ctx context.Context, last uint64) error {
 	return nil
 }
 
-// patiently waits until all changes committed before the call are applied. While an index is in trouble it waits only for patience. late is the number
-// of changes that the search may then miss.
+// patiently waits until all changes committed before the call are applied. While an index is in trouble it waits for
+// patience only. late is the number of changes that the search may then miss.
 func (f *Follower) patiently(ctx context.Context) (late uint64, err error) {
 	last := f.store.LastSeq()
 	if f.applied() >= last {
@@ -182,12 +181,13 @@ func (f *Follower) trouble() (slow, lacks bool) {
 }
 
 const (
-	// stalledAfter is how long the Store may take to answer what is asked to apply changes before that counts as trouble, and stalledFor for how long
-	// it does so: after a fail-over everybody comes at once.
+	// stalledAfter is how long a call of the Store that is needed to apply changes may take before it counts as trouble.
+	// stalledFor is how long such a slow call continues to count: after a fail-over all processes call the Store at once.
 	stalledAfter, stalledFor = 500 * time.Millisecond, 5 * time.Second
 )
 
-// ask makes a call of the Store, or of what it keeps, that has to be made before changes are applied. The caller has f.turn.
+// ask makes a call of the Store, or of the registry it keeps, that is needed before changes can be applied. It records
+// whether the call is slow. The caller has f.turn.
 func (f *Follower) ask(call func() error) error {
 	began := time.Now()
 	f.asking.Store(began.UnixNano())
@@ -199,7 +199,7 @@ func (f *Follower) ask(call func() error) error {
 	return err
 }
 
-// stalls reports whether the Store is long in answering that, or has been a moment ago.
+// stalls reports whether a call made by ask is slow, or has been within stalledFor.
 func (f *Follower) stalls() bool {
 	if at := f.asking.Load(); at != 0 && time.Since(time.Unix(0, at)) > stalledAfter {
 		return true
