@@ -11,16 +11,16 @@ import (
 	"github.com/weaviate/weaviate/entities/models"
 )
 
-// batches stores and deletes objects in requests of a size that the cluster bears: one that fails for want of time or
-// memory, or because the cluster is too busy, is made again in smaller ones, and those grow again while all goes well.
+// batches stores and deletes objects in requests of adaptive size. A request that is slow, too large, or rejected because
+// the cluster is too busy makes the next ones smaller. The size grows again while requests succeed quickly.
 type batches struct {
 	cluster *cluster
-	slots   chan struct{} // requests under way
-	limit   int           // of bytes
-	bytes   atomic.Int64  // that a request may have now
+	slots   chan struct{} // bounds concurrent requests
+	limit   int           // maximum size of a request, in bytes
+	bytes   atomic.Int64  // current size of a request, in bytes
 }
 
-// leastBatchBytes is the size below which requests do not shrink.
+// leastBatchBytes is the minimum to which the size of requests shrinks, in bytes.
 const leastBatchBytes = 16 << 10
 
 func newBatches(c *cluster, o *Options) *batches {
@@ -29,10 +29,10 @@ func newBatches(c *cluster, o *Options) *batches {
 	return b
 }
 
-// errShort says that fewer replicas took a write than were asked for.
+// errShort is returned if fewer replicas confirmed a write than its consistency level requires.
 var errShort = errors.New("not all replicas could be reached")
 
-// acquire waits until a request may be made.
+// acquire waits until fewer requests than Options.Requests are running.
 func (b *batches) acquire(ctx context.Context) error {
 	select {
 	case b.slots <- struct{}{}:
@@ -42,13 +42,13 @@ func (b *batches) acquire(ctx context.Context) error {
 	}
 }
 
-// stored is an object to store, and about how many bytes it takes in a request.
+// stored is an object to store, with its approximate size in a request, in bytes.
 type stored struct {
 	*models.Object
 	size int
 }
 
-// put stores objects, in place of those with their ids.
+// put stores objects. They replace objects with the same ids.
 func (b *batches) put(ctx context.Context, to target, objects []stored) error {
 	for len(objects) > 0 {
 		n, size := 0, 0
@@ -76,7 +76,7 @@ func (b *batches) put(ctx context.Context, to target, objects []stored) error {
 	return nil
 }
 
-// slowBatch is how long a request may take before the next ones are smaller.
+// slowBatch is the duration of a request beyond which the next ones are made smaller.
 const slowBatch = time.Second
 
 func (b *batches) shrink() { b.bytes.Store(max(b.bytes.Load()/2, leastBatchBytes)) }
@@ -110,7 +110,7 @@ func (b *batches) send(ctx context.Context, to target, objects []stored) error {
 	})
 }
 
-// remove deletes what a filter matches in a collection.
+// remove deletes the objects of a collection that match a filter.
 func (b *batches) remove(ctx context.Context, to target, collection, tenant string, w where) error {
 	if err := b.acquire(ctx); err != nil {
 		return err
@@ -136,7 +136,7 @@ func (b *batches) remove(ctx context.Context, to target, collection, tenant stri
 	}
 }
 
-// removeOne deletes an object by its id, if it is there.
+// removeOne deletes an object by its id. It succeeds if there is no such object.
 func (b *batches) removeOne(ctx context.Context, to target, collection, tenant string, id strfmt.UUID) error {
 	if err := b.acquire(ctx); err != nil {
 		return err
@@ -161,31 +161,32 @@ const (
 	levelOne    = "ONE"
 )
 
-// target is where writes go.
+// target describes where and how to write.
 type target struct {
 	route
 	level string
-	from  *node // that has all that was stored, and is read; nil: all have
-	anew  bool  // what is stored may not be indexed, see carryOut
+	from  *node // the only node that has all changes, from which to read; nil: all nodes have them
+	anew  bool  // whether stored objects may lack index entries; see carryOut
 
-	doubt      func() // called where the write, or a part of it, may be carried out later
-	unanswered func() // called where nobody has said what came of it
+	doubt      func() // called if the write, or a part of it, may be carried out later
+	unanswered func() // called if there was no response that tells whether the write succeeded
 }
 
-// judge notes what a node said of a write, or that it said nothing.
+// judge calls unanswered and doubt as the result of a write requires. It returns err unchanged.
 func (t *target) judge(err error) error {
 	status := statusOf(err)
 	sent := err != nil && !refused(err) && (status == 0 || status >= http.StatusInternalServerError)
 	if sent && t.unanswered != nil {
 		t.unanswered()
 	}
-	if (sent || err == nil && t.level != levelAll) && t.doubt != nil { // replicas beyond the majority get it when they can
+	if (sent || err == nil && t.level != levelAll) && t.doubt != nil { // replicas beyond the majority may get the write later
 		t.doubt()
 	}
 	return err
 }
 
-// missed turns what a node said of a write on all replicas into errShort. A node that says nothing is another matter.
+// missed returns errShort for an error that shows that a write on all replicas did not reach all of them. It returns other
+// errors unchanged, such as that of a node that does not answer.
 func (t target) missed(ctx context.Context, err error) error {
 	if t.level == levelAll && (statusOf(err) >= http.StatusInternalServerError || statusOf(err) == http.StatusUnprocessableEntity ||
 		errors.Is(err, errAgain) || ctx.Err() != nil) {

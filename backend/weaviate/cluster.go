@@ -21,19 +21,19 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// cluster is the nodes of a Weaviate cluster. Each of them answers for all.
+// cluster is the nodes of a Weaviate cluster. Each node answers for the whole cluster.
 type cluster struct {
 	nodes []*node
 	retry time.Duration
 	log   *slog.Logger
 	http  *http.Client
-	own   bool         // the cluster made http
-	turn  atomic.Int64 // place of the node that is asked first
+	own   bool         // whether newCluster made http
+	turn  atomic.Int64 // place of the node to ask first
 
 	hedges  atomic.Int64 // see hedge
 	health  health
 	lackMu  sync.Mutex
-	lacking bool // a write did not reach all replicas
+	lacking bool // whether a write did not reach all replicas, at lacked
 	lacked  time.Time
 }
 
@@ -41,16 +41,16 @@ type cluster struct {
 type node struct {
 	*client.Client
 	place    int
-	name     string            // its address
-	conn     *grpc.ClientConn  // for searches by gRPC; nil: they go by GraphQL
-	searcher pb.WeaviateClient // of conn
+	name     string            // host and port of its REST interface
+	conn     *grpc.ClientConn  // for searches by gRPC; nil: searches use GraphQL
+	searcher pb.WeaviateClient // client on conn
 	key      string
 	life     life
 }
 
 const (
 	dialTimeout    = 2 * time.Second
-	attemptTimeout = 30 * time.Second // one node's answer
+	attemptTimeout = 30 * time.Second // default timeout of a call on one node
 	firstPause     = 20 * time.Millisecond
 	longestPause   = time.Second
 )
@@ -79,7 +79,7 @@ func newCluster(urls []string, o *Options) (*cluster, error) {
 	return c, nil
 }
 
-// newNode prepares calls of the node at an address.
+// newNode returns the node at an address. It sends nothing.
 func newNode(text string, place int, to *http.Client, o *Options) (*node, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.User != nil {
@@ -106,7 +106,7 @@ func newNode(text string, place int, to *http.Client, o *Options) (*node, error)
 	return n, nil
 }
 
-// close lets connections go.
+// close stops the health checks and closes connections.
 func (c *cluster) close() (err error) {
 	c.unwatch()
 	if c.own {
@@ -120,17 +120,17 @@ func (c *cluster) close() (err error) {
 	return err
 }
 
-// refusal is an answer that trying again does not change.
+// refusal is a response that a retry would not change.
 type refusal struct{ status int }
 
 func (e *refusal) Error() string {
 	return fmt.Sprintf("Weaviate refused the call with status %d", e.status)
 }
 
-// errAgain says that a call may succeed later, or on another node.
+// errAgain is returned if a call may succeed later, or on another node.
 var errAgain = errors.New("the node cannot answer now")
 
-// statusOf returns the status that an error of the client tells of, 0 for none.
+// statusOf returns the HTTP status in an error of the client, or 0 if there is none.
 func statusOf(err error) int {
 	var e *fault.WeaviateClientError
 	if errors.As(err, &e) && e.IsUnexpectedStatusCode {
@@ -139,7 +139,8 @@ func statusOf(err error) int {
 	return 0
 }
 
-// judge turns an error of the client into a refusal where it is one. The messages of the client may hold content.
+// judge returns a refusal if the error of the client is one, and else err. A refusal drops the client's message, which may
+// hold content.
 func judge(err error) error {
 	switch s := statusOf(err); s {
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge:
@@ -148,20 +149,21 @@ func judge(err error) error {
 	return err
 }
 
-// route says which nodes may be asked, and for how long a call is tried again.
+// route describes which nodes may be asked, and how long a call is retried.
 type route struct {
-	only     *node         // nil: any
-	patience time.Duration // 0: that of the options
-	timeout  time.Duration // of a try; 0: attemptTimeout
-	all      bool          // it needs all nodes: it ends when one goes down
+	only     *node         // nil: any node
+	patience time.Duration // how long the call is retried; 0: Options.Retry
+	timeout  time.Duration // of one attempt; 0: attemptTimeout
+	all      bool          // whether the call needs all nodes: it is cancelled when one goes down
 }
 
-// call makes a call on one node after the other until one answers, from the one that answered last.
+// call makes a call on one node after another until one answers. It begins with the node that answered last.
 func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx context.Context, n *node) error) error {
 	return c.until(ctx, what, r, func() (bool, error) { return c.round(ctx, r, f) })
 }
 
-// until makes rounds until one succeeds. What a round returns beside the error is whether a node said that replicas are missing.
+// until repeats round until it succeeds or the patience of r is over. missed reports whether a node said that replicas are
+// missing.
 func (c *cluster) until(ctx context.Context, what string, r route, round func() (missed bool, err error)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -181,7 +183,7 @@ func (c *cluster) until(ctx context.Context, what string, r route, round func() 
 			return ctx.Err()
 		case errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt):
 			return fmt.Errorf("weaviate: %s: %w", what, err)
-		case missed && r.all && c.health.up().Err() != nil: // waiting changes nothing
+		case missed && r.all && c.health.up().Err() != nil: // a node is down, so waiting would not help
 			return errShort
 		case time.Now().Add(pause).Before(deadline):
 		case missed:
@@ -198,7 +200,7 @@ func (c *cluster) until(ctx context.Context, what string, r route, round func() 
 	}
 }
 
-// round asks each node once. missed reports whether one said that replicas are missing.
+// round asks each node once. missed reports whether a node said that replicas are missing.
 func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context, n *node) error) (missed bool, err error) {
 	if r.only != nil {
 		err = c.attempt(ctx, r.only, r, f)
@@ -215,7 +217,7 @@ func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context
 			return false, err
 		}
 		if missed = missed || errors.Is(err, errShort); missed && (time.Since(began) > allPatience || c.health.up().Err() != nil) {
-			break // the others wait for the same replica
+			break // other nodes would wait for the same replica
 		}
 	}
 	return missed, err
@@ -235,7 +237,7 @@ func (c *cluster) attempt(ctx context.Context, n *node, r route, f func(ctx cont
 			return errShort
 		}
 		defer context.AfterFunc(up, cancel)()
-	} else if up, ok := n.alive(); ok { // where it is said to be down, what it says itself counts
+	} else if up, ok := n.alive(); ok { // a node that counts as down is asked too, and its own answer decides
 		defer context.AfterFunc(up, cancel)()
 	}
 	return judge(f(once, n))

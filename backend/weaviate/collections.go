@@ -11,30 +11,30 @@ import (
 	"github.com/weaviate/weaviate/entities/models"
 )
 
-// collections are the schema of a deployment: one collection of chunks, and one of vectors for each length.
+// collections is the schema of a deployment: one collection of chunks, and one of vectors for each vector length.
 type collections struct {
 	cluster  *cluster
 	prefix   string
 	replicas int
 
 	mu     sync.Mutex
-	made   map[string]bool // collections that are there
-	active map[string]bool // tenants that are there and were made active, as collection/uid
+	made   map[string]bool // collections that exist
+	active map[string]bool // tenants that exist and were activated, as collection/uid
 }
 
 // Properties of objects.
 const (
-	propSpace  = "space"  // partition, or with the lane behind it; "state" of what processes say of themselves
+	propSpace  = "space"  // partition, followed by the lane for a vector; "state" for the state of a process
 	propSub    = "sub"    // sub-tenant
 	propSource = "source" // Num of the version
 	propChunk  = "chunk"  // Num of the chunk
-	propTags   = "tags"   // of the version
-	propWords  = "words"  // terms, as often as they count
+	propTags   = "tags"   // tags of the version
+	propWords  = "words"  // terms, repeated according to their weight
 	propStops  = "stops"  // stop words, once each
-	propLength = "length" // words, as they count
-	propBag    = "bag"    // all terms with their places; of states the state
-	propPlace  = "place"  // of a vector: chunk and lane
-	propLane   = "lane"   // of a vector
+	propLength = "length" // number of words, weighted
+	propBag    = "bag"    // all terms with their positions; for the state of a process its JSON
+	propPlace  = "place"  // chunk and lane of a vector
+	propLane   = "lane"   // lane of a vector
 )
 
 func openCollections(ctx context.Context, c *cluster, o *Options) (*collections, error) {
@@ -57,13 +57,13 @@ func openCollections(ctx context.Context, c *cluster, o *Options) (*collections,
 	return s, s.make(ctx, s.chunks())
 }
 
-// chunks is the collection of chunks.
+// chunks returns the name of the collection of chunks.
 func (s *collections) chunks() string { return s.prefix + "Chunk" }
 
-// vectors is the collection of vectors of a length.
+// vectors returns the name of the collection of vectors of a length.
 func (s *collections) vectors(dim int) string { return s.prefix + "Vector" + strconv.Itoa(dim) }
 
-// refresh asks which collections there are.
+// refresh reads from the cluster which collections exist.
 func (s *collections) refresh(ctx context.Context) error {
 	return s.cluster.call(ctx, "read the schema", route{}, func(ctx context.Context, n *node) error {
 		dump, err := n.Schema().Getter().Do(ctx)
@@ -81,7 +81,7 @@ func (s *collections) refresh(ctx context.Context) error {
 	})
 }
 
-// dims lists the lengths of vectors for which there is a collection, rising.
+// dims returns the vector lengths that have a collection, in ascending order.
 func (s *collections) dims() (out []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,7 +94,7 @@ func (s *collections) dims() (out []int) {
 	return out
 }
 
-// learn notes that there are collections for vectors of some lengths.
+// learn records that there are collections for vectors of some lengths.
 func (s *collections) learn(dims []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -103,14 +103,14 @@ func (s *collections) learn(dims []int) {
 	}
 }
 
-// has reports whether a collection is there.
+// has reports whether a collection is known to exist.
 func (s *collections) has(name string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.made[name]
 }
 
-// make makes a collection that is absent.
+// make creates a collection unless it exists.
 func (s *collections) make(ctx context.Context, name string) error {
 	if s.has(name) {
 		return nil
@@ -118,7 +118,7 @@ func (s *collections) make(ctx context.Context, name string) error {
 	class := s.class(name)
 	err := s.cluster.call(ctx, "make a collection", route{}, func(ctx context.Context, n *node) error {
 		err := n.Schema().ClassCreator().WithClass(class).Do(ctx)
-		if statusOf(err) == http.StatusUnprocessableEntity { // another process was faster, or it is refused
+		if statusOf(err) == http.StatusUnprocessableEntity { // another process has created it, or the schema is refused
 			there, terr := n.Schema().ClassExistenceChecker().WithClassName(name).Do(ctx)
 			if terr != nil {
 				return terr
@@ -139,7 +139,7 @@ func (s *collections) make(ctx context.Context, name string) error {
 	return nil
 }
 
-// class describes a collection.
+// class returns the definition of a collection.
 func (s *collections) class(name string) *models.Class {
 	yes, no := true, false
 	exact := func(name string) *models.Property {
@@ -178,7 +178,7 @@ func (s *collections) class(name string) *models.Class {
 	return class
 }
 
-// tenant makes sure that a workspace has an active tenant in a collection, which is made where it is absent.
+// tenant ensures that a workspace has a tenant in a collection. It creates a missing collection or tenant.
 func (s *collections) tenant(ctx context.Context, collection, uid string) error {
 	key := collection + "/" + uid
 	s.mu.Lock()
@@ -194,7 +194,7 @@ func (s *collections) tenant(ctx context.Context, collection, uid string) error 
 	err := s.cluster.call(ctx, "make a tenant", route{}, func(ctx context.Context, n *node) error {
 		there, err := s.hasTenant(ctx, n, collection, uid)
 		if err != nil || there {
-			return err // what is not active becomes so when it is used
+			return err // an inactive tenant becomes active when it is used
 		}
 		return n.Schema().TenantsCreator().WithClassName(collection).WithTenants(t).Do(ctx)
 	})
@@ -237,7 +237,7 @@ func (s *collections) hasTenant(ctx context.Context, n *node, collection, uid st
 	return n.Schema().TenantsExists().WithClassName(collection).WithTenant(uid).Do(ctx)
 }
 
-// all lists the collections that may have objects of a workspace.
+// all returns the names of the collections that may have objects of a workspace.
 func (s *collections) all() []string {
 	out := []string{s.chunks()}
 	for _, d := range s.dims() {
@@ -246,7 +246,7 @@ func (s *collections) all() []string {
 	return out
 }
 
-// dropTenant deletes the tenants of a workspace.
+// dropTenant deletes the tenants of a workspace in all collections.
 func (s *collections) dropTenant(ctx context.Context, uid string) error {
 	if err := s.refresh(ctx); err != nil {
 		return err
@@ -267,7 +267,7 @@ func (s *collections) dropTenant(ctx context.Context, uid string) error {
 	return nil
 }
 
-// rest makes the tenants of a workspace inactive, so that they take no memory. They become active when somebody uses them.
+// rest deactivates the tenants of a workspace, so that they use no memory. A tenant becomes active again when it is used.
 func (s *collections) rest(ctx context.Context, uid string) error {
 	for _, collection := range s.all() {
 		key := collection + "/" + uid
@@ -279,7 +279,7 @@ func (s *collections) rest(ctx context.Context, uid string) error {
 		}
 		s.remember(key, false)
 		t := models.Tenant{Name: uid, ActivityStatus: models.TenantActivityStatusINACTIVE}
-		for _, n := range s.cluster.nodes { // nobody waits for it: once is enough
+		for _, n := range s.cluster.nodes { // one success is enough, and errors are ignored
 			if err := n.Schema().TenantsUpdater().WithClassName(collection).WithTenants(t).Do(ctx); err == nil || ctx.Err() != nil {
 				break
 			}

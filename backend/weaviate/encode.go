@@ -15,22 +15,22 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// space names a partition in the cluster. It is what filters limit searches to, and begins its terms.
+// space names a partition in the cluster. Searches filter by it, and each of the partition's terms begins with it.
 type space string
 
-// spaceOf hashes a partition: the names of sub-tenants are the users' and may be anything.
+// spaceOf returns the hash of a partition. It hides the names of sub-tenants, which users choose freely.
 func spaceOf(p backend.Partition) space {
 	sum := sha256.Sum256(append([]byte{byte(p.Class)}, p.Sub...))
 	return space(base64.RawURLEncoding.EncodeToString(sum[:12]))
 }
 
-// subOf names a sub-tenant, over all classes.
+// subOf returns the hash of a sub-tenant's name. It is the same for all classes.
 func subOf(sub string) string {
 	sum := sha256.Sum256([]byte(sub))
 	return base64.RawURLEncoding.EncodeToString(sum[:12])
 }
 
-// idOf is the id of the object that stands for something: the same whoever stores it, and however often.
+// idOf returns the id of the object for a name of a kind. It is deterministic, so storing the object again replaces it.
 func idOf(kind, name string) string {
 	id := sha256.Sum256([]byte(kind + "\x00" + name))
 	id[6] = id[6]&0x0f | 0x80 // version 8
@@ -38,7 +38,7 @@ func idOf(kind, name string) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:16])
 }
 
-// number writes what a Store assigned, exactly: JSON numbers are not.
+// number encodes an integer that a Store assigned as text, since JSON numbers are not exact.
 func number(n int64) string { return strconv.FormatInt(n, 10) }
 
 func parseNumber(s string) (int64, error) {
@@ -57,10 +57,10 @@ func tagsOf(tags []uint64) []string {
 	return out
 }
 
-// place names a vector: of a chunk in a lane.
+// place names the vector of a chunk in a lane.
 func place(chunk int64, lane backend.Lane) string { return number(chunk) + "/" + number(int64(lane)) }
 
-// laneOf names a lane of a class for filters. That of raw vectors has a name of its own: it is never dropped.
+// laneOf names a lane of a class for filters. The lane of raw vectors has a separate name, since it is never dropped.
 func laneOf(c backend.Class, l backend.Lane) string {
 	if c == backend.Raw {
 		return "raw"
@@ -68,15 +68,15 @@ func laneOf(c backend.Class, l backend.Lane) string {
 	return number(int64(l))
 }
 
-// laneSpace is what searches by vectors are limited to.
+// laneSpace names a lane of a partition. Vector searches filter by it.
 func laneSpace(p backend.Partition, l backend.Lane) string {
 	return string(spaceOf(p)) + "/" + number(int64(l))
 }
 
-// stopSign begins stop words in a bag, in place of what begins their terms.
+// stopSign is the first character of a stop word in a bag. It replaces the zero byte with which the term begins.
 const stopSign = '!'
 
-// encodeTerm writes a term without white space, so that it stays one token.
+// encodeTerm encodes a term without white space, so that it stays one token.
 func encodeTerm(term string) string {
 	plain := utf8.ValidString(term)
 	for _, r := range term {
@@ -104,16 +104,16 @@ func encodeTerm(term string) string {
 	return b.String()
 }
 
-// titleWeight is what package backend prescribes.
+// titleWeight is the weight of words of the title, as package backend prescribes.
 const titleWeight = 3
 
-// field is the tokens of a text, with the weight of each.
+// field is the tokens of a text, and the weight of each token.
 type field struct {
 	weight int
 	tokens []lexical.Token
 }
 
-// fieldsOf analyses a chunk: the title, the heading, the text and the further texts of the chunk.
+// fieldsOf analyses the texts of a chunk: title, heading, text and the further texts in more.
 func fieldsOf(title string, r *backend.Row, more []string) []field {
 	texts := append([]string{title, r.Heading, r.Text}, more...)
 	out, in := make([]field, len(texts)), lexical.TongueOf(texts...)
@@ -124,8 +124,8 @@ func fieldsOf(title string, r *backend.Row, more []string) []field {
 	return out
 }
 
-// bagOf writes fields for what the cluster does not index: the frequencies and the places of terms. Fields are lines; a
-// token is its distance from the one before it and its term.
+// bagOf encodes the terms of fields and their positions, for the property that the cluster does not index. Each field is a
+// line. A token is the distance from the token before it, a colon and its term; distance 1 is omitted.
 func bagOf(fields []field) string {
 	var b strings.Builder
 	for i, f := range fields {
@@ -148,9 +148,9 @@ func bagOf(fields []field) string {
 	return b.String()
 }
 
-// wordsOf writes the terms of a chunk as the cluster indexes them: words as often as they count, and apart from them each
-// stop word once, which says nothing and is only ever required. length is how many words that are. All begin with the
-// space, so that the cluster counts the terms of each partition by themselves.
+// wordsOf encodes the terms of a chunk for the keyword index of the cluster. words repeats each term according to its
+// weight. stops has each stop word once; stop words do not score and can only be required. length is the weighted number
+// of words. Each term begins with the space, so that the cluster counts the terms of each partition separately.
 func wordsOf(s space, fields []field) (words, stops string, length int) {
 	var b, other strings.Builder
 	seen := map[string]bool{}
@@ -176,20 +176,21 @@ func wordsOf(s space, fields []field) (words, stops string, length int) {
 	return b.String(), other.String(), length
 }
 
-// wordOf is the token of a term.
+// wordOf returns the token of a term in the keyword index.
 func wordOf(s space, term string) string { return string(s) + "~" + encodeTerm(term) }
 
-// bag is what bagOf wrote, read for the terms of a query.
+// bag is the decoded result of bagOf for the terms of a query.
 type bag struct {
 	tf     map[string]int
 	places map[string][]spot
 	length int
 }
 
-// spot is where a term stands.
+// spot is a position of a term.
 type spot struct{ field, pos int }
 
-// readBag reads the frequencies of terms in their encoded form, and their places where asked.
+// readBag decodes the frequencies of the wanted terms, which are given in encoded form. If places is set it also decodes
+// their positions.
 func readBag(text string, want map[string]bool, places bool) (bag, error) {
 	out := bag{tf: make(map[string]int, len(want))}
 	if places {
@@ -208,7 +209,7 @@ func readBag(text string, want map[string]bool, places bool) (bag, error) {
 	return out, err
 }
 
-// eachTerm calls f for each term of what bagOf wrote, and returns how many words count.
+// eachTerm calls f for each term of a result of bagOf. It returns the weighted number of words.
 func eachTerm(text string, f func(term string, weight, field, pos int)) (length int, err error) {
 	number := 0
 	for line := range strings.SplitSeq(text, "\n") {

@@ -16,7 +16,8 @@ const (
 	troubleAgain = 100 * time.Millisecond
 )
 
-// pursuit is one run of that goroutine.
+// pursuits applies changes to indexes on other machines in a goroutine of its own, one at a time. If a caller applied
+// them, its deadline would interrupt the work, and the next caller, with a deadline too, would have to start again.
 type pursuits struct {
 	mu    sync.Mutex
 	now   *pursuit    // nil: none is running
@@ -181,13 +182,13 @@ func (f *Follower) trouble() (slow, lacks bool) {
 }
 
 const (
-	// stalledAfter is how long a call of the Store that is needed to apply changes may take before it counts as trouble.
-	// stalledFor is how long such a slow call continues to count: after a fail-over all processes call the Store at once.
+	// stalledAfter is how long a call made by ask may take before it counts as trouble. stalledFor is how long a slow call
+	// continues to count: after a fail-over all processes call the Store at once.
 	stalledAfter, stalledFor = 500 * time.Millisecond, 5 * time.Second
 )
 
-// ask makes a call of the Store, or of the registry it keeps, that is needed before changes can be applied. It records
-// whether the call is slow. The caller has f.turn.
+// ask makes a call of the Store or of the Leader that is needed before changes can be applied. It records whether the call
+// is slow. The caller has f.turn.
 func (f *Follower) ask(call func() error) error {
 	began := time.Now()
 	f.asking.Store(began.UnixNano())

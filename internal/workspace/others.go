@@ -48,7 +48,7 @@ const (
 // concurrent use.
 type lead struct {
 	leases      *lease.Keeper
-	index, work string    // names of leases
+	index, work string    // names of the leases of the indexes and of the workspace
 	free        time.Time // since when no process holds the lease of the indexes; zero: one does
 	looked      time.Time // when that was last checked
 }
