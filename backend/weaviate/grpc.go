@@ -23,16 +23,16 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// grpcParam is the parameter of a node's address that names where it answers searches by gRPC.
+// grpcParam is the parameter of a node's URL that gives the port, or host and port, of its gRPC interface.
 const grpcParam = "grpc"
 
-// maxAnswer bounds an answer by gRPC; it is the default of the cluster's GRPC_MAX_MESSAGE_SIZE.
+// maxAnswer is the maximum size of an answer by gRPC, in bytes. It is the default of the cluster's GRPC_MAX_MESSAGE_SIZE.
 const maxAnswer = 104858000
 
-// window is how much of an answer a node sends before it hears that it was read.
+// window is the flow control window: how many bytes of an answer a node sends before they are acknowledged.
 const window = 16 << 20
 
-// grpcAddress reads the parameter of a node's address; empty: there is none.
+// grpcAddress returns the gRPC address in a node's URL, or "" if there is none.
 func grpcAddress(u *url.URL) (string, error) {
 	params, err := url.ParseQuery(u.RawQuery)
 	if err != nil {
@@ -54,7 +54,7 @@ func grpcAddress(u *url.URL) (string, error) {
 	return at, nil
 }
 
-// dialGRPC prepares searches by gRPC, encrypted where the node's address says so. Nothing is sent yet.
+// dialGRPC returns a connection for searches by gRPC, encrypted if secure is set. It sends nothing yet.
 func dialGRPC(at string, secure bool, o *Options) (*grpc.ClientConn, error) {
 	how := insecure.NewCredentials()
 	if secure {
@@ -71,7 +71,7 @@ func dialGRPC(at string, secure bool, o *Options) (*grpc.ClientConn, error) {
 		grpc.WithInitialWindowSize(window), grpc.WithInitialConnWindowSize(window), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxAnswer)))
 }
 
-// operators are those that filters of this package have.
+// operators maps the operators used by filters of this package to those of gRPC.
 var operators = map[filters.WhereOperator]pb.Filters_Operator{
 	filters.Equal: pb.Filters_OPERATOR_EQUAL, filters.ContainsAny: pb.Filters_OPERATOR_CONTAINS_ANY, filters.ContainsNone: pb.Filters_OPERATOR_CONTAINS_NONE,
 	filters.And: pb.Filters_OPERATOR_AND, filters.Or: pb.Filters_OPERATOR_OR,
@@ -94,7 +94,7 @@ func (w *where) message() *pb.Filters {
 	return out
 }
 
-// message is the search for gRPC; nil where it asks for what is only read from GraphQL.
+// message returns the search as a gRPC request, or nil if it asks for fields that are only read by GraphQL.
 func (a *ask) message() *pb.SearchRequest {
 	props, more, _ := strings.Cut(a.fields, " _additional{")
 	if more != "" && more != "distance}" {
@@ -116,7 +116,7 @@ func (a *ask) message() *pb.SearchRequest {
 	return out
 }
 
-// bytesOf is a vector as gRPC carries it.
+// bytesOf encodes a vector for gRPC.
 func bytesOf(v []float32) []byte {
 	out := make([]byte, 0, 4*len(v))
 	for _, f := range v {
@@ -140,7 +140,7 @@ func (n *node) searchGRPC(ctx context.Context, m *pb.SearchRequest) ([]object, e
 		case codes.Unavailable, codes.Canceled, codes.DeadlineExceeded:
 			return nil, err
 		}
-		return nil, errAgain // as an error of GraphQL; the message may hold content
+		return nil, errAgain // treated like an error of GraphQL; the message may hold content
 	}
 	out := make([]object, len(reply.Results))
 	for i, r := range reply.Results {

@@ -12,10 +12,10 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// keywordQuery is a query ready to be asked.
+// keywordQuery is a parsed query.
 type keywordQuery struct {
 	space    space
-	terms    []backend.WeightedTerm // that score
+	terms    []backend.WeightedTerm // terms that score
 	required []string
 	phrases  [][]lexical.PhraseTerm
 }
@@ -49,7 +49,7 @@ func parse(q *backend.KeywordQuery) keywordQuery {
 	return out
 }
 
-// names lists the terms that statistics are needed of.
+// names returns the terms whose statistics the query needs.
 func (q *keywordQuery) names() (out []string) {
 	seen := map[string]bool{}
 	for _, t := range q.terms {
@@ -67,7 +67,7 @@ func (q *keywordQuery) names() (out []string) {
 	return out
 }
 
-// matches bounds the chunks that have all that is required, or one of the terms where nothing is.
+// matches returns an upper bound of the number of chunks that have all required terms, or any term if none is required.
 func (q *keywordQuery) matches(c *counts) int {
 	if len(q.required) > 0 {
 		least := math.MaxInt
@@ -83,8 +83,8 @@ func (q *keywordQuery) matches(c *counts) int {
 	return min(sum, c.docs)
 }
 
-// rarest is the query with the terms alone that the fewest chunks have, as many as a budget of chunks allows but at least one.
-// rest is what the others can add to a score.
+// rarest returns the query with only its rarest terms: as many as match at most budget chunks, but at least one. rest is
+// the maximum that the other terms can add to a score.
 func (q *keywordQuery) rarest(c *counts, budget int) (some keywordQuery, rest float64) {
 	some = *q
 	some.terms = slices.Clone(q.terms)
@@ -102,7 +102,7 @@ func (q *keywordQuery) rarest(c *counts, budget int) (some keywordQuery, rest fl
 	return some, rest
 }
 
-// where is the filter of the query.
+// where returns the filter of the query. It returns false if nothing can match.
 func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 	if len(q.required) > 0 {
 		var parts []where
@@ -130,7 +130,7 @@ func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 	return passing(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
 }
 
-// query is what the cluster is asked to rank by.
+// query returns the text of the cluster's BM25 search.
 func (q *keywordQuery) query() string {
 	var b strings.Builder
 	for _, t := range q.terms {
@@ -143,15 +143,16 @@ func (q *keywordQuery) query() string {
 }
 
 const (
-	// fewMatches is how many matches are looked at first.
+	// fewMatches is the minimum number of matches read in the first round.
 	fewMatches = 2000
 	bagFields  = propChunk + " " + propSource + " " + propBag
 )
 
-// SearchKeywords implements [backend.Keywords]. There are at most 10,000 hits. The terms of a partition of up to 2,000 chunks are kept until
-// something is applied, but for no more than two seconds. In others, and with a filter, chunks that have one of the rarest terms are ranked by
-// all terms, until no chunk that has only the others can be among the best: no more than 10,000 chunks are. Only where more chunks have
-// the rarest term, or all that is required, the cluster chooses which these are, by a BM25 of its own.
+// SearchKeywords implements [backend.Keywords]. It returns at most 10,000 hits. The terms of a partition of up to 2,000
+// chunks are cached until a change is applied, for at most two seconds. In larger partitions, and with a filter, chunks
+// that have one of the rarest terms are ranked by all terms. Further terms are included until no chunk without the rarest
+// ones can be among the best, or until 10,000 chunks are ranked. If more than 10,000 chunks have the rarest term, or all
+// required terms, the cluster selects 10,000 of them by its own BM25.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
 	if err := x.enter(ctx); err != nil {
 		return nil, err
@@ -203,7 +204,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 	}
 }
 
-// rank scores what was found and matches, best first.
+// rank returns the found chunks that match, with their scores, in descending order of score.
 func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]backend.Hit, error) {
 	want := make(map[string]bool, len(q.terms))
 	for _, t := range q.terms {
@@ -233,14 +234,14 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 	return hits, nil
 }
 
-// shelved reads which chunk an object is of.
+// shelved returns the chunk and the source of an object.
 func (o object) shelved() (out shelved, err error) {
 	chunk, err1 := o.number(propChunk)
 	source, err2 := o.number(propSource)
 	return shelved{chunk: chunk, source: source}, errors.Join(err1, err2)
 }
 
-// holdsPhrases reports whether the terms of each phrase stand beside each other in one field.
+// holdsPhrases reports whether the terms of each phrase are adjacent in one field.
 func (q *keywordQuery) holdsPhrases(of *bag) bool {
 	for _, phrase := range q.phrases {
 		if !of.has(phrase) {
@@ -270,7 +271,7 @@ next:
 	return false
 }
 
-// SearchSessions implements [backend.Keywords]: the other indexers know which chunks make a session.
+// SearchSessions implements [backend.Keywords]. It calls the other Indexers, which know the chunks of each session.
 func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
 	if err := x.enter(ctx); err != nil {
 		return nil, err

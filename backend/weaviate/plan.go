@@ -7,15 +7,15 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// plan is what some changes come to, in an order that it may be carried out in: versions that end stored, versions that are
-// gone, new tags and vectors of versions that stay, and at the end what goes by a whole sub-tenant or lane.
+// plan is the combined effect of some changes. It is carried out in this order: store new versions, delete versions that
+// are gone, update tags and vectors of versions that stay, and finally drop a sub-tenant or a lane.
 type plan struct {
 	puts    map[int64]*version
-	gone    map[int64]bool // all that is stored of them but what puts stores goes
+	gone    map[int64]bool // all objects of these versions are deleted, except those that puts stores
 	tags    map[int64]backend.Change
 	vectors map[laneKey]backend.Change
-	sub     *string       // drop the sub-tenant
-	lane    *backend.Lane // drop the lane
+	sub     *string       // sub-tenant to drop; nil: none
+	lane    *backend.Lane // lane to drop; nil: none
 }
 
 type laneKey struct {
@@ -38,7 +38,7 @@ func (p *plan) empty() bool {
 	return len(p.puts)+len(p.gone)+len(p.tags)+len(p.vectors) == 0 && p.sub == nil && p.lane == nil
 }
 
-// planOf sums up changes; nil where nothing is to be done.
+// planOf returns the plans for changes, or nil if nothing is to be done.
 func planOf(changes []backend.Change) (out []*plan) {
 	p := newPlan()
 	end := func() {
@@ -79,7 +79,7 @@ func planOf(changes []backend.Change) (out []*plan) {
 	return out
 }
 
-// leave notes that what is stored of a version goes.
+// leave records that everything stored of a version is to be deleted.
 func (p *plan) leave(source int64) {
 	p.gone[source] = true
 	delete(p.puts, source)
@@ -95,7 +95,7 @@ func newVersion(c backend.Change) *version {
 	return v
 }
 
-// setVectors replaces the vectors of a lane, of the rows that the version has.
+// setVectors replaces the vectors of a lane. It ignores rows that the version does not have.
 func (v *version) setVectors(lane backend.Lane, rows []backend.Row) {
 	of := map[int64][]float32{}
 	for _, r := range rows {
@@ -106,14 +106,14 @@ func (v *version) setVectors(lane backend.Lane, rows []backend.Row) {
 	v.vectors[lane] = of
 }
 
-// objects are those of the version, by collection.
+// objects returns the objects of the version: its chunks, and its vectors by length.
 func (v *version) objects(s *collections, tenant string) (chunks []stored, vectors map[int][]stored) {
 	vectors = map[int][]stored{}
 	about := aboutOf(&v.put, v.tags)
 	for i := range v.put.Rows {
 		r := &v.put.Rows[i]
 		var extra backend.RowExtra
-		// Foreign bytes are not an error of the index: without facts there are none.
+		// Bytes that cannot be decoded are not an error of the index: the chunk then has no facts.
 		if len(r.Extra) > 0 && json.Unmarshal(r.Extra, &extra) != nil {
 			extra = backend.RowExtra{}
 		}
@@ -135,7 +135,7 @@ func (v *version) objects(s *collections, tenant string) (chunks []stored, vecto
 	return chunks, vectors
 }
 
-// about is what objects of a version say of it.
+// about is what all objects of a version have in common.
 type about struct {
 	part   backend.Partition
 	space  space
@@ -154,10 +154,10 @@ func (a *about) properties(chunk int64) map[string]any {
 	return map[string]any{propSub: a.sub, propSource: a.source, propChunk: number(chunk), propTags: a.tags}
 }
 
-// vectorBytes is about what a number of a vector takes in a request.
+// vectorBytes is the approximate size of one element of a vector in a request.
 const vectorBytes = 12
 
-// vector is the object of a vector.
+// vector returns the object of a vector.
 func (a *about) vector(s *collections, tenant string, chunk int64, lane backend.Lane, vec []float32) stored {
 	at := place(chunk, lane)
 	o := newObject(s.vectors(len(vec)), tenant, "vector", at)

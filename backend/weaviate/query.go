@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// most is how many objects one answer has at most (QUERY_MAXIMUM_RESULTS of the cluster, 10,000 unless set).
+// most is the maximum number of objects in one answer: QUERY_MAXIMUM_RESULTS of the cluster, 10,000 by default.
 const most = 10_000
 
 // where is a filter.
@@ -42,7 +42,7 @@ func allOf(parts ...where) where {
 	return where{op: filters.And, parts: parts}
 }
 
-// passing limits a search to what passes a filter; false: nothing does.
+// passing adds the conditions of f to a filter. It returns false if nothing can match.
 func passing(first where, f backend.Filter) (where, bool) {
 	parts := []where{first}
 	for _, group := range f.All {
@@ -57,7 +57,7 @@ func passing(first where, f backend.Filter) (where, bool) {
 	return allOf(parts...), true
 }
 
-// builder is the filter for calls of the client that take one.
+// builder returns the filter for the client's calls that take one.
 func (w where) builder() *filters.WhereBuilder {
 	b := filters.Where().WithOperator(w.op)
 	if len(w.parts) > 0 {
@@ -70,9 +70,9 @@ func (w where) builder() *filters.WhereBuilder {
 	return b.WithPath([]string{w.path}).WithValueText(w.texts...)
 }
 
-// quote writes a string of GraphQL.
+// quote returns s as a string literal of GraphQL.
 func quote(s string) string {
-	out, _ := json.Marshal(s) // of a string never fails
+	out, _ := json.Marshal(s) // never fails for a string
 	return string(out)
 }
 
@@ -110,8 +110,8 @@ func (w where) write(b *strings.Builder) {
 type ask struct {
 	collection, tenant string
 	where              where
-	words              string    // of a search by BM25
-	near               []float32 // of a search by vectors
+	words              string    // query of a BM25 search
+	near               []float32 // query of a vector search
 	limit              int
 	fields             string
 }
@@ -137,13 +137,13 @@ func (a *ask) query() string {
 	return b.String()
 }
 
-// object is an object of an answer, of GraphQL or of gRPC.
+// object is an object of an answer by GraphQL, in props, or by gRPC, in reply.
 type object struct {
 	props map[string]any
 	reply *pb.SearchResult
 }
 
-// value returns a property of an answer of gRPC, nil where there is none.
+// value returns a property of an answer by gRPC, or nil if it is missing.
 func (o object) value(name string) *pb.Value {
 	return o.reply.GetProperties().GetNonRefProps().GetFields()[name]
 }
@@ -158,7 +158,7 @@ func (o object) text(name string) string {
 
 func (o object) number(name string) (int64, error) { return parseNumber(o.text(name)) }
 
-// distance returns how far from the vector that was asked for an object is.
+// distance returns the distance of an object from the query vector. It returns false if the answer has none.
 func (o object) distance() (float64, bool) {
 	if o.reply != nil {
 		m := o.reply.GetMetadata()
@@ -202,12 +202,12 @@ func (o object) vector() []float32 {
 // searchTimeout is how long a node may take for a search before another is asked.
 const searchTimeout = 10 * time.Second
 
-// get makes a search, by gRPC at nodes whose address says where.
+// get makes a search: by gRPC on nodes that have a gRPC address, else by GraphQL.
 func (c *cluster) get(ctx context.Context, r route, a ask) ([]object, error) {
 	return read(ctx, c, "search", r, a.at())
 }
 
-// at returns a function that asks a node.
+// at returns a function that makes the search on a node.
 func (a *ask) at() func(ctx context.Context, n *node) ([]object, error) {
 	m, query := a.message(), sync.OnceValue(a.query)
 	return func(ctx context.Context, n *node) (out []object, err error) {
@@ -232,7 +232,7 @@ func (a *ask) at() func(ctx context.Context, n *node) ([]object, error) {
 	}
 }
 
-// graph makes a query of GraphQL.
+// graph makes a GraphQL query.
 func (n *node) graph(ctx context.Context, query string) (map[string]any, error) {
 	answer, err := n.GraphQL().Raw().WithQuery(query).Do(ctx)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// set is the indexes of a workspace: those in the cluster, and of the other Indexers what knows the order of chunks.
+// set is the indexes of a workspace: those in the cluster, and the graph and sessions of the other Indexers.
 type set struct {
 	ix      *index
 	rest    backend.IndexSet
@@ -39,14 +39,15 @@ func (s *set) Close() error {
 	return err
 }
 
-// graph is a graph index that gets what it needs alone.
+// graph is a graph index that receives only the data it needs; see needed.
 type graph struct{ backend.Graph }
 
 func (g *graph) Apply(ctx context.Context, changes []backend.Change) error {
 	return g.Graph.Apply(ctx, needed(changes))
 }
 
-// AppendNeighbours implements [backend.NeighbourAppender], by Neighbours where the index has no other way.
+// AppendNeighbours implements [backend.NeighbourAppender]. It calls Neighbours if the index does not implement that
+// interface.
 func (g *graph) AppendNeighbours(ctx context.Context, dst []backend.Neighbours, part backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
 	if a, ok := g.Graph.(backend.NeighbourAppender); ok {
 		return a.AppendNeighbours(ctx, dst, part, chunks)
@@ -61,7 +62,7 @@ func (g *graph) Epoch() (uint64, bool) { return epochOf(g.Graph) }
 // SetEpoch implements [backend.EpochKeeper].
 func (g *graph) SetEpoch(epoch uint64) { setEpoch(g.Graph, epoch) }
 
-// follower is an index that gets what it needs alone.
+// follower is an index that receives only the data it needs; see needed.
 type follower struct{ backend.Index }
 
 func (f *follower) Apply(ctx context.Context, changes []backend.Change) error {
@@ -87,7 +88,7 @@ func setEpoch(x backend.Index, epoch uint64) {
 	}
 }
 
-// needed returns changes whose rows have no vectors, and texts in memories alone: of nothing else are there sessions.
+// needed returns changes whose rows have no vectors, and texts only for memories, since only memories have sessions.
 func needed(changes []backend.Change) []backend.Change {
 	out := slices.Clone(changes)
 	for i := range out {
@@ -114,7 +115,7 @@ func needed(changes []backend.Change) []backend.Change {
 	return out
 }
 
-// withoutWords returns the facts about a chunk without further text.
+// withoutWords returns extra without its keywords.
 func withoutWords(extra []byte) []byte {
 	var facts backend.RowExtra
 	if len(extra) == 0 || json.Unmarshal(extra, &facts) != nil {

@@ -19,25 +19,26 @@ const (
 	b  = 0.75
 )
 
-// statistics are what BM25 needs to know of partitions. The cluster counts, exactly; what it counted is remembered until
-// something is applied, and no longer than keptFor: another process may have been storing something anew, which is missing meanwhile.
+// statistics caches what BM25 needs to know of partitions. The cluster counts exactly. The counts are cached until a
+// change is applied, for at most keptFor. The limit is needed since another process may be deleting and storing objects
+// again, which are missing from the counts meanwhile.
 type statistics struct {
 	mu    sync.Mutex
-	turn  uint64    // how often all was forgotten
-	since time.Time // when it last was
+	turn  uint64    // number of times the cache was cleared
+	since time.Time // when the cache was last cleared
 	parts map[space]*counts
-	dims  map[string][]int // lengths of the vectors of lanes of partitions, where that was looked for
-	large map[space]bool   // partitions that were not small when they were last counted
+	dims  map[string][]int // by lane of a partition: its vector lengths, if known
+	large map[space]bool   // partitions that had more than smallPartition chunks when last counted
 }
 
-// counts are statistics of a partition.
+// counts is the statistics of a partition.
 type counts struct {
 	docs   int
-	length float64        // of all documents
-	df     map[string]int // by term; 0 is known too
+	length float64        // total length of all documents
+	df     map[string]int // document frequency by term; 0 is cached too
 }
 
-// keptFor is for how long what the cluster counted is remembered, and the terms of partitions.
+// keptFor is how long counts and the terms of small partitions are cached.
 const keptFor = 2 * time.Second
 
 func (s *statistics) forget() {
@@ -46,20 +47,20 @@ func (s *statistics) forget() {
 	s.drop()
 }
 
-// drop is forget while mu is held.
+// drop is forget for a caller that holds mu.
 func (s *statistics) drop() {
 	s.turn++
 	s.parts, s.dims, s.since = nil, nil, time.Now()
 }
 
-// age forgets what is too old. The caller holds mu.
+// age clears the cache if it is too old. The caller holds mu.
 func (s *statistics) age() {
 	if time.Since(s.since) > keptFor {
 		s.drop()
 	}
 }
 
-// now tells the state of the index that is asked about.
+// now returns the current turn, which identifies a state of the cache.
 func (s *statistics) now() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,7 +68,7 @@ func (s *statistics) now() uint64 {
 	return s.turn
 }
 
-// dimsOf returns what learnDims remembered.
+// dimsOf returns the cached vector lengths of a lane. It returns false if they are unknown.
 func (s *statistics) dimsOf(lane string) ([]int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -76,7 +77,7 @@ func (s *statistics) dimsOf(lane string) ([]int, bool) {
 	return dims, ok
 }
 
-// learnDims remembers the lengths of vectors, if nothing was applied since turn.
+// learnDims caches the vector lengths of a lane, unless the cache was cleared since turn.
 func (s *statistics) learnDims(lane string, dims []int, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,10 +90,11 @@ func (s *statistics) learnDims(lane string, dims []int, turn uint64) {
 	s.dims[lane] = dims
 }
 
-// maxKnown bounds the terms that are remembered of a partition.
+// maxKnown is the maximum number of cached terms of a partition.
 const maxKnown = 20_000
 
-// known returns what is remembered of a partition, and which terms it lacks.
+// known returns the cached counts of a partition, and those of terms that are not cached. fresh reports whether nothing of
+// the partition is cached.
 func (s *statistics) known(sp space, terms []string) (c counts, lacks []string, fresh bool, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,14 +115,14 @@ func (s *statistics) known(sp space, terms []string) (c counts, lacks []string, 
 	return c, lacks, false, s.turn
 }
 
-// wasLarge reports whether a partition was not small when it was last counted.
+// wasLarge reports whether a partition had more than smallPartition chunks when it was last counted.
 func (s *statistics) wasLarge(sp space) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.large[sp]
 }
 
-// learn remembers what the cluster counted, if nothing was applied since.
+// learn caches counts, unless the cache was cleared since turn.
 func (s *statistics) learn(sp space, c *counts, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,7 +150,7 @@ func (s *statistics) learn(sp space, c *counts, turn uint64) {
 	}
 }
 
-// countTerms is how many terms one query counts.
+// countTerms is the maximum number of terms that one query counts.
 const countTerms = 64
 
 // counts returns the statistics of a partition for terms.
@@ -184,7 +186,7 @@ func (x *index) counts(ctx context.Context, sp space, terms []string) (*counts, 
 	return &c, nil
 }
 
-// count has the cluster count terms, and with all the documents too.
+// count lets the cluster count terms, and if all is set the documents too. It stores the result in c.
 func (x *index) count(ctx context.Context, sp space, terms []string, all bool, c *counts) error {
 	var b strings.Builder
 	collection := x.x.schema.chunks()
@@ -225,7 +227,7 @@ func (x *index) count(ctx context.Context, sp space, terms []string, all bool, c
 	})
 }
 
-// read reads what the cluster counted.
+// read decodes the counts of an answer. It returns false if one is missing.
 func (c *counts) read(data map[string]any, terms []string, all bool) bool {
 	groups, _ := data["Aggregate"].(map[string]any)
 	if all {
@@ -234,7 +236,7 @@ func (c *counts) read(data map[string]any, terms []string, all bool) bool {
 			return false
 		}
 		c.docs = int(docs)
-		c.length, _ = numberAt(groups, "all", propLength, "sum") // none of no documents
+		c.length, _ = numberAt(groups, "all", propLength, "sum") // no sum if there are no documents
 	}
 	for i, t := range terms {
 		n, ok := numberAt(groups, fmt.Sprint("t", i), "meta", "count")
@@ -246,7 +248,7 @@ func (c *counts) read(data map[string]any, terms []string, all bool) bool {
 	return true
 }
 
-// numberAt returns a number of the only group of an aggregation.
+// numberAt returns a number of the single group of an aggregation.
 func numberAt(groups map[string]any, alias, part, name string) (float64, bool) {
 	list, _ := groups[alias].([]any)
 	if len(list) != 1 {
@@ -258,7 +260,7 @@ func numberAt(groups map[string]any, alias, part, name string) (float64, bool) {
 	return n, ok
 }
 
-// hasTerm is the filter for chunks with a term.
+// hasTerm returns the filter for chunks that have a term.
 func hasTerm(sp space, term string) where {
 	if isStop(term) {
 		return equal(propStops, wordOf(sp, term))
@@ -266,7 +268,7 @@ func hasTerm(sp space, term string) where {
 	return equal(propWords, wordOf(sp, term))
 }
 
-// average is the mean length of a document.
+// average returns the mean length of a document.
 func (c *counts) average() float64 {
 	if c.docs == 0 {
 		return 0
@@ -279,7 +281,7 @@ func (c *counts) idf(term string) float64 {
 	return math.Log(1 + (float64(c.docs)-df+0.5)/(df+0.5))
 }
 
-// score is BM25 of a chunk.
+// score returns the BM25 score of a chunk.
 func (c *counts) score(of *bag, terms []backend.WeightedTerm) float64 {
 	sum := 0.0
 	for _, t := range terms {
@@ -290,7 +292,7 @@ func (c *counts) score(of *bag, terms []backend.WeightedTerm) float64 {
 	return sum
 }
 
-// saturation is what a frequency comes to in a chunk of a length.
+// saturation returns the BM25 weight of a term frequency in a chunk of a length, without the IDF.
 func (c *counts) saturation(tf, length int) float64 {
 	return float64(tf) / (float64(tf) + k1*(1-b+b*float64(length)/max(c.average(), 1)))
 }

@@ -13,11 +13,11 @@ import (
 // Remote implements [backend.Remote].
 func (x *index) Remote() {}
 
-// hitFields are what a search by vectors returns.
+// hitFields are the fields that a vector search returns.
 const hitFields = propChunk + " " + propSource + " _additional{distance}"
 
-// SearchVectors implements [backend.Vectors]. There are at most 10,000 hits. Partitions of up to 40,000 vectors that pass
-// the filter are searched exactly; larger ones approximately, whatever Recall says.
+// SearchVectors implements [backend.Vectors]. It returns at most 10,000 hits. If up to 40,000 vectors pass the filter the
+// search is exact; otherwise it is approximate, regardless of q.Recall.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
 	if err := x.enter(ctx); err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]bac
 	return nil, wrongLength(dims, len(q.Vector))
 }
 
-// wrongLength is an error where there are vectors of other lengths alone.
+// wrongLength returns an error for a query of length dim, or nil if the lane has no vectors.
 func wrongLength(dims []int, dim int) error {
 	if len(dims) == 0 {
 		return nil
@@ -52,10 +52,10 @@ func wrongLength(dims []int, dim int) error {
 	return fmt.Errorf("search vectors: the query has %d numbers, the vectors have %d", dim, dims[0])
 }
 
-// tieMargin is how many hits more than needed are asked for, so that equal scores at the end can be put in order.
+// tieMargin is the number of extra hits requested, so that equal scores at the end of the list can be ordered.
 const tieMargin = 8
 
-// nearest returns the k best hits of a filter.
+// nearest returns the k best hits among the vectors that match a filter.
 func (x *index) nearest(ctx context.Context, w where, vec []float32, k int, into []backend.Hit) ([]backend.Hit, error) {
 	collection := x.x.schema.vectors(len(vec))
 	there, err := x.x.schema.knows(ctx, collection, x.uid)
@@ -73,14 +73,14 @@ func (x *index) nearest(ctx context.Context, w where, vec []float32, k int, into
 			return nil, err
 		}
 		sortHits(hits)
-		// Among equal scores at the end of the list the ones that it lacks may come first.
+		// A missing hit with the same score as the last one could come before it.
 		if len(found) < limit || limit == most || len(hits) > k && hits[k-1].Score > hits[len(hits)-1].Score {
 			return hits[:min(k, len(hits))], nil
 		}
 	}
 }
 
-// hitsOf reads hits of a search by vectors.
+// hitsOf decodes the hits of a vector search.
 func hitsOf(found []object, into []backend.Hit) ([]backend.Hit, error) {
 	for _, o := range found {
 		chunk, err1 := o.number(propChunk)
@@ -97,14 +97,14 @@ func hitsOf(found []object, into []backend.Hit) ([]backend.Hit, error) {
 	return into, nil
 }
 
-// sortHits puts hits in the order that package backend prescribes.
+// sortHits sorts hits in the order that package backend prescribes: descending by score, then by chunk.
 func sortHits(hits []backend.Hit) {
 	slices.SortFunc(hits, func(a, b backend.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
 	})
 }
 
-// dimsOf returns the lengths that the vectors of a lane of a partition have.
+// dimsOf returns the lengths of the vectors of a lane of a partition, and caches them.
 func (x *index) dimsOf(ctx context.Context, lane string) ([]int, error) {
 	turn := x.stats.now()
 	var out []int
