@@ -112,8 +112,8 @@ func (x *index) mend(ctx context.Context, d *content, wrong map[int64]map[string
 	return len(of), x.repair(ctx, to, now, of)
 }
 
-// sayWhole records in the state of the process that all replicas have every change up to end, the last change of the first
-// n kept batches. It then drops those batches.
+// sayWhole records in the state of the process that all replicas have every change up to end, the last change of the first n kept batches. If
+// nothing else is unconfirmed it records the last finished change instead. It then drops those batches.
 func (x *index) sayWhole(ctx context.Context, n int, end point) error {
 	beyond, err := x.beyond(ctx)
 	if err != nil {

@@ -52,8 +52,8 @@ func read[T any](ctx context.Context, c *cluster, what string, r route, f func(c
 	return out, err
 }
 
-// several sends a call to need nodes at once. It asks a further node whenever one fails or has not answered for
-// hedgeAfter. It returns need answers, each from a different node.
+// several sends a call to need nodes at once. It asks a further node whenever one fails, or has not answered for hedgeAfter and the allowance
+// permits it. It returns need answers, each from a different node.
 func several[T any](ctx context.Context, c *cluster, r route, need int, f func(ctx context.Context, n *node) (T, error)) ([]T, error) {
 	c.earn()
 	nodes := c.order()

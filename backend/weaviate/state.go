@@ -16,20 +16,19 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// state records how far a process has applied the change feed of a workspace. Each process stores its state in the cluster
-// as an object beside the chunks.
+// state records how far a process has applied the change feed of a workspace. Each process stores its state in the cluster as an object beside the
+// chunks.
 //
-// A cluster has no transactions, and several processes may apply the same part of the feed concurrently. Applying changes
-// again is harmless as long as the process that stores a change also applies the later ones. So a process stores the last
-// change that it is about to write, its intent, before it writes. It skips changes that other processes have applied only
-// if it has written nothing in the meantime. Otherwise it applies as many changes as they may have applied. A process that
-// died during a write leaves an intent greater than the last change it finished. The next process that opens the workspace
-// begins at that last finished change.
+// A cluster has no transactions, and several processes may apply the same part of the feed concurrently. Applying changes again is harmless as long
+// as the process that stores a change also applies the later ones. So a process stores the last change that it is about to write, its intent,
+// before it writes. It skips changes that other processes have applied only if it has written nothing in the meantime. Otherwise it applies as many
+// changes as they may have applied. A process that died during a write leaves an intent greater than the last change it finished. The next process
+// that opens the workspace begins at that last finished change.
 //
 // Each sequence number is stored with the epoch of its change. Both together identify a history of the store.
 //
-// A state is stored in a slot. If a write gets no response, the cluster may still carry it out later and overwrite a newer
-// state. So the next states go to another slot. The state with the greatest version counts.
+// A state is stored in a slot. If a write gets no response, the cluster may still carry it out later and overwrite a newer state. So the next
+// states go to another slot. The state with the greatest version counts.
 type state struct {
 	Process string `json:"p"`
 	Epoch   uint64 `json:"e"`  // epoch of Seq
@@ -64,8 +63,7 @@ func (s *state) intend(p point) {
 	}
 }
 
-// finish records that all changes up to p are stored, and those up to whole on all replicas. Changes between p and an
-// earlier intent may be partly stored, so the intent remains.
+// finish records that all changes up to p are stored, and those up to whole on all replicas. It keeps an earlier intent beyond p.
 func (s *state) finish(p, whole point) {
 	if p.seq >= s.Seq {
 		s.Seq, s.Epoch = p.seq, p.epoch
@@ -74,8 +72,8 @@ func (s *state) finish(p, whole point) {
 	s.Whole, s.WholeIn = whole.seq, whole.epoch
 }
 
-// tell derives the separate epochs of a state of an earlier release. Such a state has one epoch only: that of its intent,
-// or of its last finished change if there is no intent.
+// tell derives the separate epochs of a state of an earlier release. Its only epoch is that of its intent, or of its last finished change if there
+// is no intent.
 func (s *state) tell() {
 	if s.Apart {
 		return
@@ -108,8 +106,7 @@ type spoken struct {
 // known to have it.
 func (s *state) byHalves() bool { return s.Intent > s.Seq || s.Whole < s.Seq }
 
-// states reads the states of all processes. It asks enough nodes for one of them to have every write that a majority of
-// replicas has confirmed.
+// states reads the states of all processes. It asks enough nodes for one of them to have every write that a majority of replicas has confirmed.
 func (x *index) states(ctx context.Context) (out spoken, err error) {
 	a := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, spaceState), limit: most, fields: propBag}
 	var answers [][]object
@@ -160,8 +157,7 @@ func (x *index) states(ctx context.Context) (out spoken, err error) {
 	return out, nil
 }
 
-// informed returns how many nodes to ask so that one of them has every write that a majority of replicas has confirmed. It
-// assumes that all nodes are known.
+// informed returns how many nodes to ask so that one has every write that a majority of replicas confirmed. It assumes that all nodes are known.
 func (s *collections) informed() int {
 	return max(1, len(s.cluster.nodes)-s.replicas/2)
 }
@@ -177,8 +173,8 @@ func (x *index) recover(ctx context.Context) error {
 	return nil
 }
 
-// begin sets the position to the last change that any process of the same history has finished, or to an earlier one if a
-// process left unfinished work.
+// begin sets the position to the last change that any process of the same history has finished, or to an earlier one if a process left work
+// unfinished.
 func (x *index) begin(found spoken) {
 	x.generation, x.version = found.gen, max(x.version, found.own)
 	var least, own point
@@ -300,8 +296,8 @@ func (x *index) follows(p point) bool {
 // errReset is returned after another process has deleted the content of the tenant.
 var errReset = errors.New("weaviate: another process builds the index anew")
 
-// same returns an error that wraps errReset and [backend.ErrUnavailable] if another process has deleted the content of the
-// tenant. It then resets this process's position to 0.
+// same returns an error that wraps errReset and [backend.ErrUnavailable] if another process has deleted the content of the tenant. It then resets
+// this process's position to 0.
 func (x *index) same(found spoken) error {
 	if found.gen.Epoch == x.generation.Epoch {
 		return nil
@@ -316,8 +312,7 @@ func (x *index) same(found spoken) error {
 	return fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)
 }
 
-// hear reads the states of other processes. It returns the greatest change up to which another process has applied the
-// same feed on all replicas.
+// hear reads the states of other processes. It returns the last change up to which another process has applied the same feed on all replicas.
 func (x *index) hear(ctx context.Context) (done uint64, err error) {
 	found, err := x.states(ctx)
 	if err != nil {
@@ -342,8 +337,8 @@ func (x *index) hear(ctx context.Context) (done uint64, err error) {
 	return done, nil
 }
 
-// beyond returns the last change that another process has stored in part, or intended to store. It records that this
-// process has to apply the changes up to it itself.
+// beyond returns the last change that another process has stored in part, or intended to store. This process then has to apply the changes up to it
+// itself.
 func (x *index) beyond(ctx context.Context) (out point, err error) {
 	found, err := x.states(ctx)
 	if err != nil {

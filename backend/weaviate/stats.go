@@ -93,8 +93,8 @@ func (s *statistics) learnDims(lane string, dims []int, turn uint64) {
 // maxKnown is the maximum number of cached terms of a partition.
 const maxKnown = 20_000
 
-// known returns the cached counts of a partition, and those of terms that are not cached. fresh reports whether nothing of
-// the partition is cached.
+// known returns the cached counts of a partition for terms. lacks are the terms that are not cached. fresh reports whether nothing of the partition
+// is cached.
 func (s *statistics) known(sp space, terms []string) (c counts, lacks []string, fresh bool, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

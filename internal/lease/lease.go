@@ -196,7 +196,7 @@ func (k *Keeper) Release(ctx context.Context, name string) error {
 	return err
 }
 
-// ReleaseAll gives up all leases of this process.
+// ReleaseAll gives up all leases of this process and deletes its sign of life.
 func (k *Keeper) ReleaseAll(ctx context.Context) error {
 	if k == nil {
 		return nil
@@ -326,8 +326,8 @@ func (k *Keeper) Holds(name string) bool {
 	return k.held[name].until.After(time.Now())
 }
 
-// Term returns a number that changes whenever another process may have held the lease in between. It is 0 if this process
-// has no lease of that name.
+// Term returns a number that changes whenever another process may have held the lease in between. It is 0 if this process does not hold the lease,
+// as far as it knows.
 func (k *Keeper) Term(name string) uint64 {
 	if k == nil {
 		return 1
