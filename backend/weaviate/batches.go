@@ -185,8 +185,8 @@ func (t *target) judge(err error) error {
 	return err
 }
 
-// missed returns errShort for an error that shows that a write on all replicas did not reach all of them. It returns other
-// errors unchanged, such as that of a node that does not answer.
+// missed returns errShort if a failed write on all replicas shows that a replica is missing: a server error, a partial failure or a timeout. It
+// returns other errors unchanged, such as a refused connection.
 func (t target) missed(ctx context.Context, err error) error {
 	if t.level == levelAll && (statusOf(err) >= http.StatusInternalServerError || statusOf(err) == http.StatusUnprocessableEntity ||
 		errors.Is(err, errAgain) || ctx.Err() != nil) {

@@ -90,7 +90,7 @@ func (s *statistics) learnDims(lane string, dims []int, turn uint64) {
 	s.dims[lane] = dims
 }
 
-// maxKnown is the maximum number of cached terms of a partition.
+// maxKnown is the maximum number of cached terms of a partition, and of partitions remembered as large.
 const maxKnown = 20_000
 
 // known returns the cached counts of a partition for terms. lacks are the terms that are not cached. fresh reports whether nothing of the partition

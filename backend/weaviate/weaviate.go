@@ -39,13 +39,13 @@ type Options struct {
 	// Retry is how long a call is retried, on each node in turn, while nodes are away or overloaded. After that the call fails
 	// with [backend.ErrUnavailable]. Default: 15 s.
 	Retry time.Duration
-	// BatchBytes is the approximate maximum size of a request that stores objects. A node that cannot keep up gets smaller
-	// requests. Default: 1 MiB.
+	// BatchBytes is the approximate maximum size of a request that stores objects, in bytes. A node that cannot keep up gets smaller requests. Default:
+	// 1 MiB.
 	BatchBytes int
 	// Requests is the maximum number of concurrent requests that store or delete, over all workspaces. Default: 4.
 	Requests int
-	// Process names this process in the cluster, where it stores how far it has applied changes. No other running process may
-	// have the same name. It should be the same after a restart. Default: a random name.
+	// Process names this process in the cluster, where it stores how far it has applied changes. No other running process may have the same name. The
+	// name should stay the same after a restart if possible. Default: a random name.
 	Process string
 	// Client makes the requests. Default: a client with connections of its own.
 	Client *http.Client
