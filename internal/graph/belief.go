@@ -9,13 +9,14 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// maxRivals bounds the relations that are read to find out what a caller who does not see everything may believe of the
-// subjects of one read. What lies beyond is judged as the Store judges it, by all evidence.
+// maxRivals bounds the relations that beliefs reads to judge one page of relations for a restricted caller.
+// Relations beyond it keep the judgement of the Store, which uses all evidence.
 const maxRivals = 20_000
 
-// Relations reads relations as q asks for them. What it returns was believed, or is marked as retired, by the evidence
-// that the caller may see, and without what was taken back, see [MarkRevived] and [RestoreFact]: the Store judges by all of it. last is the number of the last relation that was looked at,
-// and more reports whether others follow.
+// Relations reads relations as q asks for them.
+// It judges which of them are believed by the evidence that the caller may see, and takes undone successions and restored facts
+// into account, see [MarkRevived] and [RestoreFact]. The Store's own judgement uses all evidence.
+// last is the number of the last relation that was read, and more reports whether others follow.
 func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, last int64, more bool, err error) {
 	all := q
 	own, err := r.own()
@@ -44,7 +45,7 @@ func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, l
 	return rels, last, more, err
 }
 
-// own reports whether the reader judges by itself what is believed.
+// own reports whether the reader has to judge itself which relations are believed, instead of using the judgement of the Store.
 func (r *Reader) own() (bool, error) {
 	if r.restricted() {
 		return true, nil
@@ -53,10 +54,10 @@ func (r *Reader) own() (bool, error) {
 	return r.revived.any(), err
 }
 
-// restricted reports whether the caller may not see everything.
+// restricted reports whether a filter limits what the caller may see.
 func (r *Reader) restricted() bool { return len(r.visible.All)+len(r.visible.Not) > 0 }
 
-// judge returns those of the relations that q asks for, as visible evidence has them.
+// judge returns the relations whose visible evidence matches the times of q, with the supersession that this evidence implies.
 func (r *Reader) judge(rels []*backend.Relation, q *backend.RelationQuery, fold *Fold) ([]*backend.Relation, error) {
 	rels, err := r.seen(rels)
 	if err != nil {
@@ -75,7 +76,7 @@ func (r *Reader) judge(rels []*backend.Relation, q *backend.RelationQuery, fold 
 		if !b.asked(q) {
 			continue
 		}
-		if !b.knownTo.Equal(rel.KnownTo) || b.superseded() != rel.SupersededBy { // rows are shared: nobody may change them
+		if !b.knownTo.Equal(rel.KnownTo) || b.superseded() != rel.SupersededBy { // relations are shared: change a copy
 			own := *rel
 			own.KnownTo, own.SupersededBy = b.knownTo, b.superseded()
 			rel = &own
@@ -105,14 +106,14 @@ func (r *Reader) seen(rels []*backend.Relation) ([]*backend.Relation, error) {
 	return out, nil
 }
 
-// rivals is a subject and a predicate.
+// rivals is a subject and a predicate; relations that share both may retire each other.
 type rivals struct {
 	from      int64
 	predicate string
 }
 
-// beliefs judges the relations that hidden evidence may have retired, with all their visible rivals, and returns what
-// became of them by number. Relations that it leaves out are retired by nothing.
+// beliefs judges the relations that hidden evidence may have retired, together with all their visible rivals.
+// It returns the beliefs by relation number. Nothing retires a relation that is missing from the result.
 func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fold *Fold) (map[int64]*belief, error) {
 	groups := map[rivals][]*belief{}
 	var subjects []int64
@@ -169,20 +170,20 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fol
 		}
 	}
 	for _, rel := range rels {
-		if _, ok := groups[rivals{rel.From, rel.Predicate}]; ok && out[rel.Num] == nil { // beyond the bound
+		if _, ok := groups[rivals{rel.From, rel.Predicate}]; ok && out[rel.Num] == nil { // beyond maxRivals
 			out[rel.Num] = &belief{Relation: rel, knownTo: rel.KnownTo, store: rel.SupersededBy}
 		}
 	}
 	return out, nil
 }
 
-// belief is a relation with what visible evidence makes of it; see [backend.Relation].
+// belief is a relation with its supersession as visible evidence implies it; see [backend.Relation].
 type belief struct {
 	*backend.Relation
 	knownTo time.Time
-	by      *belief // what retires it
-	rival   *belief // the functional one before it
-	store   int64   // what retires it in the Store, where it was not judged anew
+	by      *belief // the relation that retires this one
+	rival   *belief // the functional relation before this one
+	store   int64   // number of the relation that retires this one in the Store; set only for relations beyond maxRivals
 }
 
 func (b *belief) superseded() int64 {
@@ -192,22 +193,23 @@ func (b *belief) superseded() int64 {
 	return b.store
 }
 
-// object names what a relation says of its subject.
+// object is the object of a relation: an entity or a literal.
 type object struct {
 	to      int64
 	literal string
 }
 
-// weigh decides what is believed of a subject and a predicate: a functional relation is retired by the next functional
-// one, any relation by the next retraction of its object, whichever comes first and is none that it stands
-// beside. A retraction is never believed.
+// weigh decides which relations of one subject and predicate are believed.
+// The next functional relation retires a functional one, and the next retraction of an object retires any relation with that object.
+// The earlier of the two counts. A relation does not retire another one that c lets stand beside it.
+// A retraction itself is never believed.
 func weigh(g []*belief, c *company) {
 	slices.SortFunc(g, func(a, b *belief) int {
 		return cmp.Or(a.about().Compare(b.about()), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
 	place := make(map[*belief]int, len(g))
 	retracted := map[object][]*belief{}
-	var functional []*belief // those behind, the nearest last
+	var functional []*belief // later functional relations, nearest last
 	nearest := func(b *belief, behind []*belief) *belief {
 		for _, by := range slices.Backward(behind) {
 			if !c.beside(b.Relation, by.Relation) {
@@ -239,7 +241,7 @@ func weigh(g []*belief, c *company) {
 	}
 }
 
-// retire notes that by retires b.
+// retire records that by retires b; a nil by is ignored.
 func (b *belief) retire(by *belief) {
 	if by == nil || by.KnownFrom.IsZero() && b.KnownFrom.IsZero() {
 		return
@@ -250,7 +252,7 @@ func (b *belief) retire(by *belief) {
 	}
 }
 
-// about is the moment that a relation speaks of.
+// about returns the time that a relation speaks of: when it was asserted, else when it became known.
 func (b *belief) about() time.Time {
 	if b.Asserted.IsZero() {
 		return b.KnownFrom
@@ -258,7 +260,7 @@ func (b *belief) about() time.Time {
 	return b.Asserted
 }
 
-// asked reports whether the times of q ask for a relation.
+// asked reports whether a relation matches the times of q.
 func (b *belief) asked(q *backend.RelationQuery) bool {
 	switch {
 	case q.AllTime:
@@ -271,7 +273,7 @@ func (b *belief) asked(q *backend.RelationQuery) bool {
 	return b.knownTo.IsZero() || !q.KnownAt.IsZero() && b.knownTo.After(q.KnownAt)
 }
 
-// held reports whether a relation held at a time, by what was known at another.
+// held reports whether a relation held at the time at, by what was known at the time known.
 func (b *belief) held(at, known time.Time) bool {
 	unknown := func(x *belief) bool { return x != nil && !known.IsZero() && x.KnownFrom.After(known) }
 	from, to, rival, by := b.ValidFrom, b.ValidTo, b.rival, b.by
@@ -292,7 +294,7 @@ func (b *belief) held(at, known time.Time) bool {
 	return within(at, from, to)
 }
 
-// began is when a relation began to hold, or its object ceased to.
+// began returns when a relation began to hold; for a retraction, when its object ceased to hold.
 func (b *belief) began() time.Time {
 	switch {
 	case b.Retracts && !b.ValidTo.IsZero():
@@ -303,7 +305,7 @@ func (b *belief) began() time.Time {
 	return b.about()
 }
 
-// within reports whether a time lies in a half-open period; the zero time lies in all.
+// within reports whether at lies in [from, to). A zero time at always does, and a zero to leaves the period open.
 func within(at, from, to time.Time) bool {
 	return at.IsZero() || !from.After(at) && (to.IsZero() || to.After(at))
 }

@@ -19,42 +19,42 @@ const (
 	pathPerChunk      = 8
 	chunkBatch        = 10  // chunks whose relations are read in one call
 	relationPage      = 200 // relations read in one call
-	relationPages     = 3   // calls for the relations of entities, while filtered ones fill them
-	maxFrontier       = 40  // entities that second relations may begin at
-	maxPaths          = 400 // that are weighed
-	defaultConfidence = .8  // of relations that came without one
-	secondHop         = .6  // a chain of two is worth less than each of its relations
-	coOccurrence      = .5  // "related_to" says little
+	relationPages     = 3   // pages read for the relations of the question's entities, as long as the filter removes too many
+	maxFrontier       = 40  // entities from which second relations are read
+	maxPaths          = 400 // paths that are scored
+	defaultConfidence = .8  // confidence of relations that came without one
+	secondHop         = .6  // factor of a chain of two relations
+	coOccurrence      = .5  // factor of "related_to", which says little
 )
 
-// Question is what the graph context of a recall is for.
+// Question describes the recall that a graph context is made for.
 type Question struct {
 	Query    string
-	Cues     func() *language.Cues // of the query
-	Named    []Named               // entities that it names; of memories they are found here
+	Cues     func() *language.Cues // language cues of the query
+	Named    []Named               // entities that the query names; those in memories are found by nameMemories
 	UserKey  string                // key of the entity that stands for the user
 	Graph    backend.Graph
 	Thinking bool
 	Filter   backend.Filter
-	AsOf     time.Time // as of [backend.RelationQuery]
+	AsOf     time.Time // as in [backend.RelationQuery]
 	KnownAt  time.Time
 }
 
 // Context is the graph around a result.
 type Context struct {
 	QueryPaths     []Path // best first
-	ChunkRelations []Path // of one link each; best first
-	Synthesis      string // in thinking: the query paths as text
+	ChunkRelations []Path // best first; each path has one link
+	Synthesis      string // the query paths as text; only in thinking mode
 }
 
 // Path is one relation, or a chain of two.
 type Path struct {
 	First  *Link
-	Second *Link // nil: there is one
+	Second *Link // nil for a path of one relation
 	Score  float64
 }
 
-// Links returns the links of a path.
+// Links returns the links of a path and how many there are, 1 or 2.
 func (p *Path) Links() ([2]*Link, int) {
 	if p.Second == nil {
 		return [2]*Link{p.First}, 1
@@ -62,24 +62,24 @@ func (p *Path) Links() ([2]*Link, int) {
 	return [2]*Link{p.First, p.Second}, 2
 }
 
-// builder makes the graph context of one recall.
+// builder builds the graph context of one recall.
 type builder struct {
 	*Reader
 	*Question
 	out    Context
-	judged struct { // the evidence of the relation that worth saw last: the next one mostly has the same
+	judged struct { // the evidence of the relation that worth scored last; the next relation mostly has the same
 		chunk int64
 		row   *Row
 	}
 }
 
-// anchors is the relations of the hits of a partition.
+// anchors holds the relations of the hits in one partition.
 type anchors struct {
 	part  backend.Partition
 	links []Link
 }
 
-// Context returns relations of the hits, and chains from the entities that the question names.
+// Context returns the relations of the hits and the chains that begin at the entities of the question.
 func (r *Reader) Context(q *Question) (Context, error) {
 	r.meet()
 	g := builder{Reader: r, Question: q}
@@ -111,7 +111,7 @@ func (r *Reader) Context(q *Question) (Context, error) {
 	return g.out, nil
 }
 
-// chunkRelations adds the relations whose evidence was returned, those of the best chunks first.
+// chunkRelations adds the relations whose evidence is among the hits, those of the best chunks first.
 func (g *builder) chunkRelations() error {
 	paths := g.shown
 	for _, found := range g.HitsByPart() {
@@ -127,7 +127,7 @@ func (g *builder) chunkRelations() error {
 				a.links = append(a.links, ls...)
 			}
 			if len(a.links) >= 2*MaxChunkRelations {
-				break // chunks come best first
+				break // hits are sorted, best first
 			}
 		}
 		g.anchors = append(g.anchors, a)
@@ -155,8 +155,8 @@ func (g *builder) chunkRelations() error {
 // comparePaths orders paths, best first.
 func comparePaths(a, b Path) int { return cmp.Compare(b.Score, a.Score) }
 
-// read reads relations as the recall wants them: held at its times, and with visible evidence unless that is found
-// out later.
+// read returns the relations that hold at the times of the recall, from at most the given number of pages.
+// It drops relations without visible evidence, unless later says that the caller checks the evidence itself.
 func (g *builder) read(q backend.RelationQuery, pages int, later bool) ([]Link, error) {
 	q.AsOf, q.KnownAt, q.Limit = g.AsOf, g.KnownAt, relationPage
 	var out []Link
@@ -184,14 +184,14 @@ func (g *builder) read(q backend.RelationQuery, pages int, later bool) ([]Link, 
 	return out, nil
 }
 
-// lazy reports whether evidence is read only of the relations that are shown: where no filter turns most of them
-// away, and no second relations are looked for.
+// lazy reports whether evidence is read only for the relations that are shown.
+// This pays where no filter removes most relations and no second relations are read.
 func (g *builder) lazy() bool {
 	return !g.Thinking && len(g.Filter.All)+len(g.Filter.Not) == 0
 }
 
-// worth is what a relation counts: how sure it is, whether its evidence was returned, and how many of the question's
-// words it holds.
+// worth returns the score of a relation. The score grows with its confidence, with the rank of its evidence among the hits, and with the
+// words that it shares with the question.
 func (g *builder) worth(l *Link) float64 {
 	w := confidence(l.Relation)
 	if l.Predicate == relatedTo {
@@ -206,11 +206,11 @@ func (g *builder) worth(l *Link) float64 {
 	return w * (1 + float64(g.words.count(l.Relation))/max(1, float64(len(g.words.left))))
 }
 
-// relatedTo is the predicate of entities that are named together.
+// relatedTo is the predicate of entities that are only mentioned together.
 const relatedTo = "related_to"
 
-// queryPaths adds chains of up to two relations from an entity of the question. One that ends at another such
-// entity, or whose evidence was returned, counts more.
+// queryPaths adds chains of up to two relations that begin at an entity of the question.
+// A chain scores higher if it ends at another such entity or if its evidence is among the hits.
 func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	if len(ents) == 0 {
 		return nil
@@ -260,8 +260,8 @@ func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	return nil
 }
 
-// firstRelations returns the relations of the entities of a question. The words of the entities' names count no
-// more: each of their relations holds them.
+// firstRelations returns the relations of the entities of a question.
+// It drops the words of the entities' names from the question's words, because each of these relations holds them.
 func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, error) {
 	first, err := g.read(backend.RelationQuery{Part: part, Entities: ents}, relationPages, g.lazy())
 	if err != nil {
@@ -285,7 +285,7 @@ func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, 
 		if a.part != part {
 			continue
 		}
-		for _, l := range a.links { // those beyond what was read
+		for _, l := range a.links { // relations of the hits that the query did not reach
 			if slices.Contains(ents, l.From) || slices.Contains(ents, l.To) {
 				if _, ok := slices.BinarySearchFunc(read, l.Num, func(l Link, num int64) int { return cmp.Compare(l.Num, num) }); !ok {
 					first = append(first, l)
@@ -296,7 +296,7 @@ func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, 
 	return first, nil
 }
 
-// secondRelations appends chains of two: with the relations of where the first ones lead to.
+// secondRelations appends chains of two relations: each first relation with the relations of the entity that it leads to.
 func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []int64, first []Link) ([]Path, error) {
 	named := func(e int64) bool { return slices.Contains(ents, e) }
 	var frontier []int64
@@ -352,7 +352,7 @@ func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []i
 	return paths, nil
 }
 
-// synthesis renders paths as text, a line each.
+// synthesis renders paths as text, one line each.
 func synthesis(paths []Path) string {
 	var b strings.Builder
 	for i := range paths {

@@ -10,26 +10,26 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Fold says which keys of a partition name one entity to a caller who may not see all that is stated of them. Of keys that
-// nothing hidden has to do with, what the Store says holds for everybody.
+// Fold says which keys of a partition name the same entity for a caller who may not see all statements about names.
+// Keys that no hidden statement affects are folded as in the Store.
 type Fold struct {
-	class map[string]*class // by key, of those that something hidden has to do with
-	own   map[int64]*class  // by the number of the key's own entity, of all that anything is stated of
+	class map[string]*class // by key; only keys that a hidden statement affects
+	own   map[int64]*class  // by the number of the key's own entity; all keys that a statement or merge joins
 }
 
-// class is keys that name one entity.
+// class is a set of keys that name one entity.
 type class struct {
-	judged bool            // something hidden has to do with it
-	keys   []string        // that have an entity, in order
-	nums   []int64         // their entities
-	row    *backend.Entity // stands for all of them; nil: none has an entity
+	judged bool            // a hidden statement affects the class
+	keys   []string        // keys that have an entity, sorted
+	nums   []int64         // numbers of the entities of keys
+	row    *backend.Entity // the entity that stands for all keys; nil if no key has an entity
 }
 
-// mergePage is how many merges are read at once.
+// mergePage is the number of merges read in one call.
 const mergePage = 1000
 
-// newFold finds out what keys name by what is stated, without what hidden sources state, and the merges of callers. It is
-// what the Store would have found out if it had those alone. nil: nothing hidden is stated.
+// newFold folds the keys of a partition from visible statements and the merges of callers alone, as the Store would without the hidden ones.
+// hidden returns which sources the caller may not see. The fold is nil where no hidden source states anything about names.
 func newFold(ctx context.Context, st backend.Store, part backend.Partition, hidden func([]backend.Stated) (map[int64]bool, error)) (*Fold, error) {
 	limited, err := st.Stated(ctx, backend.StatedQuery{Part: part, Limited: true})
 	if err != nil || len(limited) == 0 {
@@ -76,13 +76,13 @@ func allMerges(ctx context.Context, st backend.Store, part backend.Partition) (o
 	}
 }
 
-// folding is a fold that is being found out.
+// folding is the state while a Fold is built.
 type folding struct {
-	groups map[string]string // of keys that something joins; see group
-	stands map[string]string // what a key was folded into
+	groups map[string]string // union-find parents of keys that a statement or merge joins; see group
+	stands map[string]string // by key: the key that it was folded into
 }
 
-// touched returns the keys that are joined, over any number of steps, with one of which something hidden is stated.
+// touched returns the keys that are connected, through any number of joins, to a key of a hidden statement.
 func (b *folding) touched(stated []backend.Stated, merges []backend.Merge, hidden map[int64]bool) map[string]bool {
 	join := func(x, y string) {
 		if x, y = b.group(x), b.group(y); x != y {
@@ -114,7 +114,7 @@ func (b *folding) touched(stated []backend.Stated, merges []backend.Merge, hidde
 	return out
 }
 
-// group returns the key that names the group of a key.
+// group returns the representative of a key's group.
 func (b *folding) group(key string) string {
 	up, ok := b.groups[key]
 	if !ok {
@@ -128,7 +128,7 @@ func (b *folding) group(key string) string {
 	return up
 }
 
-// root follows what keys were folded into.
+// root returns the key at the end of the chain of keys that key was folded into.
 func (b *folding) root(key string) string {
 	for next, ok := b.stands[key]; ok; next, ok = b.stands[key] {
 		key = next
@@ -136,14 +136,14 @@ func (b *folding) root(key string) string {
 	return key
 }
 
-// step folds a key: as sources state of it, or as a caller asked.
+// step folds one key into another, because a source states it or a caller asked for it.
 type step struct {
 	at         time.Time
-	source     int64 // 0: a caller
+	source     int64 // 0 for a merge by a caller
 	from, into string
 }
 
-// replay folds keys in the order in which the Store did: by when callers asked for it, and when sources came.
+// replay folds keys in the order of the Store: by the time of the caller's merge or of the source.
 func (b *folding) replay(ctx context.Context, st backend.Store, stated []backend.Stated, merges []backend.Merge) error {
 	apart := map[[2]string]bool{}
 	var steps []step
@@ -194,8 +194,8 @@ func (b *folding) replay(ctx context.Context, st backend.Store, stated []backend
 	return nil
 }
 
-// standIn returns the statement that says what a key stands for, that of the oldest source: nil when there is none, or
-// when they do not agree. They are by source.
+// standIn returns the statement of the oldest source about what a key stands for. Likely statements count only where there are no others.
+// It returns nil without statements, or where they disagree. said is sorted by source.
 func standIn(said []backend.Stated) *backend.Stated {
 	for _, likely := range [...]bool{false, true} {
 		var first *backend.Stated
@@ -215,7 +215,7 @@ func standIn(said []backend.Stated) *backend.Stated {
 	return nil
 }
 
-// judged puts keys that something hidden has to do with into classes.
+// judged puts the keys that a hidden statement affects into classes.
 func (b *folding) judged(ctx context.Context, st backend.Store, part backend.Partition, f *Fold, keys []string) error {
 	rows, err := st.OwnEntities(ctx, part, keys)
 	if err != nil {
@@ -239,7 +239,7 @@ func (b *folding) judged(ctx context.Context, st backend.Store, part backend.Par
 	return nil
 }
 
-// others puts the other keys into classes, as the Store has them.
+// others puts the other keys into classes as the Store folds them.
 func (b *folding) others(ctx context.Context, st backend.Store, part backend.Partition, f *Fold, keys []string) error {
 	rows, err := st.OwnEntities(ctx, part, keys)
 	if err != nil {
@@ -265,19 +265,19 @@ func (b *folding) others(ctx context.Context, st backend.Store, part backend.Par
 	return nil
 }
 
-// join adds the entity of a key itself to a class.
+// join adds a key's own entity to a class.
 func (f *Fold) join(c *class, row *backend.Entity) {
 	c.keys, c.nums = append(c.keys, row.Key), append(c.nums, row.Num)
 	f.own[row.Num] = c
 }
 
-// judges reports whether something hidden has to do with an entity.
+// judges reports whether a hidden statement affects an entity.
 func (f *Fold) judges(num int64) bool {
 	c := f.own[num]
 	return c != nil && c.judged
 }
 
-// num returns what an entity is to the caller: the number of the one that it stands for. num is that of the key itself.
+// num returns the number of the entity that stands for the entity num for this caller. num is the number of a key's own entity.
 func (f *Fold) num(num int64) int64 {
 	if c := f.own[num]; c != nil {
 		return c.row.Num
@@ -285,7 +285,7 @@ func (f *Fold) num(num int64) int64 {
 	return num
 }
 
-// ask makes a query for relations one for those of keys themselves, and of all that name one of its entities; f may be nil.
+// ask makes q ask for the relations of keys' own entities, and for those of all entities in the classes of q.Entities. f may be nil.
 func (f *Fold) ask(q *backend.RelationQuery) {
 	if f == nil {
 		return
@@ -305,7 +305,7 @@ func (f *Fold) ask(q *backend.RelationQuery) {
 	}
 }
 
-// rename returns relations of keys themselves as those of what these name; f may be nil. Rows are shared: nobody may change them.
+// rename replaces the entities of relations by those that stand for them for this caller. f may be nil. Changed relations are copies.
 func (f *Fold) rename(rels []*backend.Relation) []*backend.Relation {
 	if f == nil {
 		return rels
@@ -322,7 +322,7 @@ func (f *Fold) rename(rels []*backend.Relation) []*backend.Relation {
 	return out
 }
 
-// touches reports whether what a relation says may have other rivals than in the Store; f may be nil.
+// touches reports whether a relation may have other rivals for this caller than in the Store. f may be nil.
 func (f *Fold) touches(rel *backend.Relation) bool {
 	return f != nil && (f.judges(rel.From) || f.judges(rel.To))
 }

@@ -1,6 +1,5 @@
-// Package graph reads the knowledge graph of a tenant: what stands around the result of a recall, the relations of a
-// source, the sources that are linked with one, and merged entities. What it returns refers to rows of the Store; the
-// caller turns it into what users see.
+// Package graph reads the knowledge graph of a tenant: the relations around the results of a recall, the relations of a source, the sources
+// that are linked with a source, and merged entities. Its results refer to rows of the Store; the caller turns them into what users see.
 package graph
 
 import (
@@ -8,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// An Entity without an ID was not found.
+// Entity is an entity as users see it. An Entity without an ID was not found.
 type Entity = facts.Entity
 
 // Hit is a chunk that a recall returns.
@@ -17,7 +16,7 @@ type Hit struct {
 	Score float64
 }
 
-// Named is the entities of a partition that a question names.
+// Named holds the entities of a partition that a question names.
 type Named struct {
 	Part     backend.Partition
 	Entities []int64

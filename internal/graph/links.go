@@ -9,19 +9,19 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Linked is a source that another one is linked with.
+// Linked is a source that is linked with another one.
 type Linked struct {
 	Source    *backend.Source
 	Predicate string
 }
 
-// Docs returns the record of a source, which nobody may change.
+// Docs returns the record of a source. The caller must not change the record.
 type Docs func(src *backend.Source) (*item.Doc, error)
 
-// decode is the Docs of a caller that reads each record once.
+// decode is a Docs for callers that read each record once.
 func decode(src *backend.Source) (*item.Doc, error) { return item.Decode(src.Doc) }
 
-// LinksOf returns up to limit sources that src names in its forceful relations, in order.
+// LinksOf returns up to limit sources that the forceful relations of src name, in order.
 func LinksOf(ctx context.Context, st backend.Store, docs Docs, src *backend.Source, limit int) ([]Linked, error) {
 	doc, err := docs(src)
 	if err != nil {
@@ -72,7 +72,7 @@ func LinksOf(ctx context.Context, st backend.Store, docs Docs, src *backend.Sour
 	return out, nil
 }
 
-// relatesTo is the predicate of a forceful relation without a type.
+// relatesTo is the predicate of forceful relations without a type.
 const relatesTo = "relates_to"
 
 // ByTag returns up to limit sources of a partition with a tag, newest first.
@@ -81,7 +81,7 @@ func ByTag(ctx context.Context, st backend.Store, part backend.Partition, tag ui
 	return srcs, err
 }
 
-// LinkTags returns the tags of the sources that name src in their forceful relations.
+// LinkTags returns the tags that sources have whose forceful relations name src.
 func LinkTags(docs Docs, src *backend.Source) ([]uint64, error) {
 	tags := []uint64{item.Tag(item.LayerLink, "id", src.ID)}
 	doc, err := docs(src)
@@ -94,7 +94,7 @@ func LinkTags(docs Docs, src *backend.Source) ([]uint64, error) {
 	return tags, nil
 }
 
-// LinkedFrom returns those of the sources that name src in their forceful relations.
+// LinkedFrom returns the sources in from whose forceful relations name src.
 func LinkedFrom(docs Docs, src *backend.Source, from []*backend.Source) ([]Linked, error) {
 	if len(from) == 0 {
 		return nil, nil

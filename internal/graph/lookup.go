@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Lookup returns the entities that keys name to the caller, nil where visible sources mention none: each under the name of
-// the one that it stands for, else under its own.
+// Lookup returns the entity that each key names for the caller, nil where visible sources do not mention it.
+// An entity has the name of the key that it is folded into if visible sources mention that name, else the name of key.
 func (s *Sight) Lookup(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
 	said, root, err := s.Said(ctx, part, keys)
 	if err != nil {
@@ -33,8 +33,8 @@ func (s *Sight) Lookup(ctx context.Context, part backend.Partition, keys []strin
 	return out, nil
 }
 
-// Merges returns those of merges that the caller may know of, as they may know them: what callers merged if visible sources
-// mention both names, and what visible sources state.
+// Merges returns the merges of ms that the caller may see, with only what the caller may know of them.
+// A merge by a caller is visible if visible sources mention both names; a stated merge is visible if visible sources state it.
 func (s *Sight) Merges(ctx context.Context, part backend.Partition, ms []backend.Merge) ([]backend.Merge, error) {
 	if !s.Restricted() || len(ms) == 0 {
 		return ms, nil
@@ -51,7 +51,7 @@ func (s *Sight) Merges(ctx context.Context, part backend.Partition, ms []backend
 	if err != nil {
 		return nil, err
 	}
-	says := map[string][]backend.Stated{} // visible, by From
+	says := map[string][]backend.Stated{} // visible statements, by From
 	for _, x := range stated {
 		if seen(x.Source) {
 			says[x.From] = append(says[x.From], x)
@@ -83,7 +83,7 @@ func (s *Sight) Merges(ctx context.Context, part backend.Partition, ms []backend
 				continue
 			}
 			m.Reason, m.At = x.Reason, cmp.Or(x.At, m.At)
-			if last[[2]string{m.From, m.Into}] == m.Num { // others that say otherwise may be hidden
+			if last[[2]string{m.From, m.Into}] == m.Num { // the Undone of earlier merges may come from hidden sources
 				m.Undone = m.ByCaller
 			}
 		} else if !mentioned(m.From) || !mentioned(m.Into) {

@@ -7,10 +7,10 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// nameMemories finds the entities that the question names in memories, which ranking does not need.
+// nameMemories finds the entities in memories that the question names. Ranking does not need them, so recall does not pass them.
 func (g *builder) nameMemories() error {
-	grams, keys := g.grams, g.keys // keys are of grams, then of the user
-	self := false                  // the question speaks of the user
+	grams, keys := g.grams, g.keys // keys of grams, then of the user
+	self := false                  // whether the question speaks of the user
 	for i := range g.Named {
 		named := &g.Named[i]
 		if named.Part.Class != backend.Memory || len(named.Entities) > 0 {
@@ -33,13 +33,13 @@ func (g *builder) nameMemories() error {
 			return err
 		}
 		name := func(key string) bool {
-			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == key }) // a few are found
+			at := slices.IndexFunc(found, func(m backend.EntityMatch) bool { return m.Key == key }) // linear search: found is short
 			if at >= 0 && !slices.Contains(named.Entities, found[at].Entity) {
 				named.Entities = append(named.Entities, found[at].Entity)
 			}
 			return at >= 0
 		}
-		end := 0 // of the words that are taken: grams come by start, longest first
+		end := 0 // end of the words taken so far; grams are sorted by start, longest first
 		for i := range grams {
 			w := &grams[i]
 			if w.Start < end || w.Words == 1 && (lexical.IsStopWord(w.Key) || lexical.IsQuestionWord(w.Key)) {
@@ -59,7 +59,7 @@ func (g *builder) nameMemories() error {
 // speaksOfSelf reports whether a question speaks in the first person, or of the user.
 func speaksOfSelf(query string) bool {
 	for i := 0; i < len(query); i++ {
-		var word [4]byte // in lower case, as far as it fits
+		var word [4]byte // the word in lower case, cut to four bytes
 		n := 0
 		for ; i < len(query); i++ {
 			c := query[i] | 0x20

@@ -18,48 +18,48 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// Reader reads what relations refer to: entities, and the chunks that are their evidence. It reads each once. It is
-// for one call, by one goroutine.
+// Reader reads the entities that relations refer to and the chunks that are their evidence, each once.
+// A Reader is for one call and one goroutine.
 type Reader struct {
 	ctx     context.Context
 	store   backend.Store
 	now     time.Time
 	visible backend.Filter // what the caller may see; zero: everything
 	hits    []Hit
-	met     bool                           // the hits are among chunks
-	fetched struct{ entities, chunks int } // how many were read, from the first on
+	met     bool                           // whether the hits were added to chunks
+	fetched struct{ entities, chunks int } // number of table entries read so far
 	last    referred
-	revived revived // what was restored
+	revived revived // restored memories and facts of the workspace
 	ids     idRoom
-	types   map[entityKey]string // as visible sources have them
-	sight   *Sight               // nil: not needed yet
+	types   map[entityKey]string // entity types by visible sources
+	sight   *Sight               // nil until needed
 	scratch
 }
 
-// scratch is the memory of a reader, which the next one uses again.
+// scratch is the memory of a Reader, which the pool passes on to the next one.
 type scratch struct {
 	entities table[Entity]
 	chunks   table[Row]
 	links    []Link
 	byPart   []PartChunks
 	anchors  []anchors
-	shown    []Path // of chunks
-	chains   []Path // from the question
-	best     []Path // of chains
+	shown    []Path // paths of chunk relations
+	chains   []Path // paths that begin at entities of the question
+	best     []Path // the best of chains
 	worths   []float64
-	pairs    map[[2]int64]bool // of relations, the chains of two
-	grams    []language.Gram   // of the question
-	keys     []string          // of grams
+	pairs    map[[2]int64]bool // pairs of relation numbers that are already a chain
+	grams    []language.Gram   // n-grams of the question
+	keys     []string          // keys of grams
 	words    questionWords
 }
 
-// readers saves a recall with a graph context of a small tenant a quarter of its processor time.
+// readers pools readers. This saves a quarter of the processor time of a recall with graph context in a small tenant.
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// maxScratch keeps the memory of a rare large graph from being kept.
+// maxScratch is the size above which the memory of a rare large graph is not kept.
 const maxScratch = 1 << 11
 
-// Release gives the memory of a reader, and of all that it returned, to later ones. Nothing of it may be used any more.
+// Release returns the reader's memory to the pool. Neither the reader nor anything that it returned may be used afterwards.
 func (r *Reader) Release() {
 	s := &r.scratch
 	if max(len(s.entities.nums), len(s.chunks.nums), cap(s.links), cap(s.shown), cap(s.chains), cap(s.grams), cap(s.words.left)) > maxScratch {
@@ -78,38 +78,38 @@ func (r *Reader) Release() {
 	readers.Put(r)
 }
 
-// emptied returns the memory of a slice without what it held.
+// emptied returns s with length 0 and its elements cleared.
 func emptied[T any](s []T) []T {
 	clear(s)
 	return s[:0]
 }
 
-// Row is a chunk that relations refer to.
+// Row is a chunk that is the evidence of relations.
 type Row struct {
-	Row   *backend.Hydrated // nil: not found, or not read yet
-	hit   bool              // it is among the hits, with the score
+	Row   *backend.Hydrated // nil if not found or not read yet
+	hit   bool              // whether the chunk is a hit, with that score
 	score float64
-	shown int // of its relations, how many are shown
+	shown int // number of its relations that are shown
 }
 
-// Link is a relation with what it refers to.
+// Link is a relation with the entities and the chunk that it refers to.
 type Link struct {
 	*backend.Relation
-	Subject, Target *Entity // nil: the relation has none
+	Subject, Target *Entity // nil if the relation has none
 	Proof           *Row
-	Restored        time.Time // when it was restored last, see RestoreFact; zero: it was not
+	Restored        time.Time // when the fact was last restored, see RestoreFact; zero if never
 	ids             *idRoom
 }
 
-// NewReader returns a reader that knows the hits of a recall, best first, if there is one. visible is the filter of what
-// the caller may see at all. Expired evidence is left out as of now. The caller releases it.
+// NewReader returns a reader. hits are the hits of a recall, best first, and may be empty.
+// visible limits what the caller may see. Evidence that expired before now is left out. The caller must call Release.
 func NewReader(ctx context.Context, st backend.Store, now time.Time, visible backend.Filter, hits []Hit) *Reader {
 	r := readers.Get().(*Reader)
 	r.ctx, r.store, r.now, r.visible, r.hits = ctx, st, now, visible, hits
 	return r
 }
 
-// meet puts the hits among the chunks, before the first relation that may refer to one: most recalls find none with a date.
+// meet adds the hits to the chunks. It runs late, because most recalls find no relation that refers to a hit.
 func (r *Reader) meet() {
 	if r.met {
 		return
@@ -123,10 +123,10 @@ func (r *Reader) meet() {
 	r.fetched.chunks = len(r.chunks.nums)
 }
 
-// Share makes the reader use the sight of its caller, of the same Store and filter, which others use too.
+// Share makes the reader use s, a Sight of the same Store and filter, instead of one of its own.
 func (r *Reader) Share(s *Sight) { r.sight = s }
 
-// seer returns the sight of the caller.
+// seer returns the Sight of the caller and creates it if needed.
 func (r *Reader) seer() *Sight {
 	if r.sight == nil {
 		r.sight = NewSight(r.store, r.now, r.visible)
@@ -134,7 +134,7 @@ func (r *Reader) seer() *Sight {
 	return r.sight
 }
 
-// PartChunks is chunks of a partition.
+// PartChunks is a list of chunks of one partition.
 type PartChunks struct {
 	Part   backend.Partition
 	Chunks []int64
@@ -148,7 +148,7 @@ func (r *Reader) HitsByPart() []PartChunks {
 	out := r.byPart
 	for _, h := range r.hits {
 		part := h.Row.Src.Part
-		i := slices.IndexFunc(out, func(p PartChunks) bool { return p.Part == part }) // partitions are few
+		i := slices.IndexFunc(out, func(p PartChunks) bool { return p.Part == part }) // linear search: partitions are few
 		if i < 0 {
 			i = len(out)
 			out = slices.Grow(out, 1)[:i+1]
@@ -161,13 +161,12 @@ func (r *Reader) HitsByPart() []PartChunks {
 	return out
 }
 
-// compareParts orders partitions, so that answers are the same every time.
+// compareParts orders partitions, so that results have a stable order.
 func compareParts(a, b backend.Partition) int {
 	return cmp.Or(cmp.Compare(a.Sub, b.Sub), cmp.Compare(a.Class, b.Class))
 }
 
-// Load returns the relations that users may see, with what they refer to: those whose evidence is there and fits the
-// filter.
+// Load returns the relations that users may see, with what they refer to. It drops relations whose evidence is gone or does not match filter.
 func (r *Reader) Load(rels []*backend.Relation, filter backend.Filter) ([]Link, error) {
 	ls, err := r.resolve(r.link(rels), filter)
 	if err != nil || !r.restricted() {
@@ -180,18 +179,18 @@ func (r *Reader) Load(rels []*backend.Relation, filter backend.Filter) ([]Link, 
 	return ls, r.retell(told)
 }
 
-// link returns the relations that are shown to users, with nothing that they refer to.
+// link returns links for the relations that are shown to users, with nothing resolved yet.
 func (r *Reader) link(rels []*backend.Relation) []Link {
 	out := take(&r.links, len(rels))[:0]
 	for _, rel := range rels {
-		if rel.Origin != pipeline.OriginOpposite && rel.From != rel.To { // names of one entity say nothing of each other
+		if rel.Origin != pipeline.OriginOpposite && rel.From != rel.To { // a relation between two names of one entity says nothing
 			out = append(out, Link{Relation: rel, Restored: r.restoredAt(rel), ids: &r.ids})
 		}
 	}
 	return out
 }
 
-// resolve reads what links refer to and drops those whose evidence is not there or does not fit the filter.
+// resolve reads what links refer to and drops links whose evidence is gone or does not match filter.
 func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 	for i := range ls {
 		r.refer(&ls[i])
@@ -203,7 +202,7 @@ func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 	return ls, nil
 }
 
-// refer notes what a link refers to, for fetch to read.
+// refer registers what a link refers to, for fetch to read.
 func (r *Reader) refer(l *Link) {
 	r.meet()
 	last := &r.last
@@ -218,14 +217,14 @@ func (r *Reader) refer(l *Link) {
 	last.from, last.to, last.subject, last.target = l.From, l.To, l.Subject, l.Target
 }
 
-// referred is what a link refers to: mostly the next one refers to some of it too.
+// referred is what the last link refers to; the next link mostly shares some of it.
 type referred struct {
 	from, to, chunk int64
 	subject, target *Entity
 	proof           *Row
 }
 
-// entityAfter is entity for what the last link may have referred to.
+// entityAfter is like entity, but first checks whether the last link refers to num.
 func (r *Reader) entityAfter(num int64) *Entity {
 	switch num {
 	case r.last.from:
@@ -236,7 +235,7 @@ func (r *Reader) entityAfter(num int64) *Entity {
 	return r.entity(num)
 }
 
-// entity returns an entity, which fetch reads; nil for 0.
+// entity returns the entity with a number, which fetch fills in; nil for 0.
 func (r *Reader) entity(num int64) *Entity {
 	if num == 0 {
 		return nil
@@ -247,7 +246,7 @@ func (r *Reader) entity(num int64) *Entity {
 	return r.entities.add(num)
 }
 
-// fetch reads what was referred to since the last call.
+// fetch reads the entities and chunks that were registered since the last call.
 func (r *Reader) fetch() error {
 	if nums := r.chunks.nums[r.fetched.chunks:]; len(nums) > 0 {
 		rows, err := r.store.Chunks(r.ctx, nums, r.now)
@@ -272,11 +271,11 @@ func (r *Reader) fetch() error {
 		}
 		for i, e := range es {
 			if r.sight != nil {
-				if own := r.sight.row(nums[i]); own != nil { // the caller sees other names of one entity
+				if own := r.sight.row(nums[i]); own != nil { // the caller folds names differently
 					e = own
 				}
 			}
-			if e != nil { // the one that the number was folded into, if it was
+			if e != nil { // the entity that num was folded into, if any
 				*r.entities.get(nums[i]) = r.ids.show(e)
 			}
 		}
@@ -285,7 +284,7 @@ func (r *Reader) fetch() error {
 	return nil
 }
 
-// visible reports whether the evidence of a link that was read is there and fits the filter.
+// visible reports whether the evidence of a resolved link exists and matches filter.
 func (l *Link) visible(filter backend.Filter) bool {
 	return l.Proof.Row != nil && loaded(l.Subject) && item.Live(filter, l.Proof.Row.Src.Tags)
 }
@@ -313,7 +312,7 @@ func (ids *idRoom) show(e *backend.Entity) Entity {
 	return out
 }
 
-// lowerName returns the name in lower case: the key itself where they are equal.
+// lowerName returns the name in lower case. It returns the key itself where they are equal, to avoid a copy.
 func lowerName(e *backend.Entity) string {
 	if len(e.Name) == len(e.Key) {
 		i := 0
@@ -334,16 +333,16 @@ func lowerName(e *backend.Entity) string {
 	return strings.ToLower(e.Name)
 }
 
-// idRoom is memory that ids share: a recall shows dozens of them. What was written is not written over.
+// idRoom is a buffer that ids share, because a recall shows dozens of them. Written bytes never change.
 type idRoom struct{ texts []byte }
 
-// longestID is the most bytes that an id has: a prefix of four and a number.
+// longestID is the maximum length of an id in bytes: a prefix of four and a number.
 const longestID = 4 + 20
 
-// id returns a prefix with a number behind it.
+// id returns prefix followed by n.
 func (ids *idRoom) id(prefix string, n int64) string {
 	if room := cap(ids.texts); room-len(ids.texts) < longestID {
-		ids.texts = make([]byte, 0, max(longestID, min(8*room, 512))) // a single id has little more than it needs
+		ids.texts = make([]byte, 0, max(longestID, min(8*room, 512))) // the first buffer is small, for callers that need a single id
 	}
 	from := len(ids.texts)
 	ids.texts = strconv.AppendInt(append(ids.texts, prefix...), n, 10)
@@ -358,7 +357,7 @@ func (l *Link) Object() Entity {
 	return Entity{Name: l.objectName(), Type: noType, Namespace: "default"}
 }
 
-// objectName is the name of Object.
+// objectName returns the name of Object.
 func (l *Link) objectName() string {
 	if loaded(l.Target) {
 		return l.Target.Name
@@ -369,7 +368,7 @@ func (l *Link) objectName() string {
 // ID returns the id of the relation as users see it.
 func (l *Link) ID() string { return l.ids.id("rel_", l.Num) }
 
-// RelationID is the id of a relation as users see it.
+// RelationID returns the id of a relation as users see it.
 func RelationID(num int64) string { return new(idRoom).id("rel_", num) }
 
 // Canonical returns the predicate as users see it.
@@ -380,7 +379,7 @@ func (l *Link) Canonical() string {
 	return l.Predicate
 }
 
-// Prove sets e, which is zero, to what proves the relation.
+// Prove fills e, which must be zero, with the evidence of the relation.
 func (l *Link) Prove(e *facts.Evidence) {
 	r := l.Relation
 	e.ID, e.Canonical, e.Raw, e.Context, e.Confidence, e.Temporal = l.ID(), l.Canonical(), r.Raw, r.Context, confidence(r), r.Temporal
@@ -402,7 +401,7 @@ func (l *Link) Prove(e *facts.Evidence) {
 	}
 }
 
-// originSupplied marks relations of a graph that came with an item.
+// originSupplied marks relations of a graph that was supplied with an item.
 const originSupplied = "byog"
 
 func confidence(r *backend.Relation) float64 {

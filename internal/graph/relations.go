@@ -4,30 +4,29 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// relationBatch is how many relations a listing reads in one call.
+// relationBatch is the number of relations that a listing reads in one call.
 const relationBatch = 2000
 
-// Listing asks for the relations of a partition, retired ones too.
+// Listing asks for the relations of a partition, including retired ones.
 type Listing struct {
 	Part    backend.Partition
-	Sources []int64 // only with evidence in these versions; nil: any
-	After   int64   // the cursor of the page before, 0 for the first
-	Limit   int     // groups
+	Sources []int64 // numbers of versions; only relations with evidence in them; nil for all
+	After   int64   // cursor of the page before; 0 for the first page
+	Limit   int     // maximum number of groups
 	Filter  backend.Filter
 }
 
-// Group is the relations between two entities, or of one entity and a literal.
+// Group holds the relations between two entities, or between an entity and a literal.
 type Group struct{ Links []Link }
 
 // Page is a page of a listing.
 type Page struct {
 	Groups    []Group
 	Truncated bool
-	Next      int64 // cursor of the next page; 0: none
+	Next      int64 // cursor of the next page; 0 if there is none
 }
 
-// List returns the relations of a partition in groups. A page ends behind a relation, so that its cursor, which is the
-// number of the last relation, skips none.
+// List returns the relations of a partition in groups. The cursor of a page is the number of its last relation, so that the next page skips none.
 func (r *Reader) List(q Listing) (*Page, error) {
 	page := new(Page)
 	at := map[[2]int64]int{}

@@ -13,33 +13,33 @@ import (
 	"github.com/contextmem/contextmem/internal/cas"
 )
 
-// revivedName is the value of a workspace in which memories or facts were restored. Its first byte is 1 where successions count
-// that were undone; records of restored facts follow. There is none while nothing was restored.
+// revivedName is the key of a workspace's restored memories and facts in the Store. There is no value while nothing was restored.
+// The first byte is 1 if undone successions count for the graph; fixed-size records of restored facts follow.
 const revivedName = "graph revived"
 
-// maxRestored bounds the records of a workspace: what is read with the graph of a workspace has at most 320 kB.
+// maxRestored bounds the restored facts of a workspace, so that their value in the Store stays below 320 kB.
 const maxRestored = 10_000
 
-// What [RestoreFact] and [RetireFact] refuse.
+// Errors of [RestoreFact] and [RetireFact].
 var (
 	ErrHolds       = errors.New("nothing took the place of the fact")
 	ErrNotRestored = errors.New("the fact was not restored")
 	ErrTooMany     = fmt.Errorf("the tenant keeps %d restored facts already", maxRestored)
 )
 
-// standing says that a statement stands beside all that a version says.
+// standing says that statements of one version do not retire a given statement.
 type standing struct {
-	source int64  // the version that it is of
-	said   uint64 // hash of the statement, which is the same when the version is read again
-	beside int64  // the version beside which it stands
+	source int64  // version of the statement
+	said   uint64 // hash of the statement; stays the same when the version is extracted again
+	beside int64  // version whose statements do not retire it
 }
 
 // revived is what was restored in a workspace.
 type revived struct {
 	asked       bool
-	successions bool // those undone count
+	successions bool // whether undone successions count
 	facts       map[standing]time.Time
-	sources     map[int64]bool // of facts
+	sources     map[int64]bool // versions of the restored facts
 	stored      []byte
 }
 
@@ -75,7 +75,7 @@ func readRevived(ctx context.Context, st backend.Store) (v revived, err error) {
 	return v, nil
 }
 
-// store writes what was restored, in place of what v was read from.
+// store writes v in place of the value that v was read from.
 func (v *revived) store(ctx context.Context, st backend.Store) error {
 	var b []byte
 	if v.any() {
@@ -99,7 +99,7 @@ func (v *revived) store(ctx context.Context, st backend.Store) error {
 	return st.Set(ctx, revivedName, v.stored, b)
 }
 
-// forget drops facts of versions that are gone, and those beside such, and reports whether there were any.
+// forget drops facts of deleted versions and facts that stand beside deleted versions. It reports whether there were any.
 func (v *revived) forget(ctx context.Context, st backend.Store) (found bool, err error) {
 	var nums []int64
 	for s := range v.facts {
@@ -126,7 +126,7 @@ func (v *revived) forget(ctx context.Context, st backend.Store) (found bool, err
 	return found, nil
 }
 
-// ForgetRestored drops what is kept of restored facts of versions that are gone.
+// ForgetRestored removes the records of restored facts whose versions were deleted.
 func ForgetRestored(ctx context.Context, st backend.Store) error {
 	return cas.Retry(ctx, func() error {
 		v, err := readRevived(ctx, st)
@@ -140,7 +140,7 @@ func ForgetRestored(ctx context.Context, st backend.Store) error {
 	})
 }
 
-// saidBy is the hash of what a relation says.
+// saidBy returns a hash of what a relation says.
 func saidBy(rel *backend.Relation) uint64 {
 	h := fnv.New64a()
 	for _, s := range [...]string{rel.FromKey, rel.Predicate, rel.ToKey, rel.Object} {
@@ -150,7 +150,7 @@ func saidBy(rel *backend.Relation) uint64 {
 	return h.Sum64()
 }
 
-// restoredAt returns when a fact was restored last; zero: it was not.
+// restoredAt returns when a fact was last restored; zero if never.
 func (r *Reader) restoredAt(rel *backend.Relation) (at time.Time) {
 	if !r.revived.sources[rel.Source] {
 		return at
@@ -164,9 +164,9 @@ func (r *Reader) restoredAt(rel *backend.Relation) (at time.Time) {
 	return at
 }
 
-// RestoreFact lets a fact, a relation by its number, hold beside the statements that retire it now. Statements that are told later may retire it
-// again. It lasts while the version that says it, and the one beside which it stands, do. [backend.ErrNotFound] when the partition
-// has no such fact, [ErrHolds] when nothing retires it.
+// RestoreFact makes a fact, given by the number of its relation, hold beside the statements that retire it now.
+// Later statements may retire it again. The restoration lasts as long as the version of the fact and that of the retiring statement.
+// It returns [backend.ErrNotFound] if the partition has no such fact, and [ErrHolds] if nothing retires the fact.
 func RestoreFact(ctx context.Context, st backend.Store, part backend.Partition, num int64) error {
 	return changeFact(ctx, st, part, num, func(r *Reader, rel *backend.Relation) error {
 		if rel.SupersededBy == 0 {
@@ -185,7 +185,7 @@ func RestoreFact(ctx context.Context, st backend.Store, part backend.Partition, 
 			if len(by) > 0 && by[0].Num == rel.SupersededBy {
 				s.beside = by[0].Source
 			}
-			if _, again := r.revived.facts[s]; s.beside == 0 || again { // it changes under our eyes
+			if _, again := r.revived.facts[s]; s.beside == 0 || again { // the fact changed meanwhile
 				return backend.ErrConflict
 			}
 			if len(r.revived.facts) == maxRestored {
@@ -200,7 +200,7 @@ func RestoreFact(ctx context.Context, st backend.Store, part backend.Partition, 
 	})
 }
 
-// RetireFact takes [RestoreFact] back: what retired the fact does so again. [ErrNotRestored] when it was not restored.
+// RetireFact undoes [RestoreFact]: what retired the fact does so again. It returns [ErrNotRestored] if the fact was not restored.
 func RetireFact(ctx context.Context, st backend.Store, part backend.Partition, num int64) error {
 	return changeFact(ctx, st, part, num, func(r *Reader, rel *backend.Relation) error {
 		said, n := saidBy(rel), len(r.revived.facts)
@@ -216,7 +216,7 @@ func RetireFact(ctx context.Context, st backend.Store, part backend.Partition, n
 	})
 }
 
-// changeFact runs f on a fact and stores what f made of r.revived.
+// changeFact calls f with a fact and stores r.revived as f leaves it.
 func changeFact(ctx context.Context, st backend.Store, part backend.Partition, num int64, f func(r *Reader, rel *backend.Relation) error) error {
 	return cas.Retry(ctx, func() error {
 		r := NewReader(ctx, st, time.Now(), backend.Filter{}, nil)
@@ -232,7 +232,7 @@ func changeFact(ctx context.Context, st backend.Store, part backend.Partition, n
 	})
 }
 
-// relation reads a statement, as it is believed; [backend.ErrNotFound] when the partition has none with this number.
+// relation reads a relation as it is believed. It returns [backend.ErrNotFound] if the partition has none with this number.
 func (r *Reader) relation(part backend.Partition, num int64) (*backend.Relation, error) {
 	rels, _, _, err := r.Relations(backend.RelationQuery{Part: part, After: num - 1, AllTime: true, Limit: 1})
 	if err != nil {

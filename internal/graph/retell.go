@@ -7,20 +7,19 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// noType is the type of entities of which no source says one.
+// noType is the type of entities for which no source gives one.
 const noType = "CONCEPT"
 
-// typeSources is how many sources of an entity, from the oldest on, are looked at for its type; then the evidence counts.
+// typeSources is how many sources of an entity, oldest first, are searched for its type, before the evidence decides.
 const typeSources = 8
 
-// entityKey is the key of an entity of a partition.
+// entityKey is a key of an entity in a partition.
 type entityKey struct {
 	part backend.Partition
 	key  string
 }
 
-// retell gives the entities of links the names and types that visible sources have for them: those in the Store may be of
-// a hidden document.
+// retell gives the entities of links the names and types that visible sources have for them. The Store's may come from a hidden document.
 func (r *Reader) retell(ls []*Link) error {
 	if r.types == nil {
 		r.types = map[entityKey]string{}
@@ -53,7 +52,7 @@ func (r *Reader) retell(ls []*Link) error {
 	return nil
 }
 
-// retellPaths does so for the links of what is shown.
+// retellPaths calls retell for the links of paths.
 func (r *Reader) retellPaths(all ...[]Path) error {
 	var ls []*Link
 	for _, paths := range all {
@@ -65,8 +64,7 @@ func (r *Reader) retellPaths(all ...[]Path) error {
 	return r.retell(ls)
 }
 
-// findTypes finds the types of keys: each is that of the oldest visible source that has one. Sources are the evidence,
-// which is visible.
+// findTypes finds the types of keys. The oldest visible source with a type decides.
 func (r *Reader) findTypes(q backend.MentionQuery) error {
 	if len(q.Keys) == 0 {
 		return nil
@@ -104,7 +102,7 @@ func (r *Reader) findTypes(q backend.MentionQuery) error {
 	return nil
 }
 
-// retold returns an entity under the name and type that visible sources have for it.
+// retold returns an entity with the name and type that visible sources have for it.
 func (r *Reader) retold(e *Entity, part backend.Partition, key string) *Entity {
 	if !loaded(e) || key == "" {
 		return e

@@ -7,16 +7,16 @@ import (
 	"github.com/contextmem/contextmem/internal/cas"
 )
 
-// pair is two versions: what the earlier says stands beside what the later says.
+// pair is two versions; statements of the later one do not retire those of the earlier one.
 type pair struct{ earlier, later int64 }
 
-// company says which statements stand beside which later ones.
+// company says which statements do not retire which earlier ones.
 type company struct {
 	pairs    map[pair]bool
 	restored *revived
 }
 
-// beside reports whether b is not retired by a later statement of its rival.
+// beside reports whether the later statement by does not retire b.
 func (c *company) beside(b, by *backend.Relation) bool {
 	if c.pairs[pair{b.Source, by.Source}] {
 		return true
@@ -28,8 +28,8 @@ func (c *company) beside(b, by *backend.Relation) bool {
 	return ok
 }
 
-// MarkRevived notes that successions of a workspace were undone, which from then on stand for what its graph believes too: a
-// statement is not retired by one of a version whose succession to its own was undone.
+// MarkRevived records that successions of a workspace were undone. From then on they also count for its graph:
+// a statement is not retired by one of a version whose succession to the statement's version was undone.
 func MarkRevived(ctx context.Context, st backend.Store) error {
 	return cas.Retry(ctx, func() error {
 		v, err := readRevived(ctx, st)
@@ -41,7 +41,7 @@ func MarkRevived(ctx context.Context, st backend.Store) error {
 	})
 }
 
-// readRevived finds out what was restored in the workspace.
+// readRevived reads what was restored in the workspace, once.
 func (r *Reader) readRevived() (err error) {
 	if !r.revived.asked {
 		r.revived, err = readRevived(r.ctx, r.store)
@@ -49,7 +49,7 @@ func (r *Reader) readRevived() (err error) {
 	return err
 }
 
-// company finds out which of the statements stand beside each other.
+// company finds out which statements of groups do not retire each other.
 func (r *Reader) company(part backend.Partition, groups map[rivals][]*belief) (*company, error) {
 	if err := r.readRevived(); err != nil {
 		return nil, err

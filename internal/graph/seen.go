@@ -9,11 +9,11 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// foldedVersions bounds the versions that are read of each name of a fold.
+// foldedVersions bounds the versions that are read for each name of a fold.
 const foldedVersions = 2000
 
-// Graph returns an index of what connects chunks as the caller sees it: entities of names that something hidden joins or
-// parts are read from the Store, by what visible versions mention. It is g itself where nothing hidden is stated in the partitions.
+// Graph returns the entity index as the caller sees it. It is g itself where no hidden source states anything about names in parts.
+// Entities of names that a hidden statement joins or separates are read from the Store, by the mentions of visible versions.
 func (s *Sight) Graph(ctx context.Context, g backend.Graph, parts []backend.Partition) (backend.Graph, error) {
 	folded := false
 	for _, part := range parts {
@@ -29,7 +29,7 @@ func (s *Sight) Graph(ctx context.Context, g backend.Graph, parts []backend.Part
 	return &seenGraph{Graph: g, sight: s, tables: map[backend.Partition]*seenMentions{}}, nil
 }
 
-// seenGraph is an index of what connects chunks, as a caller sees it.
+// seenGraph is an entity index as a caller sees it.
 type seenGraph struct {
 	backend.Graph
 	sight  *Sight
@@ -37,11 +37,11 @@ type seenGraph struct {
 	tables map[backend.Partition]*seenMentions
 }
 
-// seenMentions is what visible versions mention under the names of a fold.
+// seenMentions holds the mentions of a fold's names in visible versions.
 type seenMentions struct {
 	fold   *Fold
-	chunks map[int64][]backend.EntityRef // by entity, by chunk
-	in     map[int64][]backend.EntityRef // by chunk, by entity
+	chunks map[int64][]backend.EntityRef // by entity, sorted by chunk
+	in     map[int64][]backend.EntityRef // by chunk, sorted by entity
 }
 
 // table returns the mentions of a partition, nil where it has no fold.

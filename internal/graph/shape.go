@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/reuse"
 )
 
-// Shape returns what users see of a group.
+// Shape returns a group as users see it.
 func (g *Group) Shape() facts.RelationGroup {
 	links := g.Links
 	l := &links[0]
@@ -18,7 +18,7 @@ func (g *Group) Shape() facts.RelationGroup {
 	return out
 }
 
-// Memory is what the graph around a result lies in; the next result may use it again.
+// Memory is the memory of a graph context, which the next result may use again.
 type Memory struct {
 	context  facts.GraphContext
 	triplets []facts.Triplet
@@ -26,10 +26,10 @@ type Memory struct {
 	groups   []string
 }
 
-// Size is how many triplets the memory holds.
+// Size returns the number of triplets that the memory has room for.
 func (m *Memory) Size() int { return cap(m.triplets) }
 
-// Shape returns what users see of the graph around a result.
+// Shape returns the graph around a result as users see it.
 func (m *Memory) Shape(found *Context) *facts.GraphContext {
 	gc := &m.context
 	gc.QueryPaths, gc.ChunkRelations = reuse.Zeroed(gc.QueryPaths, len(found.QueryPaths)), reuse.Zeroed(gc.ChunkRelations, len(found.ChunkRelations))
@@ -63,7 +63,7 @@ func (m *Memory) Shape(found *Context) *facts.GraphContext {
 	return gc
 }
 
-// groupIDs are the ids of the groups of chunk relations.
+// groupIDs holds the ids of the groups of chunk relations.
 var groupIDs = func() (ids [MaxChunkRelations]string) {
 	for i := range ids {
 		ids[i] = "p_" + strconv.Itoa(i)
@@ -71,13 +71,13 @@ var groupIDs = func() (ids [MaxChunkRelations]string) {
 	return ids
 }()
 
-// pathRoom is room for what paths hold.
+// pathRoom is a buffer for the contents of paths.
 type pathRoom struct {
 	triplets []facts.Triplet
 	chunkIDs []string
 }
 
-// path shapes a path.
+// path fills p with found as users see it.
 func (room *pathRoom) path(p *facts.Path, found *Path) {
 	links, n := found.Links()
 	p.Score = found.Score

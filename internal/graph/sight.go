@@ -10,28 +10,28 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Sight is what a caller may see of the graph of a workspace. Names of one entity are those that something states which the
-// caller may see, or that a caller merged: a hidden document joins nothing. It reads each thing once, and is safe for concurrent
-// use; it is for one call.
+// Sight is the part of a workspace's graph that a caller may see.
+// It folds names only by visible statements and by callers' merges, so that a hidden document joins nothing.
+// It reads each thing once. A Sight is for one call and is safe for concurrent use.
 type Sight struct {
 	store   backend.Store
 	now     time.Time
 	visible backend.Filter
 
 	mu      sync.Mutex
-	folds   map[backend.Partition]*Fold // nil: what the Store says holds
-	sources map[int64]bool              // by version: whether the caller may see it
+	folds   map[backend.Partition]*Fold // a nil Fold means that the Store's folding holds
+	sources map[int64]bool              // by version number: whether the caller may see it
 }
 
-// NewSight returns the sight of a caller. visible is the filter of what they may see at all; zero: everything.
+// NewSight returns the Sight of a caller. visible limits what the caller may see; the zero filter allows everything.
 func NewSight(st backend.Store, now time.Time, visible backend.Filter) *Sight {
 	return &Sight{store: st, now: now, visible: visible}
 }
 
-// Restricted reports whether the caller may not see everything.
+// Restricted reports whether a filter limits what the caller may see.
 func (s *Sight) Restricted() bool { return len(s.visible.All)+len(s.visible.Not) > 0 }
 
-// Fold returns what names of a partition mean to the caller; nil: what the Store says.
+// Fold returns how names of a partition are folded for the caller; nil means as in the Store.
 func (s *Sight) Fold(ctx context.Context, part backend.Partition) (*Fold, error) {
 	if !s.Restricted() {
 		return nil, nil
@@ -67,7 +67,7 @@ func (s *Sight) Fold(ctx context.Context, part backend.Partition) (*Fold, error)
 	return f, err
 }
 
-// look finds out of versions whether the caller may see them.
+// look finds out which versions the caller may see.
 func (s *Sight) look(ctx context.Context, nums []int64) error {
 	if s.sources == nil {
 		s.sources = map[int64]bool{}
@@ -75,7 +75,7 @@ func (s *Sight) look(ctx context.Context, nums []int64) error {
 	return item.Seen(ctx, s.store, s.visible, s.now, nums, s.sources)
 }
 
-// Seen reports of versions of sources whether the caller may see them.
+// Seen returns a function that reports whether the caller may see a version of nums.
 func (s *Sight) Seen(ctx context.Context, nums []int64) (func(num int64) bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Sight) Seen(ctx context.Context, nums []int64) (func(num int64) bool, e
 	}, nil
 }
 
-// row returns the entity that a number of a fold stands for, nil for others.
+// row returns the entity that stands for the entity num in a fold, nil if no fold holds it.
 func (s *Sight) row(num int64) *backend.Entity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,8 +101,7 @@ func (s *Sight) row(num int64) *backend.Entity {
 	return nil
 }
 
-// Entity returns the number of the entity that a key names to the caller, 0 for none. It may be one that only hidden
-// sources mention.
+// Entity returns the number of the entity that a key names for the caller, 0 if there is none. Hidden sources may be the only ones that mention it.
 func (s *Sight) Entity(ctx context.Context, part backend.Partition, key string) (int64, error) {
 	f, err := s.Fold(ctx, part)
 	if err != nil {
@@ -123,13 +122,13 @@ func (s *Sight) Entity(ctx context.Context, part backend.Partition, key string) 
 
 // Said is what visible sources say of a name.
 type Said struct {
-	Own   bool   // the name itself is mentioned
-	Type  string // of the name itself; the oldest source counts
-	Count int    // mentions of the name, and of those that stand for it
+	Own   bool   // whether the name itself is mentioned
+	Type  string // type of the name itself, from the oldest source
+	Count int    // mentions of the name and of the names folded into it
 }
 
-// Said returns what visible sources say of keys; of a key of which they say nothing there is none. root returns the key that
-// a key stands for, itself for itself.
+// Said returns what visible sources say of keys. The map has no entry for a key that they do not mention.
+// root returns the key that a key is folded into, or the key itself.
 func (s *Sight) Said(ctx context.Context, part backend.Partition, keys []string) (said map[string]*Said, root func(key string) string, err error) {
 	f, err := s.Fold(ctx, part)
 	if err != nil {
@@ -137,7 +136,7 @@ func (s *Sight) Said(ctx context.Context, part backend.Partition, keys []string)
 	}
 	roots := make(map[string]string, len(keys))
 	plain := make([]string, 0, len(keys))
-	var of, folded []string // keys of classes, and for which one they are read
+	var of, folded []string // folded are keys to read; of has, for each, the key whose result it counts for
 	add := func(key string) {
 		if _, known := roots[key]; known {
 			return
@@ -189,7 +188,7 @@ func (s *Sight) Said(ctx context.Context, part backend.Partition, keys []string)
 	return said, func(key string) string { return roots[key] }, nil
 }
 
-// say adds what visible sources say of keys to that of the keys that they are read for.
+// say adds what visible sources say of q.Keys to said, each under the key at the same place in of.
 func (s *Sight) say(ctx context.Context, q backend.MentionQuery, of []string, said map[string]*Said) error {
 	found, err := s.store.Mentioned(ctx, q)
 	if err != nil {

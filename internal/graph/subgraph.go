@@ -12,24 +12,24 @@ import (
 // Member is a source of a subgraph.
 type Member struct {
 	Source   *backend.Source
-	Depth    int    // 0 is the seed
+	Depth    int    // 0 for the seed
 	Via      string // id of the member from which it was reached
 	Relation string
 }
 
-// Subgraph is the sources that are linked with a seed, and their links.
+// Subgraph holds the sources that are linked with a seed, and their links.
 type Subgraph struct {
 	Members   []Member
 	Edges     []facts.SubgraphEdge
-	Truncated bool // more sources are linked than were asked for
+	Truncated bool // there are more linked sources than the limit
 }
 
-// Walk goes from a seed along forceful relations, threads and parents, in both directions, to sources that fit the
-// filter. It goes breadth first, depth steps far, until it has most sources.
+// Walk goes breadth first from a seed along forceful relations, threads and parents, in both directions, to sources that match filter.
+// It stops after depth steps or at most sources.
 func Walk(ctx context.Context, st backend.Store, seed *backend.Source, depth, most int, filter backend.Filter) (*Subgraph, error) {
 	w := &walk{ctx: ctx, store: st, most: most, filter: filter, in: map[int64]bool{}, edges: map[facts.SubgraphEdge]bool{}, out: new(Subgraph)}
 	w.join(seed, 0, "", "")
-	for i := 0; i < len(w.out.Members); i++ { // it grows
+	for i := 0; i < len(w.out.Members); i++ { // Members grows during the loop
 		if m := w.out.Members[i]; m.Depth < depth {
 			if err := w.expand(m); err != nil {
 				return nil, err
@@ -39,7 +39,7 @@ func Walk(ctx context.Context, st backend.Store, seed *backend.Source, depth, mo
 	return w.out, nil
 }
 
-// walk is a walk on its way.
+// walk is the state of one Walk.
 type walk struct {
 	ctx    context.Context
 	store  backend.Store
@@ -50,7 +50,7 @@ type walk struct {
 	out    *Subgraph
 }
 
-// join makes a source a member, unless it is one or must not be one.
+// join makes a source a member, unless it is one already, does not match the filter or exceeds the limit.
 func (w *walk) join(src *backend.Source, depth int, via, relation string) {
 	if w.in[src.Num] || !item.Live(w.filter, src.Tags) {
 		return
@@ -72,7 +72,7 @@ func (w *walk) edge(from, to *backend.Source, predicate string) {
 	}
 }
 
-// childOf is the predicate of a link to a parent.
+// childOf is the predicate of links to parents.
 const childOf = "child_of"
 
 // expand joins the neighbours of a member.
@@ -104,7 +104,7 @@ func (w *walk) expand(m Member) error {
 	return w.thread(m)
 }
 
-// linkedFrom returns the sources that name src in their forceful relations.
+// linkedFrom returns the sources whose forceful relations name src.
 func (w *walk) linkedFrom(src *backend.Source) ([]Linked, error) {
 	tags, err := LinkTags(decode, src)
 	if err != nil {
@@ -117,7 +117,7 @@ func (w *walk) linkedFrom(src *backend.Source) ([]Linked, error) {
 	return LinkedFrom(decode, src, srcs)
 }
 
-// thread joins the other items of a member's thread.
+// thread adds the other items of a member's thread.
 func (w *walk) thread(m Member) error {
 	doc, err := item.Decode(m.Source.Doc)
 	if err != nil || doc.App == nil || doc.App.ThreadID == "" || doc.App.Provider == "" {

@@ -1,16 +1,16 @@
 package graph
 
-// table holds values by number and remembers the order in which they came. Values stay where they are until reset.
+// table maps numbers to values and remembers the order in which they were added. Values do not move until reset.
 type table[T any] struct {
 	nums   []int64
 	values map[int64]*T
-	room   []T // that values point to, and room for the next ones
+	room   []T // backing array of values
 }
 
 // get returns the value of a number, nil if there is none.
 func (t *table[T]) get(num int64) *T { return t.values[num] }
 
-// add returns the zero value of a number that has none yet.
+// add adds a zero value for a number that has none yet, and returns it.
 func (t *table[T]) add(num int64) *T {
 	if t.values == nil {
 		t.values = make(map[int64]*T)
@@ -20,14 +20,14 @@ func (t *table[T]) add(num int64) *T {
 	return v
 }
 
-// reset forgets all values and keeps the memory for others.
+// reset removes all values and keeps the memory.
 func (t *table[T]) reset() {
 	clear(t.values)
 	clear(t.room)
 	t.nums, t.room = t.nums[:0], t.room[:0]
 }
 
-// take returns n zero elements behind those that were taken before, which stay where they are.
+// take returns n zero elements from room. Elements that were taken before do not move.
 func take[T any](room *[]T, n int) []T {
 	at := len(*room)
 	if cap(*room)-at < n {

@@ -7,15 +7,15 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// questionWords counts how many words of a question relations hold.
+// questionWords counts the words of a question that relations hold.
 type questionWords struct {
-	left  []uint64 // hashes of the words that count, rising
-	bits  uint64   // has the bit of each of them
+	left  []uint64 // sorted hashes of the words that count
+	bits  uint64   // wordBits of left
 	name  []uint64
 	texts lexical.WordHashes
 }
 
-// RelationWords returns the hashes of the words of a relation, for a Store that keeps them, and in front of them the bits of all.
+// RelationWords returns the hashes of a relation's words, for a Store to keep. The first element is the wordBits of the others.
 func RelationWords(predicate, context string) []uint64 {
 	var w lexical.WordHashes
 	words := w.Of(predicate, context)
@@ -32,10 +32,10 @@ func (w *questionWords) ask(question string) {
 	w.bits = wordBits(w.left)
 }
 
-// wordBit is a bit that tells most words apart.
+// wordBit maps a hash to one of 64 bits.
 func wordBit(hash uint64) uint64 { return 1 << (hash & 63) }
 
-// wordBits has the bit of each word.
+// wordBits returns the union of the words' bits.
 func wordBits(hashes []uint64) (bits uint64) {
 	for _, h := range hashes {
 		bits |= wordBit(h)
@@ -43,7 +43,7 @@ func wordBits(hashes []uint64) (bits uint64) {
 	return bits
 }
 
-// drop makes the words of a name count no more.
+// drop removes the words of a name from the question.
 func (w *questionWords) drop(name string) {
 	w.name = w.texts.Append(w.name[:0], name)
 	for _, h := range w.name {
@@ -54,7 +54,7 @@ func (w *questionWords) drop(name string) {
 	w.bits = wordBits(w.left)
 }
 
-// count counts the words of the question that the predicate of a relation or its context hold.
+// count returns how many words of the question the predicate or the context of a relation holds.
 func (w *questionWords) count(rel *backend.Relation) int {
 	words := rel.Words
 	switch {
