@@ -13,33 +13,33 @@ import (
 )
 
 const (
-	again   = "told again" // decider of what is said in the same words; Generation has it with a number, raised when more is taken for the same
+	again   = "told again" // decider of repeats in the same words; Generation adds a number to it, to raise when more texts count as the same
 	certain = .95
-	soon    = 36 * time.Hour // what is told again so soon speaks of the same occasion
-	fewest  = 3              // words of what can be told again: "yes, please" is no repeat
-	letters = 8              // of scripts without spaces, in their place
+	soon    = 36 * time.Hour // repeats within this time speak of the same occasion
+	fewest  = 3              // minimum words of a repeat: "yes, please" is none
+	letters = 8              // minimum letters, instead of words, in scripts without spaces
 )
 
 // fillers are words that a repeat may add or leave out.
 var fillers = words("well so also again btw just anyway oh hey hi ok okay please really actually as said reminder note fyi remember by the way still currently now definitely very quite totally absolutely")
 
-// articles may be there or not, but before amounts: "few friends" are not "a few".
+// articles are ignored, except before amounts: "few friends" does not mean "a few friends".
 var articles = words("a an the")
 
 var amounts = words("few little lot bit couple")
 
-// alike are words that say the same in every sentence.
+// alike maps words to synonyms that fit every sentence.
 var alike = map[string]string{"mum": "mother", "mom": "mother", "dad": "father", "kids": "children", "kid": "child", "tv": "television", "bike": "bicycle", "fridge": "refrigerator", "phone": "telephone",
 	"flat": "apartment", "favourite": "favorite", "colour": "color", "grey": "gray", "cannot": "can not", "im": "i am", "ive": "i have", "dont": "do not", "doesnt": "does not", "didnt": "did not", "cant": "can not",
 	"wont": "will not", "isnt": "is not", "arent": "are not", "wasnt": "was not", "havent": "have not", "hasnt": "has not"}
 
-// contracted are two words that stand for others: what is before and behind an apostrophe, and what is said with one word more.
+// contracted maps two words to a phrase of the same meaning: the two sides of an apostrophe, or a longer form such as "have got".
 var contracted = map[[2]string]string{{"i", "m"}: "i am", {"i", "ve"}: "i have", {"i", "ll"}: "i will", {"we", "re"}: "we are", {"we", "ve"}: "we have", {"we", "ll"}: "we will", {"you", "re"}: "you are", {"they", "re"}: "they are",
 	{"they", "ve"}: "they have", {"don", "t"}: "do not", {"doesn", "t"}: "does not", {"didn", "t"}: "did not", {"can", "t"}: "can not", {"won", "t"}: "will not", {"isn", "t"}: "is not", {"aren", "t"}: "are not",
 	{"wasn", "t"}: "was not", {"haven", "t"}: "have not", {"hasn", "t"}: "has not", {"have", "got"}: "have", {"has", "got"}: "has", {"am", "living"}: "live", {"are", "living"}: "live", {"am", "working"}: "work", {"are", "working"}: "work"}
 
-// consolidate finds what is told again in the same words, but for case, punctuation, fillers, articles, contractions and a few words that say the same: the later of two takes the place of the
-// earlier one, where their dates do not tell two occasions apart.
+// consolidate finds statements that repeat each other. Differences in case, punctuation, fillers, articles, contractions and a few synonyms
+// do not count. The later statement replaces the earlier one, unless their dates show two occasions.
 func consolidate(s *said, near []*said, out []verdict) {
 	key := repeated(s.text)
 	if key == "" {
@@ -53,7 +53,7 @@ func consolidate(s *said, near []*said, out []verdict) {
 	}
 }
 
-// repeated is the text without what may differ when it is told again; empty for one that is too short.
+// repeated returns a text without what may differ between repeats; empty if the text is too short to be a repeat.
 func repeated(text string) string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	var kept []string
@@ -90,11 +90,11 @@ func repeated(text string) string {
 	return strings.Join(kept, " ")
 }
 
-// lasts says that a statement is of a state or a habit, which is no other for being told another day.
+// lasts matches statements of a state or a habit, which mean the same when they are repeated on another day.
 var lasts = lazyregexp.New(`(?i)\b(am|is|are|have|has|like|likes|love|loves|hate|hates|prefer|prefers|live|lives|work|works|want|need|needs|use|uses|drive|drives|speak|speaks|own|owns|always|never|usually|every|can['’]?t|can not|allergic)\b|['’](?:m|re)\b`)
 
-// occasions reports whether the same words may tell of two occasions: told at other times, with a date that counts from there, or of an
-// event.
+// occasions reports whether two statements in the same words may speak of two occasions.
+// They do if their relative dates resolve differently, or if they tell of an event and were made at different times.
 func occasions(a, b *said, words string) bool {
 	at, bt := item.Told(a.src), item.Told(b.src)
 	same := func(x, y extract.DateRef) bool { return x.From.Equal(y.From) && x.To.Equal(y.To) }

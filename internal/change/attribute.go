@@ -8,17 +8,17 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// attribute is a value that a clause says something has: the number of Bob's phone, the day of the deadline.
+// attribute is a property that a clause gives a subject: the number of Bob's phone, the day of the deadline.
 type attribute struct {
-	subject  string // the words of what has it, in order of the alphabet
-	bare     bool   // it is a name alone, of which much may be said at a time
-	prep     string // before the value
-	value    string // in lower case; empty where the clause says that all is over
+	subject  string // sorted words of the subject
+	bare     bool   // the subject is a name alone, which can have many properties at a time
+	prep     string // preposition before the value
+	value    string // lower case; empty if the clause says that all of the subject is over
 	kind     string
-	was      string // the value before, where the clause names it
-	changed  bool   // the clause says that it was another one
-	future   bool   // it will be so
-	set      bool   // the clause says that the value was set, so that it needs no type
+	was      string // the earlier value, if the clause names it
+	changed  bool   // the clause says that the value was another one
+	future   bool   // the value holds only in the future
+	set      bool   // the clause says that somebody set the value, so that it needs no type
 	over     bool   // the clause says that the value, or all of the subject, is over
 	evidence string
 }
@@ -33,7 +33,7 @@ var (
 	notMore   = lazyregexp.New(`(?i)^` + subjectPattern + `(?: is not| are not| isn['’]t| aren['’]t|['’]s not|['’]m not) (?:(at|in|on|for) )?(.+?) (?:any ?more|any longer)$`)
 )
 
-// kindsOfValue are types of values, beside those of kinds, of which something has one at a time.
+// kindsOfValue are types of values, in addition to kinds, of which a subject has one at a time.
 var kindsOfValue = []kind{
 	{"amount", lazyregexp.New(`^[£$€]?\d[\d.,]*%?(?: [\pL/%]+){0,4}$`)},
 	{"number", lazyregexp.New(`^[+(]?\d[\d ()./-]{4,}$`)},
@@ -43,19 +43,19 @@ var kindsOfValue = []kind{
 }
 
 var (
-	// noSubject are words that no subject has: it is then a clause, or nobody knows what it is.
+	// noSubject are words that do not occur in subjects: the text is then a clause, or its subject is unknown.
 	noSubject = words(`i you he she it they we there who what that which and or but if when because so as than then not no never to with without about
 		is are was were be been has have had do does did will would can could should may might must say says said think thinks thought here this these those
 		one some any many most each another other last next first second third previous former old original`)
 	adjectives = words(`new current latest present updated the my our this for of a an`)
-	// several are things of which one has more than one, so that another value is of another one.
+	// several are things of which a person has more than one, so that another value belongs to another thing.
 	several = words(`sister brother friend colleague cousin son daughter child kid aunt uncle niece nephew neighbour neighbor coworker teammate student teacher guest client customer member
 		dog cat pet goal plan idea problem reason advice thing point tip note question issue task example part way feature rule option exercise book film movie song ingredient
 		skill strength weakness hobby interest passion concern risk requirement advantage benefit reference option symptom step item choice sibling grandson granddaughter patient`)
 	single = words(`favourite favorite preferred default`)
 )
 
-// attributes returns the values that a statement names, once. Long statements are not read: their matters are told apart by the other rules.
+// attributes returns the attributes in a statement, and computes them once. It returns none for statements longer than maxStated.
 func (s *said) attributes() []attribute {
 	if s.valued {
 		return s.values
@@ -127,7 +127,7 @@ var (
 	clauseWord = lazyregexp.New(`(?i)(?:,|\b(?:that|which|who|because|but|or|if|when|while|and then)\b)`)
 )
 
-// subject returns the words of what has a value, and whether it is a name alone; none where nobody knows what it is.
+// subject returns the sorted words of a value's subject, and whether it is a name alone. It returns no words for an unknown subject.
 func (s *said) subject(text string) (string, bool) {
 	var out []string
 	own := false
@@ -160,7 +160,7 @@ func (s *said) subject(text string) (string, bool) {
 	return strings.Join(slices.Compact(out), " "), bare
 }
 
-// kindOf returns the type of a value, empty for one of none.
+// kindOf returns the type of a value, empty if it has none.
 func kindOf(value string) string {
 	for _, k := range kinds {
 		if k.value.MatchString(value) {
@@ -171,7 +171,7 @@ func kindOf(value string) string {
 		if !k.value.MatchString(value) {
 			continue
 		}
-		if k.name == "amount" { // of one unit
+		if k.name == "amount" { // amounts have one type for each unit
 			if _, unit, ok := strings.Cut(value, " "); ok {
 				return "amount of " + strings.ToLower(unit)
 			}
@@ -181,7 +181,7 @@ func kindOf(value string) string {
 	return ""
 }
 
-// byAttribute decides by the values that two statements give one thing: it has another one now, or it is over.
+// byAttribute decides by the attributes of two statements with the same subject: the value changed or is over.
 func byAttribute(later, earlier *said) (verdict, bool) {
 	for _, l := range later.attributes() {
 		for _, e := range earlier.attributes() {
@@ -198,7 +198,7 @@ func byAttribute(later, earlier *said) (verdict, bool) {
 	return verdict{}, false
 }
 
-// after returns what l makes of an earlier value of the same thing; empty: nothing.
+// after returns the cue by which l ends an earlier attribute of the same subject: "value", "over", or empty if l does not end it.
 func (l *attribute) after(e *attribute) string {
 	same := within(l.value, e.value) || within(e.value, l.value)
 	switch {
@@ -224,7 +224,7 @@ func (l *attribute) after(e *attribute) string {
 	return "value"
 }
 
-// favourite decides where the values are of no type: of a favourite there is one, and of what was set.
+// favourite decides for values without a type: a subject has one favourite at a time, and one value that somebody set.
 func (l *attribute) favourite(e *attribute) string {
 	if l.set && e.prep == "" {
 		return "value"

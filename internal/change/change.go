@@ -1,7 +1,6 @@
-// Package change finds out which memories took the place of which. A step in the background compares what each memory says
-// with what the same person said nearest to it before; deciders say which of the earlier statements no longer hold: rules,
-// which know corrections, cancellations and endings, and a judge where the service has one. What they find is kept in the
-// Store as successions, which ranking puts to use.
+// Package change finds out which memories replace which. A background step compares the statements of each memory with the nearest earlier
+// statements of the same person. Deciders say which of the earlier ones no longer hold: rules, which know corrections, cancellations and
+// endings, and a judge if the service has one. The Store keeps the results as successions, and ranking uses them.
 package change
 
 import (
@@ -21,26 +20,25 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// Bounds of the confidence of a succession. Of those that are shown nine in ten are right, on conversations that no decider
-// was made from.
+// Bounds of the confidence of a succession. Nine in ten of the shown ones are right, on conversations that no decider was made from.
 const (
 	Shown  = 0.8 // from here on a memory is shown as superseded
-	Orders = 0.5 // above it the later of two memories stands before the earlier one
-	Kept   = 0.2 // from here on a caller may want to decide it
-	Hints  = 0.1 // from here on a succession is stored: many hints of one question together say which memory holds now
+	Orders = 0.5 // above it ranking puts the later of two memories before the earlier one
+	Kept   = 0.2 // from here on a succession is listed for a caller to decide
+	Hints  = 0.1 // from here on a succession is stored: several hints for one question together show which memory holds
 )
 
-// rulesVersion is raised when the rules change, so that memories are compared again.
+// rulesVersion is changed together with the rules, so that memories are compared again.
 const rulesVersion = "rules 5"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
 	Judge       judge.Judge // nil: rules alone
-	Consolidate bool        // what is told again in the same words takes the place of what was told before
+	Consolidate bool        // a repeat in the same words replaces the earlier statement
 	Logger      *slog.Logger
 }
 
-// Generation names the deciders: memories that were compared by others are compared again. It is above 0.
+// Generation returns a positive number that identifies the deciders. Memories that other deciders compared are compared again.
 func (e *Engine) Generation() int64 {
 	h := fnv.New64a()
 	h.Write([]byte(rulesVersion))
@@ -54,19 +52,19 @@ func (e *Engine) Generation() int64 {
 	return int64(h.Sum64()>>2) + 1
 }
 
-// Space is an open workspace.
+// Space holds the parts of an open workspace that Compare uses.
 type Space struct {
 	Store    backend.Store
 	Vectors  backend.Vectors
 	Keywords backend.Keywords
 	Graph    backend.Graph
-	Embedder pipeline.Embedder // that made the vectors in Lane; nil: near memories are found by their words alone
-	Model    string            // of Embedder
+	Embedder pipeline.Embedder // made the vectors in Lane; nil: near memories are found by words alone
+	Model    string            // name of Embedder
 	Lane     backend.Lane
 }
 
-// Compare compares versions with what was said before them, and stores what it finds. Versions that change meanwhile are
-// left alone: they come up again. The indexes must have applied the versions.
+// Compare compares versions with earlier statements and stores the successions that it finds.
+// It skips versions that change meanwhile: they are due again later. The indexes must have applied the versions.
 func (e *Engine) Compare(ctx context.Context, sp *Space, nums []int64) error {
 	r := &run{Engine: e, Space: sp, ctx: ctx, now: time.Now(), docs: map[int64]*item.Doc{}}
 	if err := r.load(nums); err != nil {
@@ -97,16 +95,16 @@ type run struct {
 	ctx      context.Context
 	now      time.Time
 	versions []*version
-	docs     map[int64]*item.Doc // of sources
+	docs     map[int64]*item.Doc // decoded records by source number
 }
 
-// version is a memory that is compared.
+// version is a version of a memory that is being compared.
 type version struct {
 	src  *backend.Source
 	said []*said
 }
 
-// read adds what the user said in chunks of the version.
+// read adds the user's statements in chunks to the version.
 func (v *version) read(doc *item.Doc, chunks []backend.Chunk) {
 	for i := range chunks {
 		if s := read(doc, v.src, &chunks[i]); s != nil {
@@ -139,8 +137,8 @@ func (r *run) load(nums []int64) error {
 	return nil
 }
 
-// Settled tells which memories need no comparison once they are stored, under [Engine.Generation]: Compare would find nothing near them to look at.
-// It returns none where it can't tell.
+// Settled reports for each memory in all whether it needs no comparison under [Engine.Generation] once it is stored.
+// Compare would find no successions for such a memory. It returns nil if it cannot tell.
 func (e *Engine) Settled(ctx context.Context, st backend.Store, all []pipeline.Fresh) []bool {
 	versions := make([]*version, len(all))
 	for i, f := range all {
@@ -157,8 +155,8 @@ func (e *Engine) Settled(ctx context.Context, st backend.Store, all []pipeline.F
 	return settled
 }
 
-// leaveOut drops what was said that neither changes what was said before, as far as the rules can tell, nor can be changed by it,
-// so that nothing near it needs to be found.
+// leaveOut drops the statements of versions for which no neighbours have to be found: by the rules, they neither replace earlier statements
+// nor can be replaced by stored ones.
 func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*version) error {
 	x, ok := st.(backend.AheadTeller)
 	if !ok || e.Judge != nil || e.Consolidate {
@@ -166,12 +164,12 @@ func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*ver
 	}
 	still := map[backend.Partition][]*version{}
 	for _, v := range versions {
-		if v.src.Time.IsZero() && !slices.ContainsFunc(v.said, (*said).cued) { // a dated one may have been told before what came in before it
+		if v.src.Time.IsZero() && !slices.ContainsFunc(v.said, (*said).cued) { // a dated memory may be earlier than one that was stored before
 			still[v.src.Part] = append(still[v.src.Part], v)
 		}
 	}
 	for part, all := range still {
-		// What is not ahead of the first is ahead of none, which is so where nothing has a time to come.
+		// If no stored memory has a time after the oldest version, none has one after the others. This is the usual case.
 		slices.SortStableFunc(all, func(a, b *version) int { return b.src.CreatedAt.Compare(a.src.CreatedAt) })
 		for len(all) > 0 {
 			ahead, err := x.AnyAhead(ctx, part, all[len(all)-1].src.CreatedAt)
@@ -181,7 +179,7 @@ func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*ver
 			if !ahead {
 				break
 			}
-			all = all[:len(all)-1] // it stays
+			all = all[:len(all)-1] // the oldest version keeps its statements
 		}
 		for _, v := range all {
 			v.said = nil
@@ -202,7 +200,7 @@ func (r *run) doc(src *backend.Source) (*item.Doc, error) {
 	return d, nil
 }
 
-// embed makes the vectors by which near memories are found.
+// embed computes the vectors by which near memories are found.
 func (r *run) embed() error {
 	if r.Embedder == nil {
 		return nil
@@ -221,7 +219,7 @@ func (r *run) embed() error {
 	return err
 }
 
-// vectors embeds texts.
+// vectors returns the vectors of texts, in order.
 func (r *run) vectors(texts []string) (out [][]float32, err error) {
 	for from := 0; from < len(texts); from += embedAtOnce {
 		part := texts[from:min(from+embedAtOnce, len(texts))]
@@ -241,7 +239,7 @@ func (r *run) vectors(texts []string) (out [][]float32, err error) {
 	return out, nil
 }
 
-// compare returns the successions of a version.
+// compare returns the successions between a version and earlier or later memories.
 func (r *run) compare(v *version) (out []backend.Succession, err error) {
 	for _, s := range v.said {
 		near, err := r.near(s)
@@ -257,7 +255,7 @@ func (r *run) compare(v *version) (out []backend.Succession, err error) {
 	return best(out), nil
 }
 
-// best keeps the most certain succession of two versions.
+// best keeps the most certain succession for each pair of versions.
 func best(found []backend.Succession) []backend.Succession {
 	at := map[[2]int64]int{}
 	out := found[:0]
@@ -275,7 +273,7 @@ func best(found []backend.Succession) []backend.Succession {
 	return out
 }
 
-// decide asks the deciders about what was said and what stands near it.
+// decide asks the deciders about a statement and its neighbours.
 func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
 	if len(near) == 0 {
 		return nil, nil
@@ -296,7 +294,7 @@ func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
 		if x.confidence < Hints || x.confidence < Kept && !(later.own && earlier.own) {
 			continue
 		}
-		if x.confidence < Kept { // it takes no more room than its numbers
+		if x.confidence < Kept { // a hint is stored without texts, to save space
 			out = append(out, backend.Succession{Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal,
 				Decider: x.decider, Confidence: x.confidence, Created: r.now})
 			continue
@@ -311,7 +309,7 @@ func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
 	return out, nil
 }
 
-// order returns which of two was said later, and which earlier.
+// order returns two statements as the later and the earlier one.
 func order(a, b *said) (later, earlier *said) {
 	if a.after(b) {
 		return a, b
@@ -319,7 +317,7 @@ func order(a, b *said) (later, earlier *said) {
 	return b, a
 }
 
-// after reports whether s was said after o.
+// after reports whether s was told after o.
 func (s *said) after(o *said) bool {
 	if a, b := item.Told(s.src), item.Told(o.src); !a.Equal(b) {
 		return a.After(b)
@@ -327,7 +325,7 @@ func (s *said) after(o *said) bool {
 	return s.src.Num > o.src.Num
 }
 
-// rules lets the rules decide.
+// rules adds the verdicts of the rules to out.
 func (r *run) rules(s *said, near []*said, out []verdict) error {
 	words := map[*said]*vocabulary{}
 	for i, n := range near {
@@ -349,7 +347,7 @@ func (r *run) rules(s *said, near []*said, out []verdict) error {
 	return nil
 }
 
-// vocabulary looks up how often the terms of what was said are used.
+// vocabulary reads how many chunks use each term of a statement.
 func (r *run) vocabulary(s *said) (*vocabulary, error) {
 	terms, docs, _, err := r.Keywords.Terms(r.ctx, s.src.Part, s.text)
 	if err != nil {
@@ -362,7 +360,7 @@ func (r *run) vocabulary(s *said) (*vocabulary, error) {
 	return v, nil
 }
 
-// judge asks the judge where there is one, and keeps what is more certain.
+// judge asks the judge, if there is one, and keeps its verdict where it is more certain than that of the rules.
 func (r *run) judge(s *said, near []*said, out []verdict) error {
 	if r.Judge == nil {
 		return nil
@@ -387,7 +385,7 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 		case !alone:
 		case later.own && earlier.own:
 			p = amongOthers(p, near[i].out)
-		default: // people who talk with each other come back to what they said, and mostly replace nothing
+		default: // people in a conversation return to earlier statements and mostly replace none
 			p = min(p, Orders)
 		}
 		if !later.settles() {
@@ -400,22 +398,22 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 	return nil
 }
 
-// A narrow judge sees two statements and not the others. That an earlier statement is much nearer to the later one than the others are says as much
-// as the judge does, and both together twice as much: see docs/recall.md.
+// A narrow judge sees only two statements. How much nearer the earlier statement is than the other neighbours says as much as the judge,
+// and both together say twice as much: see docs/recall.md.
 const (
-	judgeSlope  = .65 // of the logit of the judge's probability
+	judgeSlope  = .65 // factor of the logit of the judge's probability
 	othersSlope = 1.55
 	othersShift = -1.6
-	surest      = 1e-6 // of a probability, from 0 and from 1
+	surest      = 1e-6 // minimum distance of a probability from 0 and from 1
 )
 
-// amongOthers returns a judge's probability as what it is of a statement that stands out among the others by some deviations.
+// amongOthers corrects a judge's probability for a statement that is nearer than the other neighbours by out standard deviations.
 func amongOthers(p, out float64) float64 {
 	p = min(max(p, surest), 1-surest)
 	return 1 / (1 + math.Exp(-(judgeSlope*math.Log(p/(1-p)) + othersSlope*out + othersShift)))
 }
 
-// replaces asks the judge.
+// replaces returns the judge's probability for each pair.
 func (r *run) replaces(pairs []judge.Pair) (probs []float64, err error) {
 	err = fault.Guard(func() (err error) {
 		probs, err = r.Judge.Replaces(r.ctx, pairs)

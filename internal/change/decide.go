@@ -10,12 +10,12 @@ import (
 	"github.com/contextmem/contextmem/internal/cas"
 )
 
-// Caller is the decider of what callers decided.
+// Caller is the decider of successions that callers decided.
 const Caller = "caller"
 
-const pageOf = 256 // successions that are read at once
+const pageOf = 256 // successions read in one call
 
-// Supersede stores that a caller says that one memory took the place of another.
+// Supersede stores a caller's decision that the memory by replaces the memory id.
 func Supersede(ctx context.Context, st backend.Store, part backend.Partition, id, by, reason string) error {
 	return cas.Retry(ctx, func() error {
 		srcs, err := st.Sources(ctx, part, []string{id, by})
@@ -27,14 +27,14 @@ func Supersede(ctx context.Context, st backend.Store, part backend.Partition, id
 		}
 		_, err = st.PutSuccession(ctx, backend.Succession{Later: srcs[1].Num, Earlier: srcs[0].Num, LaterChunk: -1, EarlierChunk: -1,
 			Evidence: reason, Decider: Caller, Confidence: 1, Created: time.Now()})
-		if errors.Is(err, backend.ErrNotFound) { // a newer version came meanwhile
+		if errors.Is(err, backend.ErrNotFound) { // a newer version was stored meanwhile
 			return fmt.Errorf("%w: %w", backend.ErrConflict, err)
 		}
 		return err
 	})
 }
 
-// Restore undoes all that took the place of a memory, and returns its version and how much that was.
+// Restore undoes all successions that replaced a memory. It returns the memory's version and the number of undone successions.
 func Restore(ctx context.Context, st backend.Store, part backend.Partition, id string) (src *backend.Source, n int, err error) {
 	srcs, err := st.Sources(ctx, part, []string{id})
 	if err != nil {
@@ -49,7 +49,7 @@ func Restore(ctx context.Context, st backend.Store, part backend.Partition, id s
 	}
 	for _, f := range found {
 		err := st.UndoSuccession(ctx, f.Num, time.Now())
-		if err != nil && !errors.Is(err, backend.ErrNotFound) { // else its other side went meanwhile
+		if err != nil && !errors.Is(err, backend.ErrNotFound) { // otherwise the other memory was deleted meanwhile
 			return srcs[0], n, err
 		}
 		n++
@@ -57,8 +57,8 @@ func Restore(ctx context.Context, st backend.Store, part backend.Partition, id s
 	return srcs[0], n, nil
 }
 
-// Undecided returns successions of a partition that are too likely to forget and not certain enough to show, by Num, above
-// a Num, at most limit.
+// Undecided returns up to limit successions of a partition with a Num above after, in order of Num.
+// Their confidence is too high to drop and too low to show.
 func Undecided(ctx context.Context, st backend.Store, part backend.Partition, after int64, limit int) (out []backend.Succession, err error) {
 	for len(out) < limit {
 		page, err := st.Successions(ctx, backend.SuccessionQuery{Part: part, After: after, Limit: pageOf})
@@ -78,7 +78,7 @@ func Undecided(ctx context.Context, st backend.Store, part backend.Partition, af
 	return out, nil
 }
 
-// Superseded returns of each memory of a partition the surest succession that took its place; nil: it holds, or there is none such.
+// Superseded returns, for each id, the most certain succession that replaced the memory; nil if there is none or no such memory.
 func Superseded(ctx context.Context, st backend.Store, part backend.Partition, ids []string) ([]*backend.Succession, error) {
 	out := make([]*backend.Succession, len(ids))
 	srcs, err := st.Sources(ctx, part, ids)

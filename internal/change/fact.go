@@ -11,21 +11,21 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// maxStated is how long a text may be, in bytes, whose facts are compared: in long ones the rules of facts are wrong more often.
+// maxStated is the length in bytes up to which the facts of a text are compared. In longer texts the rules for facts are wrong more often.
 const maxStated = 600
 
-// fact is what a statement says of a subject that has one such thing at a time, or that it says is over.
+// fact is a statement about a subject that has one such object at a time, or a statement that something is over.
 type fact struct {
-	subject, predicate, object string // in lower case
+	subject, predicate, object string // lower case
 	holds                      bool   // false: it is over
-	only                       bool   // the subject has one at a time
-	now                        bool   // its clause says that it is so now, and was not
+	only                       bool   // the subject has one such object at a time
+	now                        bool   // the clause says that it is new
 	since                      time.Time
 	evidence                   string
 }
 
 var (
-	// factual finds texts that may state what takes the place of something, before they are read closely.
+	// factual matches texts that may state a replacing fact; only these are parsed closely.
 	factual = lazyregexp.New(`(?i)\b(live[sd]?|living|move[sd]?|relocated|settled|work(?:s|ed|ing)?|job|position|role|employ\pL*|joined|left|quit|resigned|retired|married|engaged|divorced|dat(?:es|ing)|seeing|broke|broken|split|separated|sold|switched|prefers?|favou?rites?|vegetarian|vegan|name|called|now|no longer|any ?more)\b`)
 	nowWord = lazyregexp.New(`(?i)\b(now|nowadays|these days|currently|instead|from now on|switched|no longer|any ?more)\b`)
 	newJob  = lazyregexp.New(`(?i)\b(job|position|role|working|work)\b`)
@@ -33,7 +33,7 @@ var (
 	leftOne = lazyregexp.New(`^(?:(?i:so|well|ok|sadly|and)[, ]+)*((?i:the user|i|we|\p{Lu}[\pL'’-]*))(?: has| have|['’]ve)?(?: just| finally| recently)? (?:broke|broken|split) up with (\p{Lu}[\pL'’-]*)`)
 )
 
-// ends are predicates that say that what others state is over.
+// ends maps a predicate to the predicates of the facts that it ends.
 var ends = map[string][]string{
 	"left": {"works_at"}, "quit": {"works_at"}, "resigned_from": {"works_at"}, "retired_from": {"works_at"}, "fired_from": {"works_at"}, "laid_off_from": {"works_at"},
 	"divorced_from": {"married_to", "dates", "engaged_to"}, "divorced": {"married_to", "dates", "engaged_to"},
@@ -42,7 +42,7 @@ var ends = map[string][]string{
 
 var reader = rules.New()
 
-// facts returns what is stated, once.
+// facts returns the facts in a statement, and computes them once.
 func (s *said) facts() []fact {
 	if s.read {
 		return s.stated
@@ -64,7 +64,7 @@ func (s *said) facts() []fact {
 		if f.predicate == "started_at" && newJob.MatchString(f.evidence) {
 			f.predicate, f.only = "works_at", true
 		}
-		if !f.holds && !r.Retracts { // what never was so is not over
+		if !f.holds && !r.Retracts { // a negation that retracts nothing ends nothing
 			continue
 		}
 		for _, p := range ends[r.Predicate] {
@@ -85,7 +85,7 @@ func (s *said) facts() []fact {
 	return s.stated
 }
 
-// person returns the key of whom a clause calls so: the user is called by the name that is known.
+// person returns the key of the person with a name; the user gets the name that is known.
 func (s *said) person(name string) string {
 	name = strings.ToLower(name)
 	switch name {
@@ -98,10 +98,10 @@ func (s *said) person(name string) string {
 	return name
 }
 
-// settled are modes of clauses that say what is so, was so, or is over.
+// settled are the modes of clauses that say what is true, was true, or is over.
 var settled = map[extract.Mode]bool{"": true, extract.ModeAsserted: true, extract.ModePast: true, extract.ModeEnded: true, extract.ModeCorrected: true, extract.ModeNegated: true, extract.ModeCancelled: true}
 
-// part states that two people are a couple no longer.
+// part adds the fact that two people are no longer a couple.
 func (s *said) part(a, b, evidence string) {
 	for _, p := range []string{"dates", "married_to", "engaged_to", "sees", "seeing"} {
 		for _, x := range [][2]string{{a, b}, {b, a}} {
@@ -110,7 +110,7 @@ func (s *said) part(a, b, evidence string) {
 	}
 }
 
-// clauseOf returns the clause of a sentence in which words stand, else the sentence.
+// clauseOf returns the clause of a sentence that contains words, else the sentence.
 func (s *said) clauseOf(sentence, words string) string {
 	for _, c := range s.parse() {
 		if strings.Contains(sentence, c.Text) && strings.Contains(strings.ToLower(c.Text), strings.ToLower(words)) {
@@ -120,8 +120,7 @@ func (s *said) clauseOf(sentence, words string) string {
 	return sentence
 }
 
-// byFacts decides by what two statements say of one subject: that it has another home, employer or favourite now, or that what was so
-// is over.
+// byFacts decides by the facts of two statements about one subject: it has another home, employer or favourite now, or the fact is over.
 func byFacts(later, earlier *said) (verdict, bool) {
 	for _, l := range later.facts() {
 		if l.predicate == "works_at" && !l.holds { // "left Figma" ends "is the head of design at Figma"
@@ -145,7 +144,7 @@ func byFacts(later, earlier *said) (verdict, bool) {
 	return verdict{}, false
 }
 
-// at returns the clause that says that the subject of a fact is something at or for its object.
+// at returns the clause that says that the subject of a fact is something at or for the fact's object.
 func (s *said) at(f *fact) (string, bool) {
 	for _, c := range s.parse() {
 		text := strings.ToLower(c.Text)
@@ -161,7 +160,7 @@ func (s *said) at(f *fact) (string, bool) {
 	return "", false
 }
 
-// within reports whether the words of a phrase all stand in another one.
+// within reports whether all words of phrase occur in other.
 func within(phrase, other string) bool {
 	all := words(other)
 	for w := range words(phrase) {

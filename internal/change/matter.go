@@ -9,16 +9,16 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// Much of what people say holds several matters, of which a later statement replaces one. Which one that is, and the
-// rest, are kept as vectors with a succession: a question about the rest is none that the succession answers.
+// Many statements have several parts, and a later statement replaces only one of them. A succession keeps the vectors of that part and of
+// the rest, so that it does not apply to questions about the rest.
 
 const (
-	minTerms    = 3  // of a part; shorter clauses belong to their neighbours
-	maxParts    = 12 // of a statement
+	minTerms    = 3  // minimum terms of a part; shorter clauses are joined to their neighbours
+	maxParts    = 12 // maximum parts of a statement
 	vectorScale = 127
 )
 
-// parts divides what was said into parts of one matter each.
+// parts splits a statement into parts about one thing each.
 func (s *said) parts() (out []string) {
 	from, end, terms := 0, 0, 0
 	all := s.parse()
@@ -42,8 +42,8 @@ func (s *said) parts() (out []string) {
 	return out
 }
 
-// matter finds out which part of the earlier statement no longer holds, sets it in the verdict, and returns what recall
-// needs of it; nil where the statement is of one matter.
+// matter finds out which part of the earlier statement no longer holds and sets it in the verdict.
+// It returns the encoded Matter for recall, or nil if the statement has one part.
 func (r *run) matter(later, earlier *said, x *verdict) ([]byte, error) {
 	parts := earlier.parts()
 	if len(parts) < 2 || r.Embedder == nil {
@@ -51,7 +51,7 @@ func (r *run) matter(later, earlier *said, x *verdict) ([]byte, error) {
 	}
 	at := -1
 	for i, p := range parts {
-		if strings.Contains(p, x.matter) { // rules name a clause
+		if strings.Contains(p, x.matter) { // rules name a clause as the matter
 			at = i
 		}
 	}
@@ -111,11 +111,11 @@ func dot(a, b []float32) (sum float64) {
 	return sum
 }
 
-// Matter is which part of a memory no longer holds, by vectors of the embedder that searches it.
+// Matter describes which part of a memory no longer holds, as vectors of the workspace's embedder.
 type Matter struct {
-	Model uint32      // a hash of the embedder's name
-	Part  []float32   // what no longer holds
-	Rest  [][]float32 // the other parts
+	Model uint32      // hash of the embedder's name
+	Part  []float32   // vector of the part that no longer holds
+	Rest  [][]float32 // vectors of the other parts
 }
 
 func modelHash(name string) uint32 {
@@ -124,7 +124,7 @@ func modelHash(name string) uint32 {
 	return h.Sum32()
 }
 
-// encode writes vectors with a byte for each number.
+// encode returns the stored form, with one byte for each vector element.
 func (m *Matter) encode() []byte {
 	b := binary.LittleEndian.AppendUint32(nil, m.Model)
 	b = binary.AppendUvarint(b, uint64(len(m.Part)))
@@ -141,8 +141,8 @@ func (m *Matter) encode() []byte {
 	return b
 }
 
-// Concerns reports whether a question, given by its vector of an embedder, is about the part of a memory that a succession
-// with these extra bytes concerns, and not about the rest, which may be nearer by slack. It is where that is not known.
+// Concerns reports whether a question is about the replaced part of a memory, not about the rest. extra holds the succession's extra bytes.
+// question is the vector of the model's embedder. The rest may be nearer by slack. It reports true if the parts are unknown.
 func Concerns(extra []byte, model string, question []float32, slack float64) bool {
 	if len(extra) < 5 || question == nil || binary.LittleEndian.Uint32(extra) != modelHash(model) {
 		return true

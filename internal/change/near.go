@@ -10,18 +10,18 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Bounds of a comparison.
+// Bounds of one comparison.
 const (
-	maxChunks   = 8   // of a memory
-	maxNear     = 12  // statements that one is compared with
+	maxChunks   = 8   // chunks read of a memory
+	maxNear     = 12  // neighbours that a statement is compared with
 	searchDeep  = 32  // hits of the keyword index
-	vectorsDeep = 128 // hits of the vectors: enough to say how near most of the others are
-	embedAtOnce = 64  // texts of one call of the embedder
-	maxShort    = 300 // bytes of a statement that are kept as evidence
-	rankOffset  = 10  // of reciprocal rank fusion: the first places count, the others hardly
+	vectorsDeep = 128 // hits of the vector index: enough to say how near most other statements are
+	embedAtOnce = 64  // texts in one call of the embedder
+	maxShort    = 300 // bytes of a statement kept as evidence
+	rankOffset  = 10  // offset of reciprocal rank fusion: the first ranks count most
 )
 
-// near returns what the same person said nearest to s, by meaning and by words.
+// near returns the nearest statements of the same person, by meaning and by words.
 func (r *run) near(s *said) ([]*said, error) {
 	scores := map[int64]float64{}
 	add := func(hits []backend.Hit) {
@@ -29,7 +29,7 @@ func (r *run) near(s *said) ([]*said, error) {
 			scores[h.Chunk] += 1 / float64(rankOffset+i)
 		}
 	}
-	var like map[int64]float64 // inner products
+	var like map[int64]float64 // inner products by chunk
 	least, known := 0.0, 0
 	if s.vector != nil {
 		hits, err := r.Vectors.SearchVectors(r.ctx, backend.VectorQuery{Part: s.src.Part, Lane: r.Lane, Vector: s.vector, K: vectorsDeep})
@@ -86,8 +86,8 @@ func (r *run) near(s *said) ([]*said, error) {
 	return out, r.context(append(slices.Clone(out), s))
 }
 
-// candidate returns what a chunk says, nil where s has nothing to do with it: it is of the same memory, of another person,
-// or says nothing of the user. What was told later is compared when its own turn comes, unless it came before.
+// candidate returns the statement in a chunk, nil if s must not be compared with it: the chunk belongs to the same memory or to another
+// person, or says nothing of the user. Memories that are both told and stored after s are left out, because their own comparison will reach s.
 func (r *run) candidate(s *said, row *backend.Hydrated) (*said, error) {
 	if row.Src.Num == s.src.Num || row.Src.Part != s.src.Part || row.Src.ID == s.src.ID {
 		return nil, nil
@@ -106,7 +106,7 @@ func (r *run) candidate(s *said, row *backend.Hydrated) (*said, error) {
 	return n, nil
 }
 
-// speaks returns who speaks in a chunk, empty where that is not known.
+// speaks returns the speaker of a chunk, empty if unknown.
 func speaks(c *backend.Chunk) string {
 	var x backend.RowExtra
 	if len(c.Extra) == 0 || json.Unmarshal(c.Extra, &x) != nil {
@@ -115,7 +115,7 @@ func speaks(c *backend.Chunk) string {
 	return x.Speaker
 }
 
-// context sets what was said directly before each.
+// context sets the text directly before each statement.
 func (r *run) context(all []*said) error {
 	nums := make([]int64, len(all))
 	for i, s := range all {
@@ -147,7 +147,7 @@ func (r *run) context(all []*said) error {
 	return nil
 }
 
-// short cuts a text to what is kept as evidence.
+// short cuts a text to the length that is kept as evidence.
 func short(s string) string {
 	if len(s) > maxShort {
 		s = strings.ToValidUTF8(s[:maxShort], "")
@@ -155,14 +155,14 @@ func short(s string) string {
 	return s
 }
 
-// evenSpread is added to the deviation of inner products of unit vectors, so that few statements that are alike do not stand out.
+// evenSpread is added to the standard deviation of inner products of unit vectors, so that among a few similar statements none stands out.
 const evenSpread = 0.02
 
-// crowded is how many statements are known where the nearest twelve are alike already.
+// crowded is the number of known statements from which on the twelve nearest are similar to each other.
 const crowded = 48
 
-// crowd returns, from 0 to 1, how much it says that one of the nearest statements stands out among them. Where few statements are known the nearest are
-// all that there is, one of which is always nearest by much; where many are known they are alike already.
+// crowd returns the weight, 0 to 1, of a statement standing out among its neighbours. Among few known statements the neighbours are all
+// that there is, and one always stands out. Among many the neighbours are similar to each other, so that standing out means something.
 func crowd(known int) float64 {
 	if known <= maxNear {
 		return 0
@@ -170,7 +170,7 @@ func crowd(known int) float64 {
 	return min(1, math.Log(float64(known)/maxNear)/math.Log(float64(crowded)/maxNear))
 }
 
-// standOut sets by how many standard deviations each statement is nearer than the others, times how much that says.
+// standOut sets for each statement by how many standard deviations it is nearer than the others, times weight.
 func standOut(near []*said, weight float64) {
 	n, mean, square := float64(len(near)), 0.0, 0.0
 	for _, x := range near {

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// cueWords say that something changed, and not what.
+// cueWords say that something changed, but not what.
 var cueWords = words(`no not never longer anymore any more now today yesterday tomorrow since ago still yet already again off back over up down
 	quit quits quitting stop stops stopped stopping give gave given giving drop dropped cancel cancelled canceled cancelling called call
 	forget ignore scratch correction correct actually turn turns turned out wrong mistake meant mean sorry wait instead said say says saying told tell think thought
@@ -25,25 +25,25 @@ func words(list string) map[string]bool {
 	return set
 }
 
-// verdict is what a decider found out of two statements.
+// verdict is what a decider says about a later and an earlier statement.
 type verdict struct {
 	confidence float64
 	retracts   bool
-	matter     string // words of the earlier one
-	evidence   string // words of the later one
+	matter     string // words of the earlier statement
+	evidence   string // words of the later statement
 	decider    string
 }
 
-// Bounds of the rules, chosen on conversations that they were not written for.
+// Bounds of the rules, chosen on conversations that the rules were not written for.
 const (
 	ruleConfidence = 0.85
-	minCoverage    = 0.5 // of the weight of a clause that another has to have
-	minShared      = 0.5 // of the weight of the shorter of two clauses, values left out, for one matter
+	minCoverage    = 0.5 // share of a clause's weight that another clause has to contain
+	minShared      = 0.5 // share of the shorter clause's weight, without values, that two clauses about one thing have in common
 	rareShare      = 0.05
-	rareFloor      = 3 // a term in so few chunks is rare in any collection
+	rareFloor      = 3 // a term in at most this many chunks is rare in any collection
 )
 
-// vocabulary is how often the terms of what was said are used in its collection.
+// vocabulary holds how many chunks of a collection use each term of a statement.
 type vocabulary struct {
 	docs int
 	df   map[string]int
@@ -53,19 +53,19 @@ func (v *vocabulary) weight(term string) float64 {
 	return math.Log(1 + float64(v.docs+1)/float64(v.df[term]+1))
 }
 
-// rare reports whether a term stands in so few chunks that two clauses with it speak of one thing.
+// rare reports whether a term occurs in so few chunks that two clauses with it are about one thing.
 func (v *vocabulary) rare(term string) bool {
 	return v.df[term] <= max(rareFloor, int(rareShare*float64(v.docs)))
 }
 
-// doing is what a clause does to what was said before.
+// doing is the effect of a clause on earlier statements.
 type doing struct {
 	cue                      string // see cueOf
-	moves                    bool   // a value is another one than before
-	disproved, gone, swapped string // what it says is not so, is no more, is used no longer; empty: nothing
+	moves                    bool   // a value changed
+	disproved, gone, swapped string // what the clause says is untrue, has ended, or is no longer used; empty if nothing
 }
 
-// do returns what a clause does, which is looked for once.
+// do returns the effect of a clause, and computes it once.
 func (c *clause) do() *doing {
 	if c.does == nil {
 		may := triggersOf(c.Text)
@@ -86,11 +86,10 @@ func (c *clause) do() *doing {
 	return c.does
 }
 
-// nothing reports whether a clause does nothing to what was said before.
+// nothing reports whether a clause has no effect on earlier statements.
 func (d *doing) nothing() bool { return *d == doing{} }
 
-// byRules decides whether later takes the place of earlier by what it says of itself: that something ended, was called
-// off, or was said wrongly.
+// byRules decides whether later replaces earlier by the cues in later: that something ended, was called off, or was said wrongly.
 func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
 	ls, es := later.parse(), earlier.parse()
 	for i := range ls {
@@ -119,12 +118,12 @@ func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
 	return byAttribute(later, earlier)
 }
 
-// cued reports whether a statement has a clause that does something to what was said before. It looks once.
+// cued reports whether a statement has a clause with an effect on earlier statements. The result is computed once.
 func (s *said) cued() bool {
 	if !s.looked {
 		s.looked = true
 		s.changes = triggersOf(s.text)&mayState != 0 && factual.MatchString(s.text) && len(s.facts()) > 0
-		may := triggersWithin(s.text) // a text is divided into clauses only where that may show something
+		may := triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
 		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0
 		if s.changes || may&mayDo == 0 {
 			return s.changes
@@ -137,7 +136,7 @@ func (s *said) cued() bool {
 	return s.changes
 }
 
-// believed reports whether a statement is somebody's guess of a cause. It looks once.
+// believed reports whether a statement is somebody's guess of a cause. The result is computed once.
 func (s *said) believed() bool {
 	if !s.asked {
 		s.asked, s.guess = true, believes.MatchString(s.text)
@@ -161,11 +160,11 @@ var (
 	denied      = lazyregexp.New(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
 	othersThing = lazyregexp.New(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                 // "my sister's car"
 	dated       = lazyregexp.New(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
-	// oldValue finds the value that a clause names beside the one that takes its place.
+	// oldValue matches the old value that a clause names beside the new one.
 	oldValue = lazyregexp.New(`(?i)(?:\bnot (?:the |a |an )?([\pL\d][\pL\d.,:]*)(?: but\b|[.!,;)]*$)|\binstead of (?:the |a |an |my |our )?([\pL\d][\pL\d.,:]*)|\b(?:switched|moved|went) from ([\pL\d][\pL\d.,:]*) to\b)`)
 )
 
-// cueOf returns what a clause does to something that was said before; empty where it does nothing.
+// cueOf returns the effect of a clause on earlier statements; empty if it has none.
 func cueOf(c *clause, may trigger) string {
 	switch {
 	case c.Mode == extract.ModeCancelled && withdraws.MatchString(c.Text):
@@ -186,7 +185,7 @@ func cueOf(c *clause, may trigger) string {
 	return ""
 }
 
-// fits reports whether a clause with a cue speaks of an earlier clause.
+// fits reports whether a clause with a cue is about an earlier clause.
 func fits(cue string, l, e *clause, later *said, v *vocabulary) bool {
 	switch cue {
 	case "replaced":
@@ -214,7 +213,7 @@ func fits(cue string, l, e *clause, later *said, v *vocabulary) bool {
 	return rare && shared >= minCoverage*all
 }
 
-// fitsValue reports whether an earlier clause has the value that l says is replaced, and speaks of the same thing.
+// fitsValue reports whether an earlier clause has the value that l replaces and is about the same thing.
 func fitsValue(l, e *clause, v *vocabulary) bool {
 	m := oldValue.FindStringSubmatch(l.Text)
 	value := ""

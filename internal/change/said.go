@@ -15,19 +15,19 @@ import (
 
 const maxSaid = 4000 // bytes of a chunk that are compared
 
-// said is what the user said in a chunk of a memory.
+// said is a statement: what the user said in a chunk of a memory.
 type said struct {
 	src     *backend.Source
 	chunk   int64
 	ordinal int
-	user    string // whose memory it is; empty: not known
-	text    string // without labels, and without what the assistant said
+	user    string // name of the user whose memory it is; empty if unknown
+	text    string // without speaker labels and the assistant's words
 	speaker string
-	before  string    // what was said directly before
+	before  string    // the text directly before it
 	own     bool      // see Own
-	vector  []float32 // nil: not known
-	like    float64   // how near it is to what it is compared with, 0 where that is not known
-	out     float64   // by how many deviations nearer than the others; see standOut
+	vector  []float32 // nil if unknown
+	like    float64   // inner product with the statement that it is compared with; 0 if unknown
+	out     float64   // weighted standard deviations by which it is nearer than the others; see standOut
 	clauses []clause
 
 	looked, changes bool // see cued
@@ -38,14 +38,14 @@ type said struct {
 	values          []attribute
 }
 
-// clause is a clause with what was found out about it.
+// clause is a clause with cached results.
 type clause struct {
 	extract.Clause
 	about map[string]bool // see terms
 	does  *doing          // see do
 }
 
-// terms returns the terms of the keyword index that say what a clause is about. It looks once.
+// terms returns the index terms that say what a clause is about. The result is computed once.
 func (c *clause) terms() map[string]bool {
 	if c.about == nil {
 		c.about = termsOf(c.Text)
@@ -53,13 +53,14 @@ func (c *clause) terms() map[string]bool {
 	return c.about
 }
 
-// assistants are names under which assistants speak.
+// assistants are the speaker names of assistants.
 var assistants = map[string]bool{"assistant": true, "ai": true, "bot": true, "system": true}
 
-// labels look like names of speakers and are none.
+// labels look like speaker names but are not.
 var labels = words("update correction note edit ps reminder fyi todo memo warning")
 
-// severalSpeak reports whether a text is what several people said to each other, a labelled line each: it holds many matters, and what one of them ends, cancels or swaps may be nobody else's.
+// severalSpeak reports whether a text is a conversation of several people, with a label on each line.
+// Such a text is about many things, and an ending or cancellation by one speaker may not be about another's.
 func severalSpeak(text string) bool {
 	var names []string
 	turns := 0
@@ -72,10 +73,10 @@ func severalSpeak(text string) bool {
 			names = append(names, name)
 		}
 	}
-	return len(names) > 1 && turns > len(names) // each name once is a list: "Car: Fiesta", "Phone: Pixel"
+	return len(names) > 1 && turns > len(names) // a text with each name once is a list: "Car: Fiesta", "Phone: Pixel"
 }
 
-// read returns what the user said in a chunk, nil where that is nothing.
+// read returns the user's statement in a chunk, nil if there is none.
 func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
 	if pipeline.IsInferred(c.Layout) {
 		return nil
@@ -91,9 +92,9 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
 	return s
 }
 
-// Own reports whether a chunk of a memory is what the one whose memory it is wrote or said to an assistant. Where several
-// people talk with each other, or a user's requests are stored message by message without a name, they answer and ask more than they tell, and hints of
-// change are mostly wrong.
+// Own reports whether the owner of a memory wrote a chunk or said it to an assistant.
+// People who talk with each other answer and ask more than they tell, and so do a user's requests stored one by one without a name.
+// Hints of change in such chunks are mostly wrong.
 func Own(doc *item.Doc, c *backend.Chunk) bool {
 	if doc.Pairs {
 		return true
@@ -102,7 +103,7 @@ func Own(doc *item.Doc, c *backend.Chunk) bool {
 	return speaker == "" || labels[speaker] || speaker != "user" && speaker == strings.ToLower(doc.UserName)
 }
 
-// Told returns what the one whose memory it is tells in a chunk, and the name of who that is; empty where nothing is told, or it is another's.
+// Told returns what the owner of a memory tells in a chunk, and the owner's name. Both are empty if the chunk tells nothing or is another's.
 func Told(doc *item.Doc, src *backend.Source, c *backend.Chunk) (text, speaker string) {
 	s := read(doc, src, c)
 	if s == nil || !s.own {
@@ -111,7 +112,7 @@ func Told(doc *item.Doc, src *backend.Source, c *backend.Chunk) (text, speaker s
 	return s.text, cmp.Or(s.user, s.speaker)
 }
 
-// userText returns the words of the user in the text of a chunk.
+// userText returns the user's words in the text of a chunk.
 func userText(doc *item.Doc, text string) string {
 	if doc.Pairs {
 		return userTurns(text)
@@ -125,8 +126,8 @@ func userText(doc *item.Doc, text string) string {
 	return cut(text)
 }
 
-// userTurns returns what stands behind the label of the user in a rendered conversation. What stands before the first
-// label belongs to a turn that began in an earlier chunk, and nobody knows whose it is.
+// userTurns returns the text behind the user's labels in a rendered conversation.
+// Text before the first label is left out: it belongs to a turn of an earlier chunk, and its speaker is unknown.
 func userTurns(text string) string {
 	var b strings.Builder
 	user := false
@@ -151,7 +152,7 @@ func cut(s string) string {
 	return s
 }
 
-// parse divides what was said into clauses, once.
+// parse splits a statement into clauses, once.
 func (s *said) parse() []clause {
 	if s.clauses == nil {
 		s.clauses = []clause{}
@@ -162,7 +163,7 @@ func (s *said) parse() []clause {
 	return s.clauses
 }
 
-// termsOf returns the terms of a text that say what it is about.
+// termsOf returns the index terms that say what a text is about.
 func termsOf(text string) map[string]bool {
 	out := map[string]bool{}
 	for _, t := range lexical.Analyze(nil, text) {
@@ -174,8 +175,7 @@ func termsOf(text string) map[string]bool {
 	return out
 }
 
-// settles reports whether a statement says something that is so: what is planned, wished, guessed, asked or quoted replaces
-// nothing yet.
+// settles reports whether a statement says that something is true. Plans, wishes, guesses, questions and quotes replace nothing yet.
 func (s *said) settles() bool {
 	all := s.parse()
 	for i := range all {
@@ -188,5 +188,5 @@ func (s *said) settles() bool {
 	return len(all) == 0
 }
 
-// unsettled is what a judge's probability counts for where a statement settles nothing.
+// unsettled is the factor of a judge's probability for a statement that does not settle.
 const unsettled = 0.3

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// trigger is a set of expressions that a text may match, by the words that each of them needs: expressions cost much more than words.
+// trigger is a set of expressions that a text may match. Testing for the words that an expression needs is much cheaper than matching it.
 type trigger uint16
 
 const (
@@ -23,15 +23,15 @@ const (
 	mayDeny    // denied
 	mayBeOurs  // othersThing
 	mayState   // factual
-	mayClose   // a phrase that makes a clause ended or cancelled
+	mayClose   // a phrase that marks a clause as ended or cancelled
 )
 
 const (
-	mayDo    = mayMove | mayDisprove | mayBeGone | maySwap | mayReplace | mayEnd | mayClose // without any, no clause does anything to what was said before
-	mayValue = mayBeOver | mayEnd | mayGet | mayHave                                        // without any, no clause names a value
+	mayDo    = mayMove | mayDisprove | mayBeGone | maySwap | mayReplace | mayEnd | mayClose // without one of these no clause has an effect on earlier statements
+	mayValue = mayBeOver | mayEnd | mayGet | mayHave                                        // without one of these no clause names a value
 )
 
-// triggers are words, in lower case, and the expressions that need one of them.
+// triggers maps lower-case words to the expressions that need one of them.
 var triggers = func() map[string]trigger {
 	out := map[string]trigger{}
 	for t, list := range map[trigger]string{
@@ -58,7 +58,7 @@ var triggers = func() map[string]trigger {
 	return out
 }()
 
-// triggersOf returns what a text may match. A word that ends in "'s" counts as it is and as "is" behind the rest.
+// triggersOf returns the expressions that a text may match. A word with "'s" counts as itself and as its stem followed by "is".
 func triggersOf(text string) (all trigger) {
 	var room [24]byte
 	word := room[:0]
@@ -106,7 +106,7 @@ func triggersOf(text string) (all trigger) {
 	return all
 }
 
-// pieces are the words of triggers, and those that begin the phrases of mayClose, each cut to the letters before its apostrophe.
+// pieces maps the first letters, up to an apostrophe, of triggers and of the first words of mayClose phrases to their expressions.
 var pieces = func() map[string]trigger {
 	out := map[string]trigger{}
 	add := func(w string, t trigger) {
@@ -125,7 +125,7 @@ var pieces = func() map[string]trigger {
 	return out
 }()
 
-// triggersWithin returns what any part of a text may match, wherever it is cut out of the text, and maybe more: it looks at runs of letters.
+// triggersWithin returns the expressions that any part of a text may match, and maybe more, because it looks only at runs of letters.
 func triggersWithin(text string) (all trigger) {
 	const longest = 16
 	var word [longest]byte

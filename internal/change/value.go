@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// kind is a type of values of which a matter has one: the day of a class, the number of a phone.
+// kind is a type of values of which a thing has one at a time: the day of a class, the number of a phone.
 type kind struct {
 	name  string
 	value *lazyregexp.Regexp
@@ -22,26 +22,26 @@ var kinds = []kind{
 }
 
 var (
-	// changes say that a value is another one than before.
+	// changes matches words that say that a value changed.
 	changes = lazyregexp.New(`(?i)\b(now|no longer|instead|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|up to|down to|raised|dropped to|cut to|from (?:now|now on|next|tomorrow|this)|new|these days|correction|scratch that|wrong|is at)\b`)
-	// shifts say so with a verb, whose clause may add when and why; "new" and "now" may speak of something else in the same clause.
+	// shifts matches verbs of change, whose clause may add when and why. "new" and "now" are left out: they may be about something else.
 	shifts = lazyregexp.New(`(?i)\b(no longer|moved|moves|changed|changes|switched|switches|shifted|shifts|pushed|postponed|brought forward|put back|rescheduled|went up|gone up|goes up|going up|raised|dropped to|cut to|correction|scratch that|wrong)\b`)
-	// disproves names what was believed and is not so.
+	// disproves matches what was believed and is untrue.
 	disproves = lazyregexp.New(`(?i)\b(?:it|that|they|turns? out|turned out|culprit|cause)\b[^.!?]*?(?:\bwas never|\bwasn['’]t|\bwas not|\bisn['’]t|\bis not|\bnever was|\bweren['’]t|['’]s not|\bwere never)(?: actually| really| even| just| only| about)* (?:the |a |an |my |that )?(\pL[\pL'’-]+(?: \pL[\pL'’-]+)?)`)
-	// opinion begins what somebody finds of a thing and not what it is: "it's not worth the trade-off".
+	// opinion matches the start of a judgement about a thing, not of a fact: "it's not worth the trade-off".
 	opinion = lazyregexp.New(`(?i)^(?:worth|sure|clear|possible|easy|enough|fair|right|true|like|bad|great|good|ideal|helpful|working|ready)\b`)
-	// believes says that a statement is somebody's guess of a cause.
+	// believes matches words that mark a statement as a guess of a cause.
 	believes = lazyregexp.New(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
-	// service is what one cancels, besides plans.
+	// service matches what people cancel besides plans.
 	service = lazyregexp.New(`(?i)\b(subscri\pL+|members?(?:hip)?|account|contract|policy|insurance|direct debit|standing order|booking|reservation|appointment|lessons?|classes)\b`)
-	// swapped names what is used no longer, and uses says what is used.
+	// swapped matches what is no longer used, and uses matches words that say what is used.
 	swapped = lazyregexp.New(`(?i)\b(?:i|we|i['’]ve|we['’]ve)(?: have| just| finally)? (?:switched|moved|changed|gone|went) (?:over )?from (?:the |my |our )?([\pL\d][\pL\d.-]*) (?:over )?to\b`)
 	uses    = lazyregexp.New(`(?i)\b(?:i|we|i['’]m|we['’]re)(?: still| mostly| always)? (?:use|using|track|keep|have|with|on|bank|pay|run|write)\b`)
-	// gone says that its subject is no more.
+	// gone matches clauses that say that their subject no longer exists.
 	gone = lazyregexp.New(`(?i)^(?:(?:so|and|well|ok|okay|but|sadly|finally|anyway)[, ]+)*(?:the |my |our )?([\pL\d][\pL\d'’ -]{1,40}?) (?:is|are|['’]s|has been|have been|was|were|got) (?:gone|dead|no more|history|scrapped|sold|called off|cancelled|canceled|not happening)(?: (?:for good|now|after all|too|again|completely|entirely))*[.,!;)]*$`)
 )
 
-// values returns what a clause holds of each kind, by the kind's place; nil where it holds none.
+// values returns the values in a clause by the index of their kind in kinds; nil if there are none.
 func values(text string) (out map[int]string) {
 	for i, k := range kinds {
 		if m := k.value.FindString(text); m != "" {
@@ -65,7 +65,7 @@ func another(l, e string) bool {
 	return false
 }
 
-// asserts reports whether a clause says that something is so or will be.
+// asserts reports whether a clause says that something is or will be true.
 func asserts(c *clause) bool {
 	switch c.Mode {
 	case extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, "":
@@ -74,11 +74,11 @@ func asserts(c *clause) bool {
 	return false
 }
 
-// ofSomebody finds what a named person has: "Ruth's study group".
+// ofSomebody matches what a named person has: "Ruth's study group".
 var ofSomebody = lazyregexp.New(`\p{Lu}\pL+['’]s \pL`)
 
-// byValue decides by what two clauses say of one matter: that its value is another one now, that a guess was wrong, or that
-// a thing is no more.
+// byValue decides by two clauses about one thing, and returns the cue: its value changed, a guess was wrong, or the thing is gone.
+// It returns an empty cue if l does not replace e.
 func byValue(l, e *clause, earlier *said, v *vocabulary) string {
 	does := l.do()
 	switch {
@@ -95,7 +95,7 @@ func byValue(l, e *clause, earlier *said, v *vocabulary) string {
 	return ""
 }
 
-// counted reports whether two clauses number what they speak of differently: "the first meeting", "the second meeting".
+// counted reports whether two clauses have different ordinals: "the first meeting", "the second meeting".
 func counted(l, e string) bool {
 	a, b := ordinal.FindString(l), ordinal.FindString(e)
 	return a != "" && b != "" && !strings.EqualFold(a, b)
@@ -103,7 +103,8 @@ func counted(l, e string) bool {
 
 var ordinal = lazyregexp.New(`(?i)\b(?:first|second|third|fourth|fifth|other|previous|former|chapter \d+|room \d+|part \d+|step \d+)\b`)
 
-// shares reports whether two clauses speak of one matter: they have a rare term that is no value, and what they have in common is most of what one of them says besides values.
+// shares reports whether two clauses are about one thing. They share a rare term that is no value, and the weight that they share is most
+// of the weight of one of them, without values.
 func (v *vocabulary) shares(l, e *clause) bool {
 	rare, shared := false, 0.0
 	earlier := e.terms()
@@ -120,7 +121,7 @@ func (v *vocabulary) shares(l, e *clause) bool {
 	return rare && shared >= minShared*most
 }
 
-// beside is the weight of what a clause says besides values.
+// beside returns the weight of a clause's terms without values.
 func (v *vocabulary) beside(c *clause) (sum float64) {
 	for t := range c.terms() {
 		if !isValue(t) {
@@ -133,7 +134,7 @@ func (v *vocabulary) beside(c *clause) (sum float64) {
 // isValue reports whether a term is a number or a date.
 func isValue(t string) bool { return t[0] <= '9' || dated.MatchString(t) }
 
-// within reports whether the rare terms of a phrase, at least one, stand in a clause.
+// within reports whether a clause contains all rare terms of a phrase, of which there must be at least one.
 func (v *vocabulary) within(phrase string, e *clause) bool {
 	n := 0
 	for t := range termsOf(phrase) {
@@ -148,7 +149,7 @@ func (v *vocabulary) within(phrase string, e *clause) bool {
 	return n > 0
 }
 
-// unspecific are terms that many matters have.
+// unspecific are stemmed terms that are about many things.
 var unspecific = words(`even never week weekend day morning evening afternoon night month year hour minut time work home hous flat start end begin move chang meet pay price cost number thing plan call peopl
 	black white red green blue yellow brown grey gray pink orang purpl small big littl larg
 	mum dad mother father sister brother son daughter wife husband friend boss kid child famili`)
