@@ -1,5 +1,5 @@
-// Package explore answers requests about the graph of a partition: its relations, the sources that are linked with one, its
-// entities, and which of them were merged.
+// Package explore answers requests about the graph of a partition: its relations, the sources linked with a source, its entities, and the
+// merges of entities.
 package explore
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Partition is the graph of a class in a sub-tenant, named as it is stored. Class 0 is content.ClassKnowledge.
+// Partition returns the partition of a class and a sub-tenant, by its stored name. Class 0 means content.ClassKnowledge.
 func Partition(op string, class content.Class, sub string) (backend.Partition, error) {
 	class = cmp.Or(class, content.ClassKnowledge)
 	if class != content.ClassKnowledge && class != content.ClassMemory {

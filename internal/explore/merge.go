@@ -17,11 +17,11 @@ import (
 )
 
 const (
-	maxNames  = 1000 // of entities, in one call
+	maxNames  = 1000 // maximum names in one call of Entities
 	maxReason = 1024 // bytes
 )
 
-// Entities looks entities up by name; nil stands for one that the graph lacks, or of which visible sources say nothing.
+// Entities looks up entities by name. A result is nil if the graph has no such entity or visible sources do not mention it.
 func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.LookupRequest) ([]*facts.Entity, error) {
 	part, err := Partition(op, r.Class, sub)
 	if err != nil {
@@ -81,7 +81,7 @@ func Merge(ctx context.Context, op string, ref *workspace.Ref, sub string, r fac
 	return out, mergeError(op, sub, err)
 }
 
-// UndoMerge takes a merge back.
+// UndoMerge undoes a merge.
 func UndoMerge(ctx context.Context, op string, ref *workspace.Ref, sub string, class content.Class, id int64) error {
 	part, err := Partition(op, class, sub)
 	if err != nil {
@@ -93,7 +93,7 @@ func UndoMerge(ctx context.Context, op string, ref *workspace.Ref, sub string, c
 	return mergeError(op, sub, err)
 }
 
-// Merges lists merges by id, those undone too.
+// Merges lists merges by id, including undone ones.
 func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.MergesRequest) ([]facts.Merge, error) {
 	part, err := Partition(op, r.Class, sub)
 	if err != nil {
@@ -150,7 +150,7 @@ func merge(ctx context.Context, ref *workspace.Ref, part backend.Partition, id i
 	return &m, nil
 }
 
-// shown is a merge as users see it.
+// shown returns a merge as users see it.
 func shown(m *backend.Merge) facts.Merge {
 	return facts.Merge{ID: m.Num, Class: content.Class(m.Part.Class), From: item.ShownKey(m.From), Into: item.ShownKey(m.Into), Reason: m.Reason, At: m.At, Undone: m.Undone, Stated: m.Stated}
 }

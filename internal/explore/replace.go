@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Supersede records that the memory by took the place of the memory id.
+// Supersede records that the memory by replaces the memory id.
 func Supersede(ctx context.Context, op string, ref *workspace.Ref, sub, id, by, reason string) error {
 	if err := fault.CheckText(op, "reason", reason, maxReason); err != nil {
 		return err
@@ -23,10 +23,10 @@ func Supersede(ctx context.Context, op string, ref *workspace.Ref, sub, id, by, 
 	return memoryError(op, id, change.Supersede(ctx, ref.Store, memories(sub), id, by, reason))
 }
 
-// maxSuperseded is how many memories one call asks about.
+// maxSuperseded is the maximum number of memories in one call of Superseded.
 const maxSuperseded = 1000
 
-// Superseded tells of memories what took their places, nil where nothing did.
+// Superseded returns, for each memory, what replaced it, or nil if nothing did.
 func Superseded(ctx context.Context, op string, ref *workspace.Ref, sub string, ids []string) ([]*facts.Supersession, error) {
 	if len(ids) > maxSuperseded {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "ids", "%d ids are over the limit of %d", len(ids), maxSuperseded)
@@ -62,7 +62,7 @@ func Superseded(ctx context.Context, op string, ref *workspace.Ref, sub string, 
 	return out, nil
 }
 
-// Restore lets a memory, and what the graph has from it, hold again and returns how much was undone.
+// Restore makes a memory and its graph statements hold again. It returns the number of undone replacements.
 func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string) (int, error) {
 	part := memories(sub)
 	src, n, err := change.Restore(ctx, ref.Store, part, id)
@@ -73,7 +73,7 @@ func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string)
 	return n + revived, memoryError(op, id, err)
 }
 
-// Conflicts lists pairs of memories that could not be decided.
+// Conflicts lists pairs of memories of which the service cannot decide whether one replaces the other.
 func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.ConflictsRequest) ([]facts.Conflict, error) {
 	r.Limit = cmp.Or(r.Limit, 100)
 	if r.Limit < 1 || r.Limit > 1000 {

@@ -10,13 +10,13 @@ import (
 	"github.com/contextmem/contextmem/internal/graph"
 )
 
-// relationPage is how many relations are read at once.
+// relationPage is the number of relations read in one call.
 const relationPage = 2000
 
-// revive takes back that newer statements, of whatever memory, retired those of a version of a memory, and returns how many
-// memories no longer do. It is kept as successions that were undone, and those of before count like it; what is told later
-// may retire the statements again. Statements of one version stay as they are to each other. restored says that successions
-// of the version were undone already.
+// revive makes the statements of a version of a memory hold again that newer statements retired.
+// It returns the number of versions whose statements no longer retire them.
+// It stores this as undone successions; restored says that earlier successions of the version were undone too.
+// Later statements may retire the statements again. Statements of one version still retire each other.
 func revive(ctx context.Context, st backend.Store, src *backend.Source, part backend.Partition, restored bool) (n int, err error) {
 	if restored {
 		if err := graph.MarkRevived(ctx, st); err != nil {
@@ -43,7 +43,7 @@ func revive(ctx context.Context, st backend.Store, src *backend.Source, part bac
 			if err == nil {
 				err = st.UndoSuccession(ctx, num, now)
 			}
-			if errors.Is(err, backend.ErrNotFound) { // one of the two went meanwhile
+			if errors.Is(err, backend.ErrNotFound) { // one of the two versions was deleted meanwhile
 				continue
 			}
 			if err != nil {
