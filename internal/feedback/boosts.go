@@ -14,25 +14,25 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// boostName is the workspace value that holds what feedback taught.
+// boostName is the key of a workspace's opinions in the Store.
 const boostName = "feedback_boosts"
 
 const (
-	boostStep    = .05 // of the best score, for one opinion
-	boostBound   = .15 // most that feedback moves a source, either way
-	boostAnswer  = 2   // a ground truth weighs as much as two ratings
-	boostSources = 3   // of a rated answer, the first ones
+	boostStep    = .05 // effect of one opinion, as a share of the best score
+	boostBound   = .15 // maximum effect of all feedback on a source, up or down
+	boostAnswer  = 2   // weight of a ground truth relative to a rating
+	boostSources = 3   // number of sources of a rated answer, from the first, that the rating counts for
 	boostLimit   = 2000
 	boostWords   = 12
-	boostLike    = .5 // share of the words of both questions that must be the same
+	boostLike    = .5 // minimum share of common words of two questions
 )
 
-// Opinion is what one feedback says of sources, for questions that share most words with the one it is about.
+// Opinion is the effect of one feedback on sources, for questions that share most words with the rated one.
 type Opinion struct {
 	Feedback string             `json:"f"` // id of the feedback
 	Class    uint8              `json:"c"`
 	Subs     []string           `json:"s"`
-	Terms    []string           `json:"t"` // of the question, sorted
+	Terms    []string           `json:"t"` // words of the question, sorted
 	Sources  map[string]float64 `json:"b"` // source id -> weight, positive or negative
 }
 
@@ -41,7 +41,7 @@ type boosts struct {
 	Opinions []Opinion `json:"o"`
 }
 
-// Target is a source that opinions are about.
+// Target is a source that an opinion moves.
 type Target struct {
 	Part backend.Partition
 	ID   string
@@ -59,7 +59,8 @@ func questionTerms(q string) []string {
 	return out[:min(len(out), boostWords)]
 }
 
-// OpinionOf returns what a rating, or the ids of the right sources, say of a recall; false: nothing. rating is 1, -1 or 0.
+// OpinionOf returns the effect of a rating, or of the ids of the right sources, on the sources of a recall.
+// rating is 1, -1 or 0. It returns false if there is no effect.
 func OpinionOf(id string, rating float64, right []string, seen *Recalled) (Opinion, bool) {
 	o := Opinion{Feedback: id, Class: seen.Class, Subs: seen.Subs, Terms: questionTerms(seen.Query), Sources: map[string]float64{}}
 	for _, id := range right {
@@ -82,7 +83,7 @@ func Opinions(ctx context.Context, st backend.Store) ([]Opinion, error) {
 	return decodeOpinions(b)
 }
 
-// decodeOpinions reads the stored form; nil is none.
+// decodeOpinions decodes the stored form; nil holds no opinions.
 func decodeOpinions(b []byte) ([]Opinion, error) {
 	var out boosts
 	if b != nil && json.Unmarshal(b, &out) != nil {
@@ -91,7 +92,7 @@ func decodeOpinions(b []byte) ([]Opinion, error) {
 	return out.Opinions, nil
 }
 
-// Learn adds an opinion. edits is held while what is stored is read, changed and written again.
+// Learn stores an opinion. The mutex edits serializes the changes of one process.
 func Learn(ctx context.Context, st backend.Store, edits *sync.Mutex, o Opinion) error {
 	return change(ctx, st, edits, func(all []Opinion) []Opinion {
 		all = append(all, o)
@@ -99,10 +100,10 @@ func Learn(ctx context.Context, st backend.Store, edits *sync.Mutex, o Opinion) 
 	})
 }
 
-// Forget takes back the opinions of a feedback, and reports whether there were any. edits is as in [Learn].
+// Forget removes the opinions of a feedback and reports whether there were any. edits is as in [Learn].
 func Forget(ctx context.Context, st backend.Store, edits *sync.Mutex, id string) (found bool, err error) {
 	err = change(ctx, st, edits, func(all []Opinion) []Opinion {
-		found = false // by the last try
+		found = false // only the last attempt counts
 		return slices.DeleteFunc(all, func(o Opinion) bool {
 			found = found || o.Feedback == id
 			return o.Feedback == id
@@ -111,7 +112,7 @@ func Forget(ctx context.Context, st backend.Store, edits *sync.Mutex, id string)
 	return found, err
 }
 
-// Erase takes back the opinions that gone says so of, and returns how many. edits is as in [Learn].
+// Erase removes the opinions for which gone returns true, and returns their number. edits is as in [Learn].
 func Erase(ctx context.Context, st backend.Store, edits *sync.Mutex, gone func(o Opinion) bool) (n int, err error) {
 	all, err := Opinions(ctx, st)
 	if err != nil || !slices.ContainsFunc(all, gone) {
@@ -127,7 +128,7 @@ func Erase(ctx context.Context, st backend.Store, edits *sync.Mutex, gone func(o
 }
 
 func change(ctx context.Context, st backend.Store, edits *sync.Mutex, f func([]Opinion) []Opinion) error {
-	edits.Lock() // changes of one process wait here instead of repeating each other's work
+	edits.Lock() // changes of one process wait here, which saves failed attempts
 	defer edits.Unlock()
 	return cas.Retry(ctx, func() error {
 		old, err := st.Get(ctx, boostName)
@@ -149,8 +150,7 @@ func change(ctx context.Context, st backend.Store, edits *sync.Mutex, f func([]O
 // classAll stands for both classes in an opinion.
 const classAll = 9
 
-// Lifts returns what opinions on similar questions say of sources: shares of the best score, from -boostBound to
-// boostBound.
+// Lifts returns the effect of opinions on similar questions on each source, as a share of the best score from -boostBound to boostBound.
 func Lifts(ctx context.Context, st backend.Store, query string) (map[Target]float64, error) {
 	all, err := Opinions(ctx, st)
 	if err != nil || len(all) == 0 {
@@ -180,7 +180,7 @@ func Lifts(ctx context.Context, st backend.Store, query string) (map[Target]floa
 	return sum, nil
 }
 
-// like returns the share of words that a question has in common with that of the opinion.
+// like returns the share of words that a question has in common with the opinion's question.
 func (o *Opinion) like(terms []string) float64 {
 	shared := 0
 	for _, t := range o.Terms {

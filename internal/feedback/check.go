@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Bounds of one record: characters, where nothing else is said.
+// Bounds of one record, in characters unless said otherwise.
 const (
 	maxChars      = 8000
 	maxIDs        = 100
@@ -23,7 +23,7 @@ const (
 	maxSubBytes   = 512
 )
 
-// Complete checks feedback and fills in defaults.
+// Complete checks feedback and fills in defaults. Its errors are of package fault.
 func Complete(op string, f *content.Feedback) error {
 	bad := func(field, format string, args ...any) error {
 		return fault.Fieldf(op, fault.KindInvalid, fault.Feedback, field, format, args...)

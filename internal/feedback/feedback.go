@@ -1,5 +1,5 @@
-// Package feedback keeps opinions on recalls: the records of an organisation, the latest recalls that an opinion may be
-// about, and what opinions teach a tenant.
+// Package feedback keeps opinions on recalls: the feedback records of an organisation, the latest recalls, to which feedback can refer, and
+// the effects of feedback on the ranking of a tenant.
 package feedback
 
 import (
@@ -14,19 +14,19 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// kind is that of the records.
+// kind is the kind of the registry records.
 const kind = "feedback"
 
-// idLayout makes ids that sort by time.
+// idLayout is a time layout whose texts sort by time.
 const idLayout = "20060102150405.000000"
 
-// NewID returns the id of a record that is made at a time.
+// NewID returns an id for a record made at the given time.
 func NewID(at time.Time) string {
 	random := uuid.New()
 	return "fb_" + strings.ReplaceAll(at.Format(idLayout), ".", "") + fmt.Sprintf("_%x", random[:6])
 }
 
-// Write keeps a record of an organisation as JSON.
+// Write stores a record of an organisation as JSON.
 func Write(ctx context.Context, reg backend.Registry, org, id string, record any) error {
 	b, err := json.Marshal(record)
 	if err != nil {
@@ -35,7 +35,7 @@ func Write(ctx context.Context, reg backend.Registry, org, id string, record any
 	return reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kind, Org: org, ID: id, Data: b}}})
 }
 
-// EraseRecords deletes the records of an organisation that gone says so of, and returns how many.
+// EraseRecords deletes the records of an organisation for which gone returns true, and returns their number.
 func EraseRecords[T any](ctx context.Context, reg backend.Registry, org string, gone func(record *T) bool) (n int, err error) {
 	const page = 500
 	for after := ""; ; {

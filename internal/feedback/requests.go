@@ -7,50 +7,50 @@ import (
 	"github.com/google/uuid"
 )
 
-// Bounds of what is remembered: so many recalls, and so many bytes of them. Most take less than 1 KB.
+// Bounds of the remembered recalls: their number and their bytes. Most take less than 1 KB.
 const (
 	rememberedRequests = 10_000
 	rememberedBytes    = 8 << 20
 )
 
-// Recalled is what is remembered of a recall.
+// Recalled holds the parts of a recall that are remembered.
 type Recalled struct {
 	Org, Tenant string
 	Query       string
 	Class       uint8
 	Subs        []string // sub-tenants that were searched
-	Sources     []string // ids that were returned, best first
+	Sources     []string // ids of the returned sources, best first
 }
 
-// Requests remembers the latest recalls, so that feedback can be tied to them. The zero value remembers none yet. It
+// Requests remembers the latest recalls, so that feedback can refer to them. The zero value is empty. It
 // is safe for concurrent use.
 //
-// It is written by every recall and read by few: a ring, which is looked through.
+// Every recall writes to it and few calls read it, so it is a ring buffer with linear search.
 type Requests struct {
 	mu    sync.Mutex
 	ring  []remembered // grows up to rememberedRequests
-	next  int          // place in ring that is written next
-	kept  int          // places before next that hold a recall
-	bytes int          // that the forms of all of ring take
+	next  int          // index in ring of the next write
+	kept  int          // number of entries before next that hold a recall
+	bytes int          // total capacity of the stored forms in ring
 }
 
-// remembered is a recall in its stored form; one text each is little work for the garbage collector.
+// remembered is a recall in its stored form. A single buffer for each saves work of the garbage collector.
 type remembered struct {
 	id     uuid.UUID
-	stored []byte // the next recall of this place is written over it
+	stored []byte // reused by the next recall in this entry
 }
 
-// maxStored is the most that a place keeps for the next recall to be written to.
+// maxStored is the capacity in bytes up to which an entry's buffer is reused.
 const maxStored = 1 << 10
 
-// Add remembers a recall, and forgets the oldest ones beyond the bounds. An id that is no UUID is not remembered, nor is
-// what is over the bounds by itself. Of two recalls with one id the later one counts.
+// Add remembers a recall and forgets the oldest ones beyond the bounds. It ignores ids that are not UUIDs, and recalls that exceed the bounds
+// alone. Of two recalls with one id the later one counts.
 func (l *Requests) Add(id string, r *Recalled) {
 	key, err := uuid.Parse(id)
 	if err != nil {
 		return
 	}
-	var room [maxStored]byte // most take less
+	var room [maxStored]byte // most forms are shorter
 	form := r.encode(room[:0])
 	if len(form) > rememberedBytes {
 		return
@@ -79,7 +79,7 @@ func (l *Requests) Add(id string, r *Recalled) {
 	}
 }
 
-// at returns a recall by its age: 0 is the latest.
+// at returns the recall of the given age; 0 is the latest.
 func (l *Requests) at(age int) *remembered {
 	i := l.next - 1 - age
 	if i < 0 {
@@ -88,7 +88,7 @@ func (l *Requests) at(age int) *remembered {
 	return &l.ring[i]
 }
 
-// Get returns a recall of an organisation; false: it is not remembered.
+// Get returns a recall of an organisation, or false if it is not remembered.
 func (l *Requests) Get(org, id string) (Recalled, bool) {
 	key, err := uuid.Parse(id)
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *Requests) Get(org, id string) (Recalled, bool) {
 	return Recalled{}, false
 }
 
-// encode appends the stored form: the class, then texts and counts of texts.
+// encode appends the stored form: the class, then length-prefixed texts and lists.
 func (r *Recalled) encode(b []byte) []byte {
 	b = append(b, r.Class)
 	for _, s := range [...]string{r.Org, r.Tenant, r.Query} {
@@ -120,7 +120,7 @@ func (r *Recalled) encode(b []byte) []byte {
 	return b
 }
 
-// decode reads what encode wrote.
+// decode decodes the form that encode writes.
 func decode(b []byte) (r Recalled) {
 	r.Class, b = b[0], b[1:]
 	for _, to := range [...]*string{&r.Org, &r.Tenant, &r.Query} {
@@ -137,7 +137,7 @@ func decode(b []byte) (r Recalled) {
 	return r
 }
 
-// appendText appends a text so that readText finds its end.
+// appendText appends a text with its length, for readText.
 func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
