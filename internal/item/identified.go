@@ -5,19 +5,19 @@ import (
 	"strings"
 )
 
-// MaxIdentified bounds the bytes of namespace and identifier of an entity together: backends keep keys of up to 512.
+// MaxIdentified is the maximum length in bytes of namespace and identifier together. Backends store keys of up to 512 bytes.
 const MaxIdentified = 500
 
-// identified begins the key of an entity that has an identifier, and ends its namespace there. No key of a name holds it.
+// identified begins the key of an entity with an identifier, and separates namespace and identifier. Keys of names never contain it.
 const identified = "\x1f"
 
-// IdentifiedKey returns the key of an entity that a supplied graph identifies in a namespace, which holds no unit
-// separator (U+001F). Empty stands for the namespace "default".
+// IdentifiedKey returns the key of an entity that a supplied graph identifies in a namespace.
+// The namespace must not contain a unit separator (U+001F); empty means "default".
 func IdentifiedKey(namespace, identifier string) string {
 	return identified + cmp.Or(namespace, "default") + identified + identifier
 }
 
-// Identified returns what IdentifiedKey made a key of; false: it is that of a name.
+// Identified splits a key that IdentifiedKey made. It returns false for the key of a name.
 func Identified(key string) (namespace, identifier string, ok bool) {
 	rest, ok := strings.CutPrefix(key, identified)
 	if !ok {
@@ -26,7 +26,7 @@ func Identified(key string) (namespace, identifier string, ok bool) {
 	return strings.Cut(rest, identified)
 }
 
-// ShownKey returns a key as users see it: the name that it stands for, else the identifier.
+// ShownKey returns a key as users see it: the identifier if there is one, else the name.
 func ShownKey(key string) string {
 	if _, id, ok := Identified(key); ok {
 		return id

@@ -30,7 +30,7 @@ func (d *Doc) Linked() *ForcefulRelations {
 	return r
 }
 
-// Tags returns the tags under which those who link to a target find the source of r. r may be nil.
+// Tags returns the tags by which the sources that r names find the source of r. r may be nil.
 func (r *ForcefulRelations) Tags() []uint64 {
 	if r == nil {
 		return nil
@@ -49,7 +49,7 @@ func (r *ForcefulRelations) Tags() []uint64 {
 	return tags
 }
 
-// ExternalTag is the tag of the source with an external id at a provider.
+// ExternalTag returns the tag of the source with an external id at a provider.
 func ExternalTag(provider, external string) uint64 {
 	return Tag(LayerApp, "pexternal", provider+"\x00"+external)
 }

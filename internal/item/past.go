@@ -10,15 +10,15 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// MaxPastBytes bounds what is kept of all earlier versions of an item together, in encoded form. The oldest go first.
+// MaxPastBytes bounds the encoded size of all earlier versions of an item together. The oldest are dropped first.
 const MaxPastBytes = 256 << 10
 
-// Version is what an earlier version of an item said. Versions are numbered from 1.
+// Version holds the content and metadata of an earlier version of an item. Versions are numbered from 1.
 type Version struct {
 	N         int             `json:"n"`
-	At        time.Time       `json:"at"` // when it was accepted
-	Until     time.Time       `json:"to"` // when the next was
-	By        string          `json:"by"` // what accepted the next
+	At        time.Time       `json:"at"` // when the version was accepted
+	Until     time.Time       `json:"to"` // when the next version was accepted
+	By        string          `json:"by"` // the operation that made the next version
 	ExpiresAt time.Time       `json:"ex,omitzero"`
 	Title     string          `json:"ti,omitempty"`
 	Kind      string          `json:"ki,omitempty"`
@@ -29,13 +29,13 @@ type Version struct {
 	Size      int64           `json:"si"`
 	Infer     bool            `json:"in,omitempty"`
 	Doc       json.RawMessage `json:"do,omitempty"`
-	Text      *string         `json:"tx,omitempty"` // the original, where it is text
-	Data      []byte          `json:"da,omitempty"` // the original, where it is not
-	Shown     string          `json:"sh,omitempty"` // the extracted text, where that is what readers are shown
+	Text      *string         `json:"tx,omitempty"` // the original, if it is valid UTF-8
+	Data      []byte          `json:"da,omitempty"` // the original, if it is binary
+	Shown     string          `json:"sh,omitempty"` // the extracted text, if readers are shown it instead of the original
 	Lost      bool            `json:"lo,omitempty"` // the original was too large to keep
 }
 
-// Original returns the original of a version that was kept.
+// Original returns the original of a version; nil if it was not kept.
 func (v *Version) Original() []byte {
 	if v.Text != nil {
 		return []byte(*v.Text)
@@ -43,7 +43,7 @@ func (v *Version) Original() []byte {
 	return v.Data
 }
 
-// Readable returns what readers are shown of a version; empty for binary content.
+// Readable returns the text that readers are shown; empty for binary content.
 func (v *Version) Readable() string {
 	if v.Shown == "" && v.Text != nil {
 		return *v.Text
@@ -51,7 +51,8 @@ func (v *Version) Readable() string {
 	return v.Shown
 }
 
-// Keep sets the original of a version, nil for one that is too large, and what readers are shown of it, as far as limits allow.
+// Keep sets the original of a version and the text that readers are shown, as far as the size limits allow.
+// Lost is set if the original is nil or too large.
 func (v *Version) Keep(original []byte, shown string) {
 	v.Text, v.Data, v.Shown, v.Lost = nil, nil, "", false
 	if len(shown) <= MaxPastBytes/2 {
@@ -68,12 +69,12 @@ func (v *Version) Keep(original []byte, shown string) {
 	}
 }
 
-// Expired reports whether a version was to be gone by now.
+// Expired reports whether a version has expired by now.
 func (v *Version) Expired(now time.Time) bool {
 	return !v.ExpiresAt.IsZero() && !v.ExpiresAt.After(now)
 }
 
-// Sees reports whether somebody with the principals may see a version; nil principals see everything.
+// Sees reports whether a caller with the given principals may see a version. Without principals a caller sees everything.
 func (v *Version) Sees(principals []string) (bool, error) {
 	if len(principals) == 0 {
 		return true, nil
@@ -85,19 +86,19 @@ func (v *Version) Sees(principals []string) (bool, error) {
 	return slices.ContainsFunc(doc.ACL, func(p string) bool { return slices.Contains(principals, p) }), nil
 }
 
-// Past is what the stored versions of an item but the newest say.
+// Past holds the stored versions of an item except the newest.
 type Past struct {
 	Newest   int       // number of the newest version
-	Versions []Version // the oldest first
+	Versions []Version // oldest first
 }
 
-// storedPast is a Past as it is stored.
+// storedPast is the stored form of a Past.
 type storedPast struct {
 	Newest   int               `json:"n"`
 	Versions []json.RawMessage `json:"v"`
 }
 
-// DecodePast reads the stored form; nil is the Past of a first version.
+// DecodePast decodes the stored form; nil decodes to the Past of a first version.
 func DecodePast(b []byte) (*Past, error) {
 	p := &Past{Newest: 1}
 	if len(b) == 0 {
@@ -117,7 +118,7 @@ func DecodePast(b []byte) (*Past, error) {
 	return p, nil
 }
 
-// Encode returns the stored form with the newest of the versions, at most keep, and without those that expired by now; nil for a first version.
+// Encode returns the stored form with at most keep versions, the newest ones, and without those expired by now. It is nil for a first version.
 func (p *Past) Encode(keep int, now time.Time) ([]byte, error) {
 	if p.Newest <= 1 {
 		return nil, nil

@@ -7,9 +7,9 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Hidden returns the versions among those of rows that were replaced by one that visible, the filter of what a caller
-// may see, turns away; nil: none. Who may see an item is as its newest version says, from the moment that it is
-// accepted, though search still sees the version before.
+// Hidden returns the versions in rows that were replaced by a version that the caller may not see; nil if there are none.
+// visible is the filter of what the caller may see. The access list of an item's newest version counts as soon as that version is accepted,
+// even while search still finds the version before.
 func Hidden(ctx context.Context, st backend.Read, visible backend.Filter, rows []*backend.Hydrated) (map[int64]bool, error) {
 	if len(visible.All)+len(visible.Not) == 0 {
 		return nil, nil
@@ -33,7 +33,7 @@ func Hidden(ctx context.Context, st backend.Read, visible backend.Filter, rows [
 	return out, nil
 }
 
-// Seen reports of versions of sources whether a caller may see them, as far as known does not say it yet.
+// Seen adds to known whether the caller may see each version of nums. It skips versions that are in known already.
 func Seen(ctx context.Context, st backend.Read, visible backend.Filter, now time.Time, nums []int64, known map[int64]bool) error {
 	var fresh []int64
 	for _, num := range nums {

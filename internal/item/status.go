@@ -5,7 +5,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// StatusOf is the state of a stored item as users see it.
+// StatusOf returns the state of a stored item as users see it.
 func StatusOf(s backend.State) content.Status {
 	switch s {
 	case backend.Queued:

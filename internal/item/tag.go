@@ -17,15 +17,15 @@ const (
 	LayerAdditional = "a"  // document-level metadata
 	LayerField      = "f"  // other fields of a source: kind, url, description, timestamp
 	LayerApp        = "x"  // provider, kind, external id, thread, parent, status
-	LayerLink       = "l"  // what a source's relations name
+	LayerLink       = "l"  // targets of a source's relations
 	LayerACL        = "ac" // a principal that may see the source; "*" when everybody may
 )
 
-// Tag hashes a value that is text.
+// Tag returns the tag of a text value.
 func Tag(layer, field, value string) uint64 { return backend.Tag(layer, field, value) }
 
-// TagValue hashes a JSON scalar; false for null, arrays and objects, which no
-// filter can name. Equal numbers have equal tags however they are written.
+// TagValue returns the tag of a JSON scalar. It returns false for null, arrays and objects, which
+// filters cannot name. Equal numbers have equal tags, however they are written.
 func TagValue(layer, field string, v any) (uint64, bool) {
 	switch x := v.(type) {
 	case string:
@@ -72,12 +72,12 @@ func TagValue(layer, field string, v any) (uint64, bool) {
 	return 0, false
 }
 
-// TitleTag is the tag of a whole title, compared without case.
+// TitleTag returns the tag of a whole title; case does not matter.
 func TitleTag(title string) uint64 {
 	return Tag(LayerTitle, "", strings.ToLower(strings.TrimSpace(title)))
 }
 
-// TitleTags returns the tags of a title: of the whole without case, and of the field; none for an empty title.
+// TitleTags returns the tags of a title: that of TitleTag and that of the title as a field. An empty title has none.
 func TitleTags(title string) []uint64 {
 	if title == "" {
 		return nil
@@ -85,11 +85,11 @@ func TitleTags(title string) []uint64 {
 	return []uint64{TitleTag(title), Tag(LayerField, "title", title)}
 }
 
-// IDTag is the tag of a source id.
+// IDTag returns the tag of a source id.
 func IDTag(id string) uint64 { return backend.IDTag(id) }
 
-// Visible returns the group of tags of which a source must have one so that a
-// caller with the given principals may see it; nil principals see everything.
+// Visible returns a group of tags. A caller with the given principals may see the sources that have
+// at least one of them. Without principals the group is nil, and the caller sees everything.
 func Visible(principals []string) []uint64 {
 	if len(principals) == 0 {
 		return nil
@@ -131,7 +131,7 @@ func Live(f backend.Filter, tags []uint64) bool {
 	return true
 }
 
-// VisibleTo is the filter of what one of the principals may see; nil: everything.
+// VisibleTo returns the filter of what a caller with the given principals may see. Without principals it allows everything.
 func VisibleTo(principals []string) (f backend.Filter) {
 	if g := Visible(principals); g != nil {
 		f.All = append(f.All, g)

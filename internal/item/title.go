@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// ShortTitle is the start of a text, for display where no title was given.
+// ShortTitle returns the start of a text, as a title for items without one.
 func ShortTitle(text string) string {
 	line, cut := TitleLine(text)
 	if cut {
@@ -17,7 +17,7 @@ func ShortTitle(text string) string {
 	return line
 }
 
-// TitleLine returns the part of a text that ShortTitle shows, and reports whether CutSign follows.
+// TitleLine returns the part of a text that ShortTitle shows, and reports whether ShortTitle appends CutSign.
 func TitleLine(text string) (line string, cut bool) {
 	line, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
 	for line != "" && (line[0] == ' ' || line[0] == '#' || line[0] == '>' || line[0] == '*' || line[0] == '-') {
@@ -25,7 +25,7 @@ func TitleLine(text string) (line string, cut bool) {
 	}
 	line = strings.TrimSpace(line)
 	if len(line) <= maxTitle {
-		return line, false // it has no more characters than bytes
+		return line, false // a text has at most as many characters as bytes
 	}
 	n := 0 // characters
 	for n+8 <= maxTitle && ascii(line[n:n+8]) {
@@ -48,15 +48,15 @@ func TitleLine(text string) (line string, cut bool) {
 	return line, false
 }
 
-// ascii reports whether eight bytes are of ASCII.
+// ascii reports whether the first eight bytes are ASCII.
 func ascii(s string) bool {
 	return s[0]|s[1]|s[2]|s[3]|s[4]|s[5]|s[6]|s[7] < utf8.RuneSelf
 }
 
-// CutSign stands where a title was cut.
+// CutSign marks the end of a shortened title.
 const CutSign = "…"
 
-// maxTitle is how many characters a title made of a text has at most.
+// maxTitle is the maximum number of characters of a title made from a text.
 const maxTitle = 60
 
 // Expired reports whether a source has expired by now.

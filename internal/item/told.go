@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Told is when a memory was told: its own time, or when it was accepted.
+// Told returns when a memory was told: its own time, or else when it was accepted.
 func Told(src *backend.Source) time.Time {
 	if src.Time.IsZero() {
 		return src.CreatedAt
