@@ -14,8 +14,8 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// EncodeMap returns the compact JSON of a metadata map, with the request's map
-// under it, or nil when there is nothing.
+// EncodeMap merges base and own, where own wins, and returns the map with its compact JSON,
+// or nil if both are empty. It fails if the JSON is larger than limit bytes.
 func EncodeMap(op, field string, base, own map[string]any, limit int) (map[string]any, []byte, error) {
 	m := own
 	if len(base) > 0 {
@@ -41,7 +41,7 @@ func EncodeMap(op, field string, base, own map[string]any, limit int) (map[strin
 	if len(b) > limit {
 		return nil, nil, fault.Fieldf(op, fault.KindInvalid, "", field, "%d bytes of compact JSON are over the maximum of %d%s", len(b), limit, bytesPerKey(m))
 	}
-	if !plain { // so that schema and filters see what is stored
+	if !plain { // schema and filters have to see the stored values
 		if m, err = DecodeMap(b); err != nil {
 			return nil, nil, fault.Fieldf(op, fault.KindInvalid, "", field, "can't be written as JSON")
 		}
@@ -54,8 +54,8 @@ func EncodeMap(op, field string, base, own map[string]any, limit int) (map[strin
 
 const maxJSONDepth = 100
 
-// plainJSON tells whether v consists of the types that JSON decodes to and integers;
-// why says what can't be stored of it.
+// plainJSON reports whether v consists of integers and the types that JSON decodes to.
+// why says why v cannot be stored; empty if it can.
 func plainJSON(v any, depth int) (plain bool, why string) {
 	if depth > maxJSONDepth {
 		return false, fmt.Sprintf("is nested over %d levels deep", maxJSONDepth)
@@ -104,7 +104,7 @@ func plainJSON(v any, depth int) (plain bool, why string) {
 	return false, ""
 }
 
-// bytesPerKey lists the largest members of a map that is too large.
+// bytesPerKey lists the largest members of a map, for the error about a map that is too large.
 func bytesPerKey(m map[string]any) string {
 	size := map[string]int{}
 	for k, v := range m {
@@ -120,7 +120,7 @@ func bytesPerKey(m map[string]any) string {
 	return " (bytes by key: " + strings.Join(parts, ", ") + ")"
 }
 
-// CompactJSON returns v as JSON without spaces and without escapes for HTML.
+// CompactJSON returns v as JSON without white space and without HTML escapes.
 func CompactJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -131,7 +131,7 @@ func CompactJSON(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// DecodeMap reads a stored metadata map; numbers keep their text, nil is nil.
+// DecodeMap decodes a stored metadata map. Numbers keep their text; empty input decodes to nil.
 func DecodeMap(b []byte) (map[string]any, error) {
 	if len(b) == 0 {
 		return nil, nil

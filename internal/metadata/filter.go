@@ -12,13 +12,13 @@ import (
 
 // Limits of filters.
 const (
-	maxFilterBytes  = 65536 // of their compact JSON
-	maxFilterValues = 500   // of one list
+	maxFilterBytes  = 65536 // bytes of the compact JSON of a filter
+	maxFilterValues = 500   // values in one list
 )
 
 // Filter turns conditions into tags. lists allows a list of values, of which one
-// has to match. Fields that can't be filtered on are left out and reported, or
-// refused when the caller asked for that.
+// has to match. Fields that cannot be filtered on are left out with a warning, or
+// refused if f is strict.
 func Filter(op string, schema []content.Field, f content.Filters, lists bool) (backend.Filter, []fault.Warning, error) {
 	var out backend.Filter
 	var warnings []fault.Warning
@@ -88,7 +88,7 @@ func Filter(op string, schema []content.Field, f content.Filters, lists bool) (b
 	return out, warnings, nil
 }
 
-// SortedKeys returns the keys of m in order.
+// SortedKeys returns the keys of m, sorted.
 func SortedKeys(m map[string]any) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Missing returns the fields that are wanted of a schema and not there. fault.ErrConflict when one is there with another type.
+// Missing returns the fields of want that schema lacks. It returns fault.ErrConflict if schema has one of them with another type.
 func Missing(op string, schema, want []content.Field) (missing []content.Field, err error) {
 	for _, f := range want {
 		have := FindField(schema, f.Name)

@@ -1,5 +1,5 @@
-// Package metadata knows the metadata of items: the schema of a tenant, checks against it, the tags that filters match on,
-// and the times and sessions that metadata name.
+// Package metadata handles the metadata of items: the schema of a tenant, checks against the schema, the tags that filters match, and the
+// times and sessions that metadata name.
 package metadata
 
 import (
@@ -22,20 +22,20 @@ const (
 	defaultVarcharLen = 1024
 )
 
-// friendlyTypes are the lower-case names that the API accepts beside the exact ones.
+// friendlyTypes maps the lower-case type names that the API also accepts to the types.
 var friendlyTypes = map[string]content.DataType{
 	"string": content.Varchar, "integer": content.Int64, "float": content.Float, "boolean": content.Bool, "object": content.JSON,
 }
 
 var fieldName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// ReservedNames is the union of the names that the published service refuses (behaviour 3).
+// ReservedNames are all field names that the published service refuses (behaviour 3).
 var ReservedNames = []string{"id", "source_id", "source_title", "source_url", "source_type", "source_collection",
 	"source_owner", "source_collaborator", "source_upload_time", "source_last_updated_time", "chunk_id", "chunk_uuid",
 	"chunk_content", "metadata", "document_metadata", "additional_metadata", "base_metadata", "layout", "description"}
 
-// CompleteSchema fills defaults and checks that added fields fit beside existing ones; list names
-// the added ones in errors.
+// CompleteSchema fills in defaults and checks that the added fields are compatible with the existing ones.
+// list is the name of the added fields in errors.
 func CompleteSchema(op, list string, existing, added []content.Field) ([]content.Field, error) {
 	bad := func(i int, member string, kind fault.Kind, format string, args ...any) error {
 		return fault.Fieldf(op, kind, fault.Schema, fmt.Sprintf("%s[%d].%s", list, i, member), format, args...)
@@ -122,7 +122,7 @@ func FindField(schema []content.Field, name string) *content.Field {
 	return nil
 }
 
-// checkValue tells whether v, decoded from JSON or given by a Go caller, fits the field.
+// checkValue returns an error if v, decoded from JSON or given by a Go caller, does not fit the field.
 func checkValue(f *content.Field, v any) error {
 	if v == nil {
 		if f.Required {
@@ -186,8 +186,8 @@ func checkValue(f *content.Field, v any) error {
 }
 
 // Check checks the tenant-level metadata of an item against the schema.
-// partial leaves out the check of required fields, for edits. Without a schema
-// anything goes.
+// partial skips the check of required fields, for edits. An empty schema
+// allows everything.
 func Check(op, field string, schema []content.Field, m map[string]any, partial bool) error {
 	if len(schema) == 0 {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Declared is the part of metadata that a schema knows; without a schema that is all.
+// Declared returns the part of metadata that the schema declares. An empty schema declares everything.
 func Declared(schema []content.Field, meta map[string]any) map[string]any {
 	if len(schema) == 0 {
 		return meta
@@ -22,7 +22,7 @@ func Declared(schema []content.Field, meta map[string]any) map[string]any {
 	return out
 }
 
-// Embedded returns the values of metadata fields that join the searches.
+// Embedded returns the values of metadata fields that are searched: by vectors (dense) and by keywords (sparse).
 func Embedded(schema []content.Field, meta map[string]any) (dense, sparse []string) {
 	for _, f := range schema {
 		v, _ := meta[f.Name].(string)
@@ -39,15 +39,15 @@ func Embedded(schema []content.Field, meta map[string]any) (dense, sparse []stri
 	return dense, sparse
 }
 
-// Tags is everything that filters can match a source on.
+// Tags returns all tags of a source that filters can match.
 func Tags(src backend.Source, doc *item.Doc, meta, add map[string]any) []uint64 {
 	tags := []uint64{item.IDTag(src.ID)}
 	tags = append(tags, item.TitleTags(src.Title)...)
-	if !doc.NamedTitle && src.Filename != src.Title { // the document has a title of its own
+	if !doc.NamedTitle && src.Filename != src.Title { // the document has its own title
 		tags = append(tags, item.TitleTags(src.Filename)...)
 	}
 	layer := func(layer string, m map[string]any) {
-		for k, v := range m { // their number is bounded by the size of the map
+		for k, v := range m { // no bound needed: the size of the map bounds their number
 			if t, ok := item.TagValue(layer, k, v); ok {
 				tags = append(tags, t)
 			}

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// JSONType names the JSON type of a decoded value, for errors.
+// JSONType returns the name of the JSON type of a decoded value, for errors.
 func JSONType(v any) string {
 	switch v.(type) {
 	case nil:
@@ -26,7 +26,7 @@ func JSONType(v any) string {
 	}
 }
 
-// AsFloat returns a number that JSON or a Go caller gave; ok is false for what is no finite number.
+// AsFloat converts a number from JSON or a Go caller. ok is false unless v is a finite number.
 func AsFloat(v any) (float64, bool) {
 	switch n := v.(type) {
 	case json.Number:
@@ -41,7 +41,7 @@ func AsFloat(v any) (float64, bool) {
 	return float64(n), ok
 }
 
-// AsInteger returns a number that JSON or a Go caller gave; ok is false for what is no whole number, or one beyond 64 bits.
+// AsInteger converts a number from JSON or a Go caller. ok is false unless v is a whole number of at most 64 bits.
 func AsInteger(v any) (int64, bool) {
 	switch n := v.(type) {
 	case json.Number:

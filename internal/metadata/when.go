@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// timeKeys are metadata keys that tell when something was said or written, in
-// order of preference, compared in lower case.
+// timeKeys are metadata keys that say when something was said or written, in
+// order of preference. They are compared in lower case.
 var timeKeys = []string{"timestamp", "time", "datetime", "date_time", "date", "observation_date", "observed_at", "created_at", "session_time", "session_date", "sent_at", "published_at", "updated_at"}
 
-// sessionKeys are metadata keys that tie memories of one conversation together.
+// sessionKeys are metadata keys that identify a conversation.
 var sessionKeys = []string{"session_id", "session", "conversation_id", "conversation", "thread_id", "chat_id"}
 
-// timeLayouts are the forms of time that are understood, beside epoch seconds.
+// timeLayouts are the accepted time formats, in addition to epoch seconds.
 var timeLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999 -0700 MST",
 	"2006-01-02 15:04:05.999999999", "2006-01-02 15:04", "2006-01-02", "2006/01/02 15:04:05", "2006/01/02", "2006/01/02 (Mon) 15:04", "20060102",
@@ -24,13 +24,13 @@ var timeLayouts = []string{
 	"1/2/2006", "1/2/2006 15:04", "1/2/2006 3:04 PM", "2.1.2006", "2.1.2006 15:04", "January 2006", "2006-01",
 }
 
-// ParseTime reads a time in one of the usual forms, in UTC.
+// ParseTime parses a time in a common format and returns it in UTC.
 func ParseTime(s string) (time.Time, bool) {
 	t, ok := parseTime(s)
 	return t.UTC(), ok
 }
 
-// parseTime is ParseTime in the zone that the text names, UTC where it names none.
+// parseTime is like ParseTime, but keeps the time zone of the text. Without one the time is in UTC.
 func parseTime(s string) (time.Time, bool) {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) < 6 || len(s) > 64 {
@@ -54,7 +54,7 @@ func parseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Time returns the time that the first of the maps names under a usual key, in the zone that it names; zero where none does.
+// Time returns the first time that maps name under one of timeKeys, in its own time zone; zero if there is none.
 func Time(maps ...map[string]any) time.Time {
 	for _, key := range timeKeys {
 		for _, m := range maps {
@@ -82,7 +82,7 @@ func Time(maps ...map[string]any) time.Time {
 	return time.Time{}
 }
 
-// Session returns the conversation that the first of the maps names under a usual key, empty where none does.
+// Session returns the first conversation that maps name under one of sessionKeys; empty if there is none.
 func Session(maps ...map[string]any) string {
 	for _, key := range sessionKeys {
 		for _, m := range maps {
