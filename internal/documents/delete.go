@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Delete removes items of a sub-tenant, named as it is stored.
+// Delete deletes items of a sub-tenant, given by its stored name.
 func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.DeleteItemsRequest) (*content.DeleteItemsResult, error) {
 	if len(r.IDs) == 0 {
 		return nil, fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
@@ -55,7 +55,7 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 	return out, nil
 }
 
-// DeleteSub removes everything of a sub-tenant, named as it is stored; fault.ErrNotFound when it holds nothing.
+// DeleteSub deletes all items of a sub-tenant, given by its stored name. It returns fault.ErrNotFound if there are none.
 func (e *Engine) DeleteSub(ctx context.Context, op string, ref *workspace.Ref, sub string) error {
 	for total := 0; ; {
 		n, err := ref.Store.DeleteSub(ctx, sub, 5000)

@@ -8,12 +8,12 @@ import (
 	"github.com/contextmem/contextmem/internal/chunk"
 )
 
-// maxDifference bounds the sentences of one text times those of the other that are compared in full, without those that both
-// begin or end with. Beyond it they count as replaced.
+// maxDifference bounds the product of the sentence counts of two texts that are compared in full. Sentences that both texts begin or end
+// with do not count. Beyond the bound all other sentences count as replaced.
 const maxDifference = 4 << 20
 
-// Differences returns what makes one text of another, sentence by sentence: the runs of the longest sequence of sentences that both have in common, and of those
-// that are only in one of them, removed before added. Nil when either is empty.
+// Differences returns how before becomes after, as runs of sentences: those that both texts have in common, and those in only one of them.
+// Removed sentences come before added ones. It returns nil if one of the texts is empty.
 func Differences(before, after string) []content.Difference {
 	if before == "" || after == "" {
 		return nil
@@ -53,7 +53,7 @@ func Differences(before, after string) []content.Difference {
 	return d.out
 }
 
-// difference joins sentences to runs.
+// difference joins sentences of one kind into runs.
 type difference struct{ out []content.Difference }
 
 func (d *difference) add(kind content.DifferenceKind, s string) {
@@ -64,10 +64,10 @@ func (d *difference) add(kind content.DifferenceKind, s string) {
 	d.out = append(d.out, content.Difference{Kind: kind, Text: s})
 }
 
-// pairing is a sentence of each text, -1 for none.
+// pairing is a pair of sentence indices; -1 means that a text has no counterpart.
 type pairing struct{ a, b int }
 
-// align pairs the sentences of the longest common subsequence; the others stand alone, between two pairs those of a first.
+// align pairs the sentences of the longest common subsequence. Between two pairs, the unpaired sentences of a come first.
 func align(a, b []string) (out []pairing) {
 	if len(a)*len(b) > maxDifference {
 		for i := range a {
@@ -79,7 +79,7 @@ func align(a, b []string) (out []pairing) {
 		return out
 	}
 	w := len(b) + 1
-	common := make([]int32, (len(a)+1)*w) // of a[i:] and b[j:]
+	common := make([]int32, (len(a)+1)*w) // length of the longest common subsequence of a[i:] and b[j:]
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			if a[i] == b[j] {
@@ -106,7 +106,7 @@ func align(a, b []string) (out []pairing) {
 	return slices.Clip(out)
 }
 
-// sentences returns the sentences of a text, each with the white space behind it; together they are the text.
+// sentences splits a text into sentences, each with the white space behind it. Joined they are the text again.
 func sentences(text string) (out []string) {
 	from := 0
 	for start, end := range chunk.Sentences(text) {
@@ -114,7 +114,7 @@ func sentences(text string) (out []string) {
 			out[len(out)-1] += text[from:start]
 			from = start
 		}
-		out = append(out, text[from:end]) // the first with the white space before it
+		out = append(out, text[from:end]) // the first sentence also has the white space before it
 		from = end
 	}
 	if len(out) == 0 {

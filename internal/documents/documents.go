@@ -1,4 +1,4 @@
-// Package documents reads items back: their originals, pages of them, their states; and deletes them.
+// Package documents reads and deletes stored items: originals, lists, states, versions and sessions.
 package documents
 
 import (
@@ -8,9 +8,9 @@ import (
 
 // Engine reads and deletes items. It is safe for concurrent use.
 type Engine struct {
-	// Presign returns a URL that serves a version of a workspace until a time.
+	// Presign returns a URL that serves a version of a workspace until the given time.
 	Presign func(uid string, num int64, until time.Time) string
-	// Deleted says that items of a workspace are gone.
+	// Deleted is called after items of a workspace were deleted.
 	Deleted func(uid string)
 	Logger  *slog.Logger
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Fetch returns the original of an item of a sub-tenant, named as it is stored.
+// Fetch returns the original of an item in a sub-tenant, given by its stored name.
 func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.FetchRequest) (*content.Fetched, error) {
 	if r.Mode == "" {
 		r.Mode = content.FetchContent
@@ -55,17 +55,17 @@ func (e *Engine) Fetch(ctx context.Context, op string, ref *workspace.Ref, sub s
 	return f, nil
 }
 
-// Show is what Load puts into content.Fetched.Text.
+// Show says which text Load returns in content.Fetched.Text.
 type Show uint8
 
 // The values of Show.
 const (
-	ShowOriginal Show = iota // the original, of text kinds
-	ShowText                 // the extracted text where that is what people read
-	ShowAllText              // so, and that of binary content of any kind
+	ShowOriginal Show = iota // the original, if it is text
+	ShowText                 // the extracted text if readers are shown it, else the original
+	ShowAllText              // as ShowText, and the extracted text of all binary content
 )
 
-// Load reads a version, with its content where that is asked for.
+// Load reads a version, with its content if withContent is set.
 func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Source, withContent bool, show Show) (*content.Fetched, error) {
 	class := content.Class(src.Part.Class)
 	f := &content.Fetched{ID: src.ID, Class: class, ContentType: src.MediaType, SizeBytes: src.SizeBytes, Filename: src.Filename, Title: src.Title, Status: item.StatusOf(src.State)}
@@ -112,7 +112,7 @@ func Load(ctx context.Context, op string, sp *workspace.Space, src *backend.Sour
 	return f, nil
 }
 
-// Reading says what a model was asked about an item, nil for nothing, and which instructions were not honoured.
+// Reading returns the model usage for an item, nil if there was none, and a warning for each instruction that was not followed.
 func Reading(ctx context.Context, sp *workspace.Space, src *backend.Source) (*content.ModelUsage, []fault.Warning, error) {
 	b, err := sp.Store.Content(ctx, src.Num, backend.Usage)
 	if errors.Is(err, backend.ErrNotFound) {
@@ -132,7 +132,7 @@ func Reading(ctx context.Context, sp *workspace.Space, src *backend.Source) (*co
 	return (*content.ModelUsage)(r.Usage), warnings, nil
 }
 
-// isText reports whether a source's original is text that can be shown as it is.
+// isText reports whether a source's original is text that can be shown unchanged.
 func isText(src *backend.Source, data []byte) bool {
 	if src.Part.Class == backend.Memory {
 		return true
@@ -140,7 +140,7 @@ func isText(src *backend.Source, data []byte) bool {
 	return looksLikeText(data)
 }
 
-// looksLikeText reports whether bytes are text to show as such: UTF-8 without control characters.
+// looksLikeText reports whether bytes look like text: UTF-8 without control characters.
 func looksLikeText(data []byte) bool {
 	head := data[:min(len(data), 8192)]
 	for _, c := range head {
@@ -151,7 +151,7 @@ func looksLikeText(data []byte) bool {
 	return utf8.Valid(data) && !strings.HasPrefix(string(head[:min(len(head), 5)]), "%PDF-")
 }
 
-// sniffType finds a media type from a name, else from the content.
+// sniffType returns the media type by the name's extension, else by the content.
 func sniffType(name string, data []byte) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".md", ".markdown":

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// History returns the versions of an item of a sub-tenant, named as it is stored.
+// History returns the versions of an item in a sub-tenant, given by its stored name.
 func History(ctx context.Context, sp *workspace.Space, sub string, r content.HistoryRequest) (*content.History, error) {
 	const op = "history"
 	for {
@@ -23,7 +23,7 @@ func History(ctx context.Context, sp *workspace.Space, sub string, r content.His
 	}
 }
 
-// history reads the versions once; [backend.ErrConflict] when the newest was replaced meanwhile.
+// history reads the versions once. It returns [backend.ErrConflict] if the newest version was replaced meanwhile.
 func history(ctx context.Context, op string, sp *workspace.Space, sub string, r content.HistoryRequest) (*content.History, error) {
 	src, err := sp.Find(ctx, op, sub, r.Class, r.ID, r.Principals)
 	if err != nil {

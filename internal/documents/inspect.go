@@ -19,7 +19,7 @@ const (
 	maxInspectChunks = 200
 )
 
-// Inspect returns what is stored of an item of a sub-tenant, named as it is stored.
+// Inspect returns the stored data of an item in a sub-tenant, given by its stored name.
 func (e *Engine) Inspect(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.InspectRequest) (*content.Inspection, error) {
 	r.Limit = cmp.Or(r.Limit, inspectChunks)
 	if r.Limit < 1 || r.Limit > maxInspectChunks {
@@ -45,7 +45,7 @@ func (e *Engine) Inspect(ctx context.Context, op string, ref *workspace.Ref, sub
 		if err != nil {
 			return nil, workspace.SourceError(op, class, src.ID, err)
 		}
-		visible := item.Visible(r.Principals) // the access list of an older version may be another
+		visible := item.Visible(r.Principals) // an older version may have another access list
 		if old := older[0]; old != nil && !item.Expired(old, time.Now()) && (visible == nil || item.Live(backend.Filter{All: [][]uint64{visible}}, old.Tags)) {
 			found = old
 			out.Versions = append(out.Versions, version(old, true))

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// states are the stored forms of states; nil for none.
+// states converts a list of states to their stored forms; nil for an empty list.
 func states(op string, list []content.Status) (out []backend.State, err error) {
 	for _, s := range list {
 		n := len(out)
@@ -30,7 +30,7 @@ func states(op string, list []content.Status) (out []backend.State, err error) {
 	return out, nil
 }
 
-// List returns a page of the items of a sub-tenant, named as it is stored.
+// List returns a page of the items in a sub-tenant, given by its stored name.
 func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.ListRequest) (*content.SourcePage, error) {
 	if r.Class == 0 {
 		r.Class = content.ClassKnowledge
@@ -77,7 +77,7 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 		filter.All = append(filter.All, g)
 	}
 	q := backend.ListQuery{Part: backend.Partition{Class: backend.Class(r.Class), Sub: sub}, IDs: r.IDs, States: states, Filter: filter,
-		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize + 1, Now: time.Now()} // one more, to see whether others follow
+		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize + 1, Now: time.Now()} // one more than the page, to see whether others follow
 	switch {
 	case r.Before != "":
 		q.Ahead = place
@@ -104,7 +104,7 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 		if r.Content || r.Class == content.ClassMemory {
 			f, err := Load(ctx, op, ref.Space, src, true, ShowAllText)
 			if errors.Is(err, fault.ErrNotFound) {
-				continue // deleted since it was listed
+				continue // deleted after it was listed
 			}
 			if errors.Is(err, backend.ErrCorrupt) {
 				damaged++

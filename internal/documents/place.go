@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// placeOf reads the cursor of a request; nil: it has none.
+// placeOf decodes the cursor of a request; nil if the request has none.
 func placeOf(op string, r *content.ListRequest) (*backend.ListPlace, error) {
 	field, cursor := "After", r.After
 	if r.Before != "" {
@@ -45,8 +45,8 @@ func cursorOf(src *backend.Source) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(at + " " + src.ID))
 }
 
-// cursors sets those of a page. more reports whether there are more sources than the page shows: it drops the one that was read to find that
-// out, and returns the others.
+// cursors sets the cursors of a page and returns the sources that the page shows.
+// srcs may hold one source more than the page size, which it drops; more reports whether there are further sources.
 func cursors(p *content.SourcePage, r *content.ListRequest, srcs []*backend.Source, more bool) []*backend.Source {
 	back := r.Before != ""
 	if over := len(srcs) - r.PageSize; over > 0 {

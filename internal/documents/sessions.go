@@ -16,7 +16,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// limited completes the size of a page.
+// limited checks the size of a page and fills in the default.
 func limited(op string, limit int) (int, error) {
 	limit = cmp.Or(limit, 100)
 	if limit < 1 || limit > 1000 {
@@ -25,7 +25,7 @@ func limited(op string, limit int) (int, error) {
 	return limit, nil
 }
 
-// Sessions returns a page of the named sessions of a sub-tenant, named as it is stored.
+// Sessions returns a page of the named sessions in a sub-tenant, given by its stored name.
 func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.SessionsRequest) (*content.SessionPage, error) {
 	const op = "sessions"
 	limit, err := limited(op, r.Limit)
@@ -62,10 +62,10 @@ func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 	}
 }
 
-// sessionBatch is how many memories of a session are looked at together.
+// sessionBatch is the number of memories of a session read in one call.
 const sessionBatch = 500
 
-// seenSession describes a session by its visible memories.
+// seenSession describes a session by the memories that the caller may see.
 func seenSession(ctx context.Context, sp *workspace.Space, part backend.Partition, name string, visible backend.Filter, now time.Time) (content.Session, error) {
 	out := content.Session{Name: name}
 	q := backend.SessionQuery{Part: part, Session: name, Limit: sessionBatch, Now: now}
@@ -95,10 +95,10 @@ func seenSession(ctx context.Context, sp *workspace.Space, part backend.Partitio
 	}
 }
 
-// place is where a page of messages begins: at a message of a memory.
+// place is the start of a page of messages: a message of a memory.
 type place struct {
-	micros, num int64 // of the memory
-	next        int   // message
+	micros, num int64 // time and number of the memory
+	next        int   // index of the message in the memory
 	timed       bool  // the memory has a time
 }
 
@@ -148,7 +148,7 @@ func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 			}
 			said, err := messagesOf(ctx, sp, src)
 			if errors.Is(err, backend.ErrNotFound) {
-				continue // deleted since it was listed
+				continue // deleted after it was listed
 			}
 			if err != nil {
 				return nil, workspace.SourceError(op, content.ClassMemory, src.ID, err)
@@ -172,7 +172,7 @@ func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 	}
 }
 
-// messagesOf returns the messages of a memory; of one that is no conversation its text.
+// messagesOf returns the messages of a memory. The text of a memory that is no conversation is a single message.
 func messagesOf(ctx context.Context, sp *workspace.Space, src *backend.Source) ([]content.SessionMessage, error) {
 	doc, err := item.Decode(src.Doc)
 	if err != nil {
@@ -200,10 +200,10 @@ func messagesOf(ctx context.Context, sp *workspace.Space, src *backend.Source) (
 	return out, nil
 }
 
-// deleteBatch is how many items DeleteMatching removes in one transaction.
+// deleteBatch is the number of items that DeleteMatching deletes in one transaction.
 const deleteBatch = 500
 
-// DeleteMatching removes all items that a filter and a session name, and returns how many.
+// DeleteMatching deletes all items that match a filter and a session, and returns their number.
 func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub string, r content.Matching) (int, error) {
 	const op = "delete"
 	r.Class = cmp.Or(r.Class, content.ClassMemory)
@@ -214,7 +214,7 @@ func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub str
 	case !filters && r.Session == "":
 		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Filters", "or a session is required")
 	}
-	r.Filters.Strict = true // a condition that was ignored would delete what nobody named
+	r.Filters.Strict = true // an ignored condition would delete items that the caller did not name
 	filter, _, err := metadata.Filter(op, ref.Record.Data.Schema, r.Filters, true)
 	if err != nil {
 		return 0, err

@@ -13,10 +13,10 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// instructed stands in the record of an item that came with custom instructions.
+// instructed occurs in the record of every item with custom instructions.
 var instructed = []byte(`"ci":`)
 
-// Statuses reports items of a sub-tenant, named as it is stored, by id, in the order asked.
+// Statuses returns the states of items in a sub-tenant, given by its stored name, in the order of ids.
 func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, ids []string) ([]content.ItemStatus, error) {
 	out := make([]content.ItemStatus, len(ids))
 	newest := make([]int64, len(ids))
@@ -61,7 +61,7 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 	return out, nil
 }
 
-// servesOlder reports whether recall still finds the version before a source.
+// servesOlder reports whether recall still finds the version before src.
 func servesOlder(ctx context.Context, sp *workspace.Space, src *backend.Source) (bool, error) {
 	if src.Older == 0 {
 		return false, nil
@@ -70,7 +70,7 @@ func servesOlder(ctx context.Context, sp *workspace.Space, src *backend.Source) 
 	return err == nil && older[0] != nil && !item.Expired(older[0], time.Now()), err
 }
 
-// elsewhere says whether an id exists in other sub-tenants, without naming its content.
+// elsewhere says whether other sub-tenants have an item with the id, without revealing its content.
 func elsewhere(ctx context.Context, sp *workspace.Space, sub, id string) (string, error) {
 	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
 		subs, err := sp.Store.FindSubs(ctx, class, id)

@@ -11,12 +11,12 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Gone is the error of a version that is no longer there.
+// Gone returns the error for a version that no longer exists.
 func Gone(op string) error {
 	return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.File, Err: errors.New("file not found")}
 }
 
-// LoadVersion reads a version as it was put in; see Load.
+// LoadVersion reads a version with its original content; see Load.
 func LoadVersion(ctx context.Context, op string, sp *workspace.Space, num int64) (*content.Fetched, error) {
 	srcs, err := sp.Store.SourcesByNum(ctx, []int64{num})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Watch calls f with each new state of items of a sub-tenant, named as it is stored, and with how many of them are final, until all
-// are. States that last less than a call of f may be left out. A panic of f is an error.
+// Watch calls f with each new state of items in a sub-tenant, given by its stored name, and with the number of items in a final state.
+// It returns when all are final. It may miss states that last less than a call of f. A panic of f is returned as an error.
 func Watch(ctx context.Context, op string, sp *workspace.Space, sub string, ids []string, f func(st content.ItemStatus, done int)) error {
 	open, done := slices.Clone(ids), 0
 	last := make(map[string]content.ItemStatus, len(ids))
