@@ -2,8 +2,8 @@ package access
 
 import "context"
 
-// Beside calls f with the files that belong into a backup beside the registry: the key, where it is kept in a file.
-// No rotation runs meanwhile, so that the key fits a registry that f copies.
+// Beside calls f with the files that a backup needs in addition to the registry: the key, if a file holds it.
+// No rotation runs during the call, so that the key fits a registry that f copies.
 func (s *Secrets) Beside(ctx context.Context, f func(files map[string][]byte) error) error {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
@@ -20,8 +20,8 @@ func (s *Secrets) Beside(ctx context.Context, f func(files map[string][]byte) er
 	return f(files)
 }
 
-// Copied calls f with the files that belong beside a copy of the registry in a directory: the key, where the registry keeps it. The caller makes sure that no
-// process rotates the key meanwhile.
+// Copied calls f with the files that a copy of the registry in a directory needs: the key, if the registry holds it.
+// The caller makes sure that no process rotates the key during the call.
 func (s *Secrets) Copied(ctx context.Context, f func(files map[string][]byte) error) error {
 	if err := s.follow(ctx); err != nil {
 		return err

@@ -22,8 +22,8 @@ import (
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
-// Kinds of registry records for keys. A key is found by its id under kindKey (no
-// organisation: the caller does not know it yet), and listed under kindOrgKey.
+// Kinds of registry records for keys. A key is stored by its id under kindKey, without
+// organisation, because the caller of Verify does not know it yet. Under kindOrgKey it is listed.
 const (
 	kindKey    = "key"
 	kindOrgKey = "orgkey"
@@ -46,25 +46,25 @@ type storedKey struct {
 
 var keyPrefix = regexp.MustCompile(`^[A-Za-z0-9_]{1,16}$`)
 
-// CheckPrefix reports whether a key's text may begin with prefix: 1 to 16 letters, digits or _.
+// CheckPrefix reports whether prefix is allowed in the text of a key: 1 to 16 letters, digits or _.
 func CheckPrefix(prefix string) bool { return keyPrefix.MatchString(prefix) }
 
-// Keys are the API keys of a deployment. They are safe for concurrent use.
+// Keys manages the API keys of a deployment. It is safe for concurrent use.
 type Keys struct {
 	reg   backend.Registry
-	cache *readcache.Cache[string, storedKey] // of keys that exist
+	cache *readcache.Cache[string, storedKey] // existing keys only
 	uses  *uses
 }
 
-// NewKeys returns the keys that the registry holds.
+// NewKeys returns the keys in a registry.
 func NewKeys(reg backend.Registry) *Keys {
 	return &Keys{reg: reg, cache: readcache.New[string, storedKey](maxCachedKeys), uses: newUses()}
 }
 
-// Forget lets every key be read anew: another process may have changed them.
+// Forget clears the cache, because another process may have changed keys.
 func (k *Keys) Forget() { k.cache.Clear() }
 
-// check refuses what is wrong with a spec and fills in defaults.
+// check validates a spec and fills in defaults.
 func check(op string, s *content.KeySpec) error {
 	s.Env, s.Prefix = cmp.Or(s.Env, "live"), cmp.Or(s.Prefix, "sk")
 	if s.Env != "live" && s.Env != "test" {
@@ -84,7 +84,7 @@ func check(op string, s *content.KeySpec) error {
 	return fault.CheckText(op, "Owner", s.Owner, 1024)
 }
 
-// Create stores a key and returns its text, "prefix_env_id.secret". That its tenants can be names is for the caller to check.
+// Create stores a key and returns it with its text, "prefix_env_id.secret". The caller checks that the spec's tenants have valid names.
 func (k *Keys) Create(ctx context.Context, op, org string, spec content.KeySpec) (Key, string, error) {
 	if err := check(op, &spec); err != nil {
 		return Key{}, "", err
@@ -110,7 +110,7 @@ func (k *Keys) Create(ctx context.Context, op, org string, spec content.KeySpec)
 	return key, spec.Prefix + "_" + key.Env + "_" + key.ID + "." + text, nil
 }
 
-// List returns the keys of an organisation by id.
+// List returns the keys of an organisation, sorted by id.
 func (k *Keys) List(ctx context.Context, op, org string) ([]Key, error) {
 	var out []Key
 	for after := ""; ; {
@@ -141,7 +141,7 @@ func decodeKey(r backend.Record) (s storedKey, err error) {
 	return s, nil
 }
 
-// Revoke ends a key at once. fault.ErrNotFound when the organisation has none of that id.
+// Revoke ends a key at once. It returns fault.ErrNotFound if the organisation has no key with the id.
 func (k *Keys) Revoke(ctx context.Context, op, org, id string) error {
 	if _, err := k.reg.Record(ctx, kindOrgKey, org, id); err != nil {
 		return fault.Wrap(op, fault.Key, id, err)
@@ -157,8 +157,8 @@ func (k *Keys) Revoke(ctx context.Context, op, org, id string) error {
 
 var errKey = errors.New("missing, unknown, revoked or expired key")
 
-// Verify finds the key with the given text. fault.ErrUnauthorized when it is unknown, revoked or expired. Comparison
-// takes constant time.
+// Verify returns the key with the given text. It returns fault.ErrUnauthorized if the key is unknown, revoked or expired.
+// It compares secrets in constant time.
 func (k *Keys) Verify(ctx context.Context, op, text string) (Key, error) {
 	refuse := &fault.Error{Op: op, Kind: fault.KindUnauthorized, Err: errKey}
 	name, secret, ok := strings.Cut(text, ".")

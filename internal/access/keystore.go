@@ -15,15 +15,16 @@ import (
 
 // KeyStore keeps the key of a deployment.
 type KeyStore interface {
-	// Load returns the key; nil when there is none.
+	// Load returns the key; nil if there is none.
 	Load(ctx context.Context) ([]byte, error)
-	// Save replaces the key. After a crash either the old or the new one is there.
+	// Save replaces the key. After a crash either the old or the new key is stored.
 	Save(ctx context.Context, key []byte) error
-	// Name says where the key is, for errors.
+	// Name returns where the key is stored, for errors.
 	Name() string
 }
 
-// StoreOf is where the key of a deployment is: what its caller gives, a file in its directory where that is not encrypted, else the registry, which is the safer place.
+// StoreOf returns the store of a deployment's key: the caller's given key, else a file in dir.
+// The registry keeps the key if there is no dir, or if the deployment is encrypted, because an encrypted registry is safer than a file.
 func StoreOf(given []byte, dir string, encrypted bool, reg backend.Registry) KeyStore {
 	switch {
 	case given != nil:
@@ -34,7 +35,7 @@ func StoreOf(given []byte, dir string, encrypted bool, reg backend.Registry) Key
 	return RegistryKey{Registry: reg}
 }
 
-// KeyFile keeps the key in a file of a directory that the caller has locked.
+// KeyFile keeps the key in a file of a directory, which the caller has locked.
 type KeyFile struct{ Dir string }
 
 const keyFile = "secret.key"
@@ -80,7 +81,7 @@ func syncDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	_ = d.Sync() // not every system can; the rename is whole all the same
+	_ = d.Sync() // not every system can sync a directory; the rename is atomic anyway
 	return d.Close()
 }
 
@@ -111,10 +112,10 @@ func (GivenKey) Name() string { return "option SecretKey" }
 // Load implements KeyStore.
 func (k GivenKey) Load(context.Context) ([]byte, error) { return k, nil }
 
-// Save implements KeyStore: the caller gives the new key the next time.
+// Save implements KeyStore. It does nothing: the caller gives the new key at the next start.
 func (GivenKey) Save(context.Context, []byte) error { return nil }
 
-// Create stores the first key, and reports whether another process has stored one meanwhile.
+// Create stores the first key. taken reports whether another process has stored one before.
 func (k RegistryKey) Create(ctx context.Context, key []byte) (taken bool, err error) {
 	err = k.Registry.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: kindSecret, ID: "master", Data: key}}})
 	if errors.Is(err, backend.ErrExists) {
@@ -131,7 +132,7 @@ func readSecret(ctx context.Context, reg backend.Registry, id string) ([]byte, e
 	return r.Data, err
 }
 
-// writeSecret stores a record, or deletes it when data is nil.
+// writeSecret stores a record, or deletes it if data is nil.
 func writeSecret(ctx context.Context, reg backend.Registry, id string, data []byte) error {
 	return reg.WriteRecords(ctx, []backend.RecordWrite{secretWrite(id, data)})
 }

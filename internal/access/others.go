@@ -11,17 +11,17 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Where several processes have a deployment open, one replaces the key. The others read the registry when they hear that it was written, when they
-// meet something that they can't open, and before they seal. The check record changes with each step of a
-// rotation, so who sealed before the step and stores afterwards is refused.
+// Several processes can open one deployment, and one of them replaces the key. The others read the registry when they are told that it was
+// written, when they cannot open a sealed value, and before they seal. Each step of a rotation changes the check record.
+// So a process that sealed a value before a step cannot store it after the step.
 
-// ErrKeyReplaced says that the key that the process was given was replaced, and the rotation is over.
+// ErrKeyReplaced says that another process replaced the key that this process was given, and that the rotation is complete.
 var ErrKeyReplaced = errors.New("the key of the deployment was replaced by another process: start this one with the new key")
 
-// heardPause is how long after a reading of the registry the next one is, at least.
+// heardPause is the minimum time between two reads of the registry.
 const heardPause = 200 * time.Millisecond
 
-// Heard says that another process may have changed the key. It does no I/O.
+// Heard tells s that another process may have changed the key. It does no I/O.
 func (s *Secrets) Heard() {
 	select {
 	case s.heard <- struct{}{}:
@@ -29,7 +29,7 @@ func (s *Secrets) Heard() {
 	}
 }
 
-// Run follows what other processes do with the key, until ctx ends.
+// Run follows key changes by other processes until ctx ends. It logs the first of several failures in a row.
 func (s *Secrets) Run(ctx context.Context, log *slog.Logger) {
 	if !s.shared {
 		return
@@ -56,8 +56,8 @@ func (s *Secrets) Run(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// follow learns what other processes have done with the key up to its call, and waits for who is learning it already: what a caller
-// seals afterwards must not be sealed with a key that was replaced before. While this process replaces the key there is nothing to learn.
+// follow learns about all key changes that other processes made before the call. It waits for a call that is reading the registry already,
+// because the caller must not seal with a key that was replaced before. It does nothing while this process itself replaces the key.
 func (s *Secrets) follow(ctx context.Context) error {
 	s.learning.Lock()
 	defer s.learning.Unlock()
@@ -67,7 +67,7 @@ func (s *Secrets) follow(ctx context.Context) error {
 	return s.learn(ctx)
 }
 
-// learn is follow for who holds s.learning.
+// learn does the work of follow. The caller holds s.learning.
 func (s *Secrets) learn(ctx context.Context) error {
 	check, err := readSecret(ctx, s.reg, checkRecord)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *Secrets) learn(ctx context.Context) error {
 		s.set(cur, nil)
 		return nil
 	}
-	// It was replaced while this process did not hear of it.
+	// Another process replaced the key, and this process missed the rotation.
 	key, err := s.store.Load(ctx)
 	if err != nil {
 		return err
@@ -104,7 +104,7 @@ func (s *Secrets) learn(ctx context.Context) error {
 	}
 	if !bytes.Equal(next.check, check) {
 		if rotating != nil || !bytes.Equal(key, s.key()) {
-			return fmt.Errorf("the key changes: %w", backend.ErrUnavailable) // it is stored before its check is
+			return fmt.Errorf("the key changes: %w", backend.ErrUnavailable) // the key is stored before its check record
 		}
 		return ErrKeyReplaced
 	}
@@ -123,13 +123,13 @@ func (s *Secrets) set(cur, old *derived) {
 	s.mu.Unlock()
 }
 
-// current makes sure that the key is that of the deployment, and returns the write that fails when that is not so any more.
+// current brings the key up to date and returns a write that fails if the key is replaced after the call.
 func (s *Secrets) current(ctx context.Context) ([]backend.RecordWrite, error) {
 	r, err := s.reg.Record(ctx, kindSecret, "", checkRecord)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.follow(ctx); err != nil { // after the revision was read
+	if err := s.follow(ctx); err != nil { // only after reading the revision, so that no change is missed
 		return nil, err
 	}
 	return []backend.RecordWrite{{Record: backend.Record{Kind: r.Kind, Org: r.Org, ID: r.ID, Data: r.Data}, IfRev: r.Rev}}, nil

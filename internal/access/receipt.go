@@ -21,8 +21,8 @@ func (d *derived) sign(text []byte) []byte {
 	return m.Sum(nil)
 }
 
-// Sign returns the HMAC-SHA256 of a receipt under a key derived from the deployment's. text makes the receipt, which holds
-// the name of that key; it tells the key from others, and nothing about it.
+// Sign returns the HMAC-SHA256 of a receipt under a key derived from the deployment's key. text returns the receipt, which contains
+// the name of the derived key. The name distinguishes keys but reveals nothing about them.
 func (s *Secrets) Sign(text func(key string) ([]byte, error)) (string, error) {
 	cur, _ := s.keys()
 	b, err := text(cur.name())
@@ -32,7 +32,7 @@ func (s *Secrets) Sign(text func(key string) ([]byte, error)) (string, error) {
 	return hex.EncodeToString(cur.sign(b)), nil
 }
 
-// VerifyReceipt reports what is wrong with a receipt: ErrReceipt, or ErrReceiptKey when the key was rotated since.
+// VerifyReceipt checks the signature of a receipt. It returns ErrReceipt if it does not match, and ErrReceiptKey if the key was rotated since.
 func (s *Secrets) VerifyReceipt(key string, text []byte, signature string) error {
 	cur, old := s.keys()
 	sum, err := hex.DecodeString(signature)

@@ -12,15 +12,15 @@ import (
 
 // Vault holds sealed secrets in the registry.
 type Vault interface {
-	// Reseal replaces every sealed secret by what f returns for it, by compare-and-set; one that f returns
-	// unchanged is not written. It stops at the first error of f.
+	// Reseal replaces every sealed secret by the result of f, by compare-and-set. Unchanged results
+	// are not written. It stops at the first error of f.
 	Reseal(ctx context.Context, f func(place string, sealed []byte) ([]byte, error)) error
 }
 
-// ErrKeyLost says that secrets are stored which the deployment's key does not open.
+// ErrKeyLost says that the deployment's key does not open the stored secrets.
 var ErrKeyLost = errors.New("the key of the stored secrets is lost")
 
-// rotation is the registry record of a rotation that goes on. Whoever has one of the keys finds the other.
+// rotation is the registry record of an unfinished rotation. A process with one of the two keys can open the other one.
 type rotation struct {
 	OldByNew, NewByOld []byte // sealed
 }
@@ -31,20 +31,20 @@ const (
 	rotationPlace  = "secret/rotation"
 )
 
-// resume finds the second key of a rotation that was cut off.
+// resume finds the second key of an interrupted rotation.
 func (s *Secrets) resume(ctx context.Context) error {
 	b, err := readSecret(ctx, s.reg, rotationRecord)
 	if err != nil || b == nil || s.fresh {
 		return err
 	}
 	cur, old, err := s.pair(b)
-	if err == nil && cur != nil { // else Verify tells whether the key is lost
+	if err == nil && cur != nil { // otherwise Verify finds out whether the key is lost
 		s.set(cur, old)
 	}
 	return err
 }
 
-// pair returns the keys of a rotation, the new one and the old one; nil when the key that is known is neither.
+// pair returns the new and the old key of a rotation. Both are nil if the current key is neither of them.
 func (s *Secrets) pair(record []byte) (cur, old *derived, err error) {
 	var r rotation
 	if err := json.Unmarshal(record, &r); err != nil {
@@ -63,8 +63,8 @@ func (s *Secrets) pair(record []byte) (cur, old *derived, err error) {
 	return next, have, err
 }
 
-// Verify finishes a rotation that was cut off, and refuses a key that does not open the stored secrets: ErrKeyLost. A
-// new key is stored only when there are none. It must run before anything is sealed.
+// Verify finishes an interrupted rotation. It returns ErrKeyLost if the key does not open the stored secrets, and stores a
+// new key only if there are none. It must run before anything is sealed.
 func (s *Secrets) Verify(ctx context.Context, vaults ...Vault) error {
 	if _, old := s.keys(); old != nil {
 		return s.finish(ctx, vaults)
@@ -103,7 +103,7 @@ func (s *Secrets) Verify(ctx context.Context, vaults ...Vault) error {
 	return writeSecret(ctx, s.reg, checkRecord, cur.check)
 }
 
-// adopt takes the key that another process has made meanwhile.
+// adopt takes over the key that another process has stored meanwhile.
 func (s *Secrets) adopt(ctx context.Context) error {
 	key, err := s.store.Load(ctx)
 	if err != nil {
@@ -119,8 +119,8 @@ func (s *Secrets) adopt(ctx context.Context) error {
 	return nil
 }
 
-// Rotate seals every stored secret with another key of KeyBytes, nil for a random one. When it fails or is cut off the secrets stay
-// readable under either key, and a repeat or Verify after the next start goes on.
+// Rotate seals every stored secret with a new key of KeyBytes bytes, or a random one if key is nil. If it fails or is interrupted, the
+// secrets stay readable with either key, and another call, or Verify after the next start, completes it.
 func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
@@ -128,7 +128,7 @@ func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error
 		return err
 	}
 	defer s.end()
-	if _, old := s.keys(); old != nil { // an earlier one failed
+	if _, old := s.keys(); old != nil { // an earlier rotation failed
 		if err := s.finish(ctx, vaults); err != nil {
 			return err
 		}
@@ -148,12 +148,12 @@ func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error
 	if err != nil {
 		return err
 	}
-	// With the second write, what other processes are about to store that is sealed with the old key is refused.
+	// The second write makes other processes fail to store values that they sealed with the old key.
 	err = s.reg.WriteRecords(ctx, []backend.RecordWrite{secretWrite(rotationRecord, b), secretWrite(checkRecord, cur.check)})
 	if err != nil {
 		return err
 	}
-	s.writing.Lock() // what was sealed with the old key is stored
+	s.writing.Lock() // all values sealed with the old key are stored now
 	s.mu.Lock()
 	s.cur, s.old = next, cur
 	s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Secrets) Rotate(ctx context.Context, key []byte, vaults ...Vault) error
 	return s.finish(ctx, vaults)
 }
 
-// begin learns what key there is to replace, and keeps it until end is called.
+// begin loads the current key, if other processes may have replaced it, and makes follow keep it until end is called.
 func (s *Secrets) begin(ctx context.Context) error {
 	s.learning.Lock()
 	defer s.learning.Unlock()
@@ -180,7 +180,7 @@ func (s *Secrets) end() {
 	s.learning.Unlock()
 }
 
-// finish seals again what is sealed with the old key, and forgets that one.
+// finish seals again all secrets that are sealed with the old key, and then drops the old key.
 func (s *Secrets) finish(ctx context.Context, vaults []Vault) error {
 	cur, _ := s.keys()
 	for _, v := range vaults {
@@ -206,7 +206,7 @@ func (s *Secrets) finish(ctx context.Context, vaults []Vault) error {
 	}
 	given, isGiven := s.store.(GivenKey)
 	if isGiven && !bytes.Equal(given, cur.key) {
-		return nil // the caller may come again with the old key: its record stays until the new one is given
+		return nil // keep the record of the old key: the caller may still start with the old key until it gives the new one
 	}
 	if err := writeSecret(ctx, s.reg, rotationRecord, nil); err != nil {
 		return err

@@ -1,4 +1,4 @@
-// Package access keeps what opens doors: API keys, the key that seals secrets at rest, and the tokens of presigned URLs.
+// Package access keeps API keys, the key that seals secrets at rest, and the tokens of presigned URLs.
 package access
 
 import (
@@ -15,35 +15,35 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// KeyBytes is the length of a deployment's key.
+// KeyBytes is the length of a deployment's key in bytes.
 const KeyBytes = 32
 
-// Secrets seals what must not be readable at rest, with keys derived from the
-// deployment's key by purpose (HKDF-SHA256). It is safe for concurrent use.
+// Secrets encrypts secrets at rest with keys that are derived from the deployment's
+// key, one for each purpose (HKDF-SHA256). It is safe for concurrent use.
 type Secrets struct {
 	reg    backend.Registry
 	store  KeyStore
-	shared bool          // other processes have the deployment open
-	heard  chan struct{} // holds something when another process may have changed the key
+	shared bool          // whether other processes may open the deployment
+	heard  chan struct{} // signals that another process may have changed the key
 
-	rotating  sync.Mutex // one rotation at a time
-	learning  sync.Mutex // held while the registry is asked for the key; guards replacing
-	replacing bool       // this process replaces the key
+	rotating  sync.Mutex // held during a rotation
+	learning  sync.Mutex // held while reading the key from the registry; guards replacing
+	replacing bool       // whether this process is replacing the key
 
-	writing sync.RWMutex // held for reading between Seal and the write of what was sealed
-	mu      sync.RWMutex // guards what follows
+	writing sync.RWMutex // read-locked from Seal until the sealed value is stored
+	mu      sync.RWMutex // guards the fields below
 	cur     *derived
-	old     *derived // opens as well while a rotation goes on; nil: none
-	fresh   bool     // cur was made now and is not stored
+	old     *derived // the old key during a rotation, which still opens values; nil otherwise
+	fresh   bool     // whether cur is new and not stored yet
 }
 
-// derived is a key with those derived from it.
+// derived is a deployment key with the keys derived from it.
 type derived struct {
 	key     []byte
 	aead    cipher.AEAD
 	presign []byte
 	receipt []byte
-	check   []byte // tells the key from others and nothing about it
+	check   []byte // identifies the key without revealing anything about it
 }
 
 func derive(key []byte) (*derived, error) {
@@ -69,9 +69,8 @@ func derive(key []byte) (*derived, error) {
 	return d, err
 }
 
-// NewSecrets returns the secrets of a deployment under the key that the store has, or under a new one that [Secrets.Verify] stores.
-// A rotation that was cut off is known from the registry; Verify finishes it. shared says that other processes have the deployment open,
-// which may rotate the key.
+// NewSecrets returns the secrets of a deployment with the key in the store, or with a new key, which [Secrets.Verify] stores.
+// It continues an interrupted rotation, which Verify finishes. shared says that other processes may open the deployment and rotate the key.
 func NewSecrets(ctx context.Context, reg backend.Registry, store KeyStore, shared bool) (*Secrets, error) {
 	s := &Secrets{reg: reg, store: store, shared: shared, heard: make(chan struct{}, 1)}
 	key, err := store.Load(ctx)
@@ -99,9 +98,9 @@ func (s *Secrets) keys() (cur, old *derived) {
 	return s.cur, s.old
 }
 
-// Hold keeps the key as it is until release is called, so that what is sealed meanwhile is stored before a rotation looks
-// for what it has to seal again. Calls must not nest. What is sealed is written together with the writes that Hold returns: they fail with
-// [backend.ErrConflict] when another process has begun to replace the key, and then Hold is to be called again.
+// Hold keeps the key until release is called, so that a rotation finds all values that were sealed before it. Calls must not nest.
+// The caller stores sealed values together with the writes in with. They fail with [backend.ErrConflict] if another process has begun to
+// replace the key; then the caller has to call Hold and Seal again.
 func (s *Secrets) Hold(ctx context.Context) (with []backend.RecordWrite, release func(), err error) {
 	s.writing.RLock()
 	if s.shared {
@@ -113,7 +112,7 @@ func (s *Secrets) Hold(ctx context.Context) (with []backend.RecordWrite, release
 	return with, s.writing.RUnlock, nil
 }
 
-// Seal encrypts plain for the named place, so that a sealed value can't be moved to another.
+// Seal encrypts plain for a named place. The sealed value cannot be opened for another place.
 func (s *Secrets) Seal(place string, plain []byte) []byte {
 	cur, _ := s.keys()
 	return cur.aead.Seal(nil, nil, plain, []byte(place))
@@ -121,13 +120,13 @@ func (s *Secrets) Seal(place string, plain []byte) []byte {
 
 var errSealed = errors.New("a stored secret can't be read: it was sealed with another key")
 
-// Open reverses Seal.
+// Open decrypts a value that Seal encrypted for the place.
 func (s *Secrets) Open(ctx context.Context, place string, sealed []byte) ([]byte, error) {
 	plain, err := s.open(place, sealed)
 	if err == nil || !s.shared {
 		return plain, err
 	}
-	if err := s.follow(ctx); err != nil { // another process may have sealed it with a key that is not known here
+	if err := s.follow(ctx); err != nil { // another process may have sealed it with a newer key
 		return nil, err
 	}
 	return s.open(place, sealed)

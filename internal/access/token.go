@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// Why a token does not open anything.
+// Errors of ReadToken.
 var (
 	ErrToken        = errors.New("the link is not genuine")
 	ErrTokenExpired = errors.New("the link has expired")
 )
 
-const tokenBytes = 16 + 8 + 8 // what is signed
+const tokenBytes = 16 + 8 + 8 // bytes that are signed
 
-// Token returns the token of a presigned URL for version num of a source of the workspace uid (32 hexadecimal digits). It
-// is base64url of uid (16 bytes), version, expiry in Unix seconds (8 bytes each) and an HMAC-SHA256 of these.
+// Token returns the token of a presigned URL for version num of a source in the workspace uid (32 hexadecimal digits).
+// The token is base64url of uid (16 bytes), version, expiry in Unix seconds (8 bytes each) and their HMAC-SHA256.
 func (s *Secrets) Token(uid string, num int64, until time.Time) string {
 	b, _ := hex.DecodeString(uid)
 	b = binary.BigEndian.AppendUint64(b, uint64(num))
@@ -27,7 +27,7 @@ func (s *Secrets) Token(uid string, num int64, until time.Time) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, s.sum(b)...))
 }
 
-// ReadToken returns what Token was given. The error is ErrToken or ErrTokenExpired.
+// ReadToken returns the arguments of Token. The error is ErrToken or ErrTokenExpired.
 func (s *Secrets) ReadToken(token string, now time.Time) (uid string, num int64, err error) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(b) != tokenBytes+sha256.Size || !hmac.Equal(s.sum(b[:tokenBytes]), b[tokenBytes:]) {

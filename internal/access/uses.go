@@ -12,19 +12,19 @@ import (
 	"github.com/contextmem/contextmem/internal/cas"
 )
 
-// kindKeyUse holds when a key was used last, and how often.
+// kindKeyUse is the kind of records that hold when and how often a key was used.
 const kindKeyUse = "keyuse"
 
-// storeUsesAfter is how old a use may be that is not stored yet.
+// storeUsesAfter is the maximum age of a use that is not stored yet.
 const storeUsesAfter = time.Minute
 
-// use is how a key was used.
+// use says when a key was last used and how often.
 type use struct {
 	Last  time.Time
 	Count int64
 }
 
-// uses are those since the last time that they were stored, by key.
+// uses holds the uses since the last store, by key.
 type uses struct {
 	mu  sync.Mutex
 	by  map[string]*use
@@ -55,7 +55,7 @@ func (u *uses) of(id string) use {
 	return use{}
 }
 
-// take returns what was noted and begins anew.
+// take returns the collected uses and starts an empty collection.
 func (u *uses) take() (by map[string]*use, org map[string]string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -64,7 +64,7 @@ func (u *uses) take() (by map[string]*use, org map[string]string) {
 	return by, org
 }
 
-// back adds what could not be stored.
+// back adds uses that could not be stored.
 func (u *uses) back(by map[string]*use, org map[string]string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -77,14 +77,14 @@ func (u *uses) back(by map[string]*use, org map[string]string) {
 	}
 }
 
-// Run stores uses every minute until ctx ends, and what is left then.
+// Run stores uses every minute until ctx ends, and the remaining uses then.
 func (k *Keys) Run(ctx context.Context) {
 	t := time.NewTicker(storeUsesAfter)
 	defer t.Stop()
 	for {
 		select {
 		case <-t.C:
-			_ = k.storeUses(ctx) // tried again with the next ones
+			_ = k.storeUses(ctx) // the next call tries again
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			_ = k.storeUses(last)
@@ -94,7 +94,7 @@ func (k *Keys) Run(ctx context.Context) {
 	}
 }
 
-// storeUses adds what was noted to what is stored. Where that was changed meanwhile, by a revocation for one, the next call tries again.
+// storeUses adds the collected uses to the stored ones. If a record changes meanwhile, for example because its key is revoked, the next call tries again.
 func (k *Keys) storeUses(ctx context.Context) error {
 	by, org := k.uses.take()
 	if len(by) == 0 {
@@ -103,7 +103,7 @@ func (k *Keys) storeUses(ctx context.Context) error {
 	var writes []backend.RecordWrite
 	for id, x := range by {
 		if _, err := k.reg.Record(ctx, kindOrgKey, org[id], id); errors.Is(err, backend.ErrNotFound) {
-			continue // revoked meanwhile
+			continue // the key was revoked meanwhile
 		}
 		old, rev, err := k.storedUse(ctx, org[id], id)
 		if err != nil {
@@ -139,7 +139,7 @@ func (k *Keys) storedUse(ctx context.Context, org, id string) (x use, rev int64,
 	return x, r.Rev, err
 }
 
-// addUse sets what is known of the use of a key.
+// addUse fills in the uses of a key.
 func (k *Keys) addUse(ctx context.Context, key *Key) error {
 	x, _, err := k.storedUse(ctx, key.Org, key.ID)
 	if err != nil {
@@ -153,7 +153,7 @@ func (k *Keys) addUse(ctx context.Context, key *Key) error {
 	return nil
 }
 
-// Expire sets when a key ends; the zero time: never. fault.ErrNotFound when the organisation has none of that id.
+// Expire sets when a key expires; the zero time means never. It returns fault.ErrNotFound if the organisation has no key with the id.
 func (k *Keys) Expire(ctx context.Context, op, org, id string, at time.Time) (key Key, err error) {
 	err = cas.Retry(ctx, func() error {
 		listed, err := k.reg.Record(ctx, kindOrgKey, org, id)
