@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// Fact is a fact.
+// Fact is the JSON form of facts.Fact.
 type Fact struct {
 	ID             string  `json:"id"`
 	Subject        string  `json:"subject"`
@@ -28,7 +28,7 @@ type Fact struct {
 	Evidence       string  `json:"evidence"`
 	SourceID       string  `json:"source_id"`
 	ChunkID        string  `json:"chunk_id"`
-	// Also is where the same was told besides.
+	// Also holds the other places where the fact was told.
 	Also []Telling `json:"also"`
 }
 
@@ -49,29 +49,29 @@ func (t *Telling) telling() facts.Telling {
 	return facts.Telling{ID: t.ID, Evidence: t.Evidence, Learnt: ReadTime(t.Learnt), SourceID: t.SourceID, ChunkID: t.ChunkID}
 }
 
-// OfFact returns a fact as it is written.
+// OfFact converts a fact to its JSON form.
 func OfFact(f *facts.Fact) Fact {
 	return Fact{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, Time(f.Since), Time(f.Until), f.Precision,
 		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID, each(f.Also, ofTelling)}
 }
 
-// Fact returns the fact that was read.
+// Fact converts the JSON form to a fact.
 func (f *Fact) Fact() facts.Fact {
 	return facts.Fact{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, SlotConfidence: f.SlotConfidence, Kind: f.Kind, Text: f.Text,
 		Status: facts.Status(f.Status), Confidence: f.Confidence, Since: ReadTime(f.Since), Until: ReadTime(f.Until), Precision: f.Precision, Learnt: ReadTime(f.Learnt), Retired: ReadTime(f.Retired),
 		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID, Also: read(f.Also, (*Telling).telling)}
 }
 
-// FactsPage is a page of facts.
+// FactsPage is the JSON form of facts.Page.
 type FactsPage struct {
 	Facts []Fact `json:"facts"`
 	Slot  string `json:"slot"`
-	Next  string `json:"next_cursor"` // empty: there is no next page
-	// Statements are messages about the slot of which Facts has none.
+	Next  string `json:"next_cursor"` // empty on the last page
+	// Statements holds messages about the slot from which no fact in Facts was made.
 	Statements []Statement `json:"statements"`
 }
 
-// OfFactsPage returns a page as it is written.
+// OfFactsPage converts a page to its JSON form.
 func OfFactsPage(p *facts.Page) FactsPage {
 	a := FactsPage{Facts: each(p.Facts, OfFact), Slot: p.Slot, Statements: each(p.Statements, ofStatement)}
 	if p.Next != 0 {
@@ -80,7 +80,7 @@ func OfFactsPage(p *facts.Page) FactsPage {
 	return a
 }
 
-// Page returns the page that was read, an error where its cursor is none.
+// Page converts the JSON form to a page. It returns an error if the cursor is invalid.
 func (a *FactsPage) Page() (*facts.Page, error) {
 	p := &facts.Page{Facts: read(a.Facts, (*Fact).Fact), Slot: a.Slot, Statements: read(a.Statements, (*Statement).statement)}
 	var err error
@@ -90,7 +90,7 @@ func (a *FactsPage) Page() (*facts.Page, error) {
 	return p, err
 }
 
-// Instruction is a standing instruction.
+// Instruction is the JSON form of a standing instruction.
 type Instruction struct {
 	Text     string `json:"text"`
 	Order    string `json:"order"`
@@ -99,7 +99,7 @@ type Instruction struct {
 	SourceID string `json:"source_id"`
 }
 
-// OfInstructions returns instructions as they are written.
+// OfInstructions converts instructions to their JSON form.
 func OfInstructions(list []facts.Instruction) []Instruction {
 	return each(list, func(x *facts.Instruction) Instruction {
 		return Instruction{x.Text, x.Order, x.Matter, Time(x.Since), x.SourceID}
@@ -110,7 +110,7 @@ func (x *Instruction) instruction() facts.Instruction {
 	return facts.Instruction{Text: x.Text, Order: x.Order, Matter: x.Matter, Since: ReadTime(x.Since), SourceID: x.SourceID}
 }
 
-// Slot is what is known of a slot.
+// Slot holds what is known of a slot.
 type Slot struct {
 	Slot       string      `json:"slot"`
 	Card       string      `json:"cardinality"`
@@ -118,7 +118,7 @@ type Slot struct {
 	Statements []Statement `json:"statements"`
 }
 
-// Statement is what somebody told about a slot.
+// Statement is a message about a slot.
 type Statement struct {
 	Text       string  `json:"text"`
 	Confidence float64 `json:"confidence"`
@@ -135,7 +135,7 @@ func (s *Statement) statement() facts.Statement {
 	return facts.Statement{Text: s.Text, Confidence: s.Confidence, Learnt: ReadTime(s.Learnt), SourceID: s.SourceID, ChunkID: s.ChunkID}
 }
 
-// Profile is what holds of somebody.
+// Profile is the JSON form of facts.Profile, the current facts about a subject.
 type Profile struct {
 	Subject      string        `json:"subject"`
 	Slots        []Slot        `json:"slots"`
@@ -147,7 +147,7 @@ type Profile struct {
 	Truncated    bool          `json:"truncated"`
 }
 
-// OfProfile returns a profile as it is written.
+// OfProfile converts a profile to its JSON form.
 func OfProfile(p *facts.Profile) Profile {
 	return Profile{
 		Subject: p.Subject, Other: each(p.Other, OfFact), Instructions: OfInstructions(p.Instructions),
@@ -158,7 +158,7 @@ func OfProfile(p *facts.Profile) Profile {
 	}
 }
 
-// Profile returns the profile that was read.
+// Profile converts the JSON form to a profile.
 func (p *Profile) Profile() *facts.Profile {
 	return &facts.Profile{
 		Subject: p.Subject, Other: read(p.Other, (*Fact).Fact), Instructions: read(p.Instructions, (*Instruction).instruction),

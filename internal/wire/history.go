@@ -2,7 +2,7 @@ package wire
 
 import "github.com/contextmem/contextmem/content"
 
-// Version is what a version of an item says.
+// Version is the JSON form of a version of an item.
 type Version struct {
 	Version    int      `json:"version"`
 	Title      string   `json:"title"`
@@ -10,21 +10,21 @@ type Version struct {
 	Time       string   `json:"timestamp"`
 	Stored     string   `json:"stored_at"`
 	Replaced   string   `json:"replaced_at"`
-	ReplacedBy int      `json:"replaced_by"` // version; 0: none
+	ReplacedBy int      `json:"replaced_by"` // number of the next version; 0 for the newest
 	Cause      string   `json:"cause"`       // add, edit or restore
 	Size       int64    `json:"size"`
 	Text       string   `json:"text"`
-	Lost       bool     `json:"lost"`    // its content was too large to be kept
-	Changes    []Change `json:"changes"` // from the version before
+	Lost       bool     `json:"lost"`    // the content was too large to keep
+	Changes    []Change `json:"changes"` // compared with the version before
 }
 
-// Change is a run of sentences of one version or of both.
+// Change is a run of sentences that one or both versions contain.
 type Change struct {
 	Kind string `json:"kind"` // same, added or removed
 	Text string `json:"text"`
 }
 
-// OfVersions returns the versions of an item as they are written.
+// OfVersions converts the versions of an item to their JSON form.
 func OfVersions(list []content.PastVersion) []Version {
 	return each(list, func(v *content.PastVersion) Version {
 		return Version{v.Version, v.Title, v.Session, Time(v.Time), Time(v.Stored), Time(v.Replaced), v.ReplacedBy, string(v.Cause), v.SizeBytes, v.Text, v.Lost,
@@ -32,7 +32,7 @@ func OfVersions(list []content.PastVersion) []Version {
 	})
 }
 
-// Versions returns the versions that were read.
+// Versions converts the JSON form to versions.
 func Versions(list []Version) []content.PastVersion {
 	return read(list, func(v *Version) content.PastVersion {
 		return content.PastVersion{

@@ -2,19 +2,19 @@ package wire
 
 import "github.com/contextmem/contextmem/content"
 
-// Warning says that a call did less or other than asked.
+// Warning says that a call did less than it was asked, or something else.
 type Warning struct {
 	Code    string `json:"code"`
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// Warnings returns the warnings that were read.
+// Warnings converts the JSON form to warnings.
 func Warnings(list []Warning) []content.Warning {
 	return read(list, func(w *Warning) content.Warning { return content.Warning(*w) })
 }
 
-// Usage is what a model was asked for an item.
+// Usage is the model usage for an item.
 type Usage struct {
 	Calls      int     `json:"calls"`
 	Completion int     `json:"completion_tokens"`
@@ -23,7 +23,7 @@ type Usage struct {
 	Prompt     int     `json:"prompt_tokens"`
 }
 
-// OfUsage returns the usage of a model as it is written; nil: none.
+// OfUsage converts model usage to its JSON form; nil stays nil.
 func OfUsage(u *content.ModelUsage) *Usage {
 	if u == nil {
 		return nil
@@ -31,7 +31,7 @@ func OfUsage(u *content.ModelUsage) *Usage {
 	return &Usage{u.Calls, u.CompletionTokens, Null(u.Fallback), u.Model, u.PromptTokens}
 }
 
-// Usage returns the usage that was read; nil: none.
+// Usage converts the JSON form to model usage; nil stays nil.
 func (u *Usage) Usage() *content.ModelUsage {
 	if u == nil {
 		return nil
@@ -39,13 +39,13 @@ func (u *Usage) Usage() *content.ModelUsage {
 	return &content.ModelUsage{Model: u.Model, PromptTokens: u.Prompt, CompletionTokens: u.Completion, Calls: u.Calls, Fallback: Text(u.Fallback)}
 }
 
-// Notes are written only of items that a model read, or whose instructions were not all followed.
+// Notes holds fields that only items have that a model read or whose instructions were not all followed.
 type Notes struct {
 	Usage    *Usage    `json:"usage,omitempty"`
 	Warnings []Warning `json:"warnings,omitempty"`
 }
 
-// Fetched is the original of a source.
+// Fetched is the JSON form of a source's original.
 type Fetched struct {
 	Success     bool    `json:"success"`
 	ID          string  `json:"id"`
@@ -55,14 +55,14 @@ type Fetched struct {
 	Inferred    *string `json:"inferred_content"`
 	URL         *string `json:"presigned_url"`
 	ContentType string  `json:"content_type"`
-	Size        *int64  `json:"size_bytes"` // null: it is a memory
+	Size        *int64  `json:"size_bytes"` // null for a memory
 	Message     string  `json:"message"`
 	Error       *string `json:"error"`
 	Partial     string  `json:"partial,omitempty"`
 	Notes
 }
 
-// StatusRow is the state of an item. The first generation has no id, error_message and hint.
+// StatusRow is the JSON form of an item's state. The first generation of the API has no id, error_message and hint.
 type StatusRow struct {
 	FileID       string  `json:"file_id"`
 	Status       string  `json:"indexing_status"`
@@ -79,16 +79,16 @@ type StatusRow struct {
 	Notes
 }
 
-// codeUnknown is the error code of an item that does not exist.
+// codeUnknown is the error code for an item that does not exist.
 const codeUnknown = "FILE_NOT_FOUND"
 
-// Item returns the state that was read. Class and Attempts are not written.
+// Item converts the JSON form to a state. The JSON form lacks Class and Attempts.
 func (r *StatusRow) Item() content.ItemStatus {
 	return content.ItemStatus{ID: Text(r.ID), Status: content.Status(r.Status), ErrorCode: r.ErrorCode, ErrorMessage: Text(r.ErrorMessage), Unknown: r.ErrorCode == codeUnknown,
 		Hint: r.Hint, Partial: r.Partial, ReadPages: r.ReadPages, TotalPages: r.TotalPages, ServesOlder: r.ServesOlder, Warnings: Warnings(r.Warnings)}
 }
 
-// ItemRow is the fate of an ingested item, the union of what the two generations and classes show.
+// ItemRow is the outcome for an ingested item. It has the fields of both API generations and both classes.
 type ItemRow struct {
 	ID               string  `json:"id"`
 	SourceID         string  `json:"source_id"`
@@ -103,7 +103,7 @@ type ItemRow struct {
 	Skipped          string  `json:"skipped,omitempty"`
 }
 
-// Ingested is the answer to an addition of items.
+// Ingested is the response to the ingestion of items.
 type Ingested struct {
 	Success bool      `json:"success"`
 	Message string    `json:"message"`

@@ -2,13 +2,13 @@ package wire
 
 import "github.com/contextmem/contextmem/content"
 
-// Scope names a database by its two names.
+// Scope names a database under both of its member names.
 type Scope struct {
 	Database string `json:"database"`
 	TenantID string `json:"tenant_id"`
 }
 
-// Layers are the two metadata maps of an item under all their names.
+// Layers holds the two metadata maps of an item under all their member names.
 type Layers struct {
 	Metadata         map[string]any `json:"metadata"`
 	Additional       map[string]any `json:"additional_metadata"`
@@ -16,7 +16,7 @@ type Layers struct {
 	DocumentMetadata map[string]any `json:"document_metadata"`
 }
 
-// OfLayers returns metadata as they are written; a map is never null.
+// OfLayers converts metadata maps to their JSON form; nil maps become empty ones.
 func OfLayers(metadata, additional map[string]any) Layers {
 	metadata, additional = object(metadata), object(additional)
 	return Layers{metadata, additional, metadata, additional}
@@ -55,7 +55,7 @@ type ContentText struct {
 	Text string `json:"text"`
 }
 
-// OfSource returns a source of a database as it is written, without its content.
+// OfSource converts a source of a database to its JSON form, without its content.
 func OfSource(database string, s *content.SourceInfo) *SourceRow {
 	r := &SourceRow{ID: s.ID, SourceID: s.ID, Scope: Scope{database, database}, Collection: s.Sub, SubTenant: s.Sub, Title: s.Title, Type: s.Kind, Description: s.Description,
 		Note: s.Note, URL: s.URL, Timestamp: Time(s.Timestamp), Relations: ofRelations(s.ForcefulRelations), Attachments: []map[string]any{},
@@ -72,7 +72,7 @@ func OfSource(database string, s *content.SourceInfo) *SourceRow {
 	return r
 }
 
-// Source returns the source of a class that was read.
+// Source converts the JSON form to a source of a class.
 func (r *SourceRow) Source(class content.Class) content.SourceInfo {
 	out := content.SourceInfo{ID: r.ID, Sub: r.Collection, Class: class, Title: r.Title, Kind: r.Type, Description: r.Description, Note: r.Note, URL: r.URL,
 		Timestamp: ReadTime(r.Timestamp), CreatedAt: ReadTime(r.CreatedAt), UpdatedAt: ReadTime(r.UpdatedAt), Status: content.Status(r.Status),
@@ -86,7 +86,7 @@ func (r *SourceRow) Source(class content.Class) content.SourceInfo {
 	return out
 }
 
-// Relations are forceful relations.
+// Relations is the JSON form of forceful relations.
 type Relations struct {
 	IDs        []string       `json:"ids"`
 	HydraIDs   []string       `json:"hydradb_source_ids"`
@@ -94,14 +94,14 @@ type Relations struct {
 	Links      []Link         `json:"links,omitempty"`
 }
 
-// Link is a typed connection.
+// Link is the JSON form of a typed link.
 type Link struct {
 	Predicate  string         `json:"predicate"`
 	Target     LinkTarget     `json:"target"`
 	Properties map[string]any `json:"properties"`
 }
 
-// LinkTarget is an id, or what a provider calls it.
+// LinkTarget is an id, or the external id at a provider.
 type LinkTarget struct {
 	ID         *string `json:"id,omitempty"`
 	Provider   *string `json:"provider,omitempty"`
@@ -150,18 +150,18 @@ type MemoryRow struct {
 	UpdatedAt  string         `json:"updated_at"`
 }
 
-// OfMemory returns a memory of a database as it is written.
+// OfMemory converts a memory of a database to its JSON form.
 func OfMemory(database string, s *content.SourceInfo) MemoryRow {
 	return MemoryRow{s.ID, s.ID, s.Sub, s.Sub, Scope{database, database}, s.Content, Null(s.Inferred), s.Title, object(s.Metadata), object(s.Additional), Time(s.CreatedAt), Time(s.UpdatedAt)}
 }
 
-// Memory returns the memory that was read.
+// Memory converts the JSON form to a memory.
 func (r *MemoryRow) Memory() content.SourceInfo {
 	return content.SourceInfo{ID: r.ID, Sub: r.Collection, Class: content.ClassMemory, Title: r.Title, CreatedAt: ReadTime(r.CreatedAt), UpdatedAt: ReadTime(r.UpdatedAt),
 		Metadata: r.Metadata, Additional: r.Additional, Content: r.Content, Inferred: Text(r.Inferred)}
 }
 
-// Pagination is where a page is in a list.
+// Pagination is the position of a page in a list.
 type Pagination struct {
 	Page        int  `json:"page"`
 	PageSize    int  `json:"page_size"`
@@ -171,12 +171,12 @@ type Pagination struct {
 	HasPrevious bool `json:"has_previous"`
 }
 
-// OfPage returns where a page is in its list.
+// OfPage returns the position of a page in its list.
 func OfPage(p *content.SourcePage) Pagination {
 	return Pagination{p.Page, p.PageSize, p.Total, p.Pages(), p.Page < p.Pages(), p.Page > 1}
 }
 
-// DeletedRow is the fate of an item that was to be deleted.
+// DeletedRow is the outcome for an item that a call asked to delete.
 type DeletedRow struct {
 	ID      string  `json:"id"`
 	Deleted bool    `json:"deleted"`

@@ -17,23 +17,23 @@ type Entity struct {
 	Provider   string  `json:"provider"`
 }
 
-// OfEntity returns an entity as it is written. Mentions are not.
+// OfEntity converts an entity to its JSON form, which lacks Mentions.
 func OfEntity(e *facts.Entity) Entity {
 	return Entity{e.Name, e.Type, e.Namespace, e.ID, Null(e.Identifier), e.Provider}
 }
 
-// Entity returns the entity that was read.
+// Entity converts the JSON form to an entity.
 func (e *Entity) Entity() facts.Entity {
 	return facts.Entity{ID: e.ID, Name: e.Name, Type: e.Type, Namespace: e.Namespace, Identifier: Text(e.Identifier), Provider: e.Provider}
 }
 
-// Score is a number that is written with the digits of 32 bits.
+// Score is a number that is written with the precision of a float32.
 type Score float64
 
 // MarshalJSON implements json.Marshaler.
 func (s Score) MarshalJSON() ([]byte, error) { return json.Marshal(float32(s)) }
 
-// Evidence is an edge of the graph.
+// Evidence is the JSON form of an edge of the graph.
 type Evidence struct {
 	Canonical  string  `json:"canonical_predicate"`
 	Raw        string  `json:"raw_predicate"`
@@ -48,18 +48,18 @@ type Evidence struct {
 	Origin     string  `json:"origin,omitempty"`
 }
 
-// OfEvidence returns evidence as it is written. When it holds, and whether it still does, are not.
+// OfEvidence converts evidence to its JSON form, which lacks the period in which it holds and whether it still does.
 func OfEvidence(e *facts.Evidence) Evidence {
 	return Evidence{e.Canonical, e.Raw, e.Context, Score(e.Confidence), Null(e.Temporal), Time(e.Timestamp), e.ID, e.ChunkID, Null(e.SourceID), Null(e.TargetID), e.Origin}
 }
 
-// Evidence returns the evidence that was read.
+// Evidence converts the JSON form to evidence.
 func (e *Evidence) Evidence() facts.Evidence {
 	return facts.Evidence{ID: e.ID, Canonical: e.Canonical, Raw: e.Raw, Context: e.Context, Confidence: float64(e.Confidence), Temporal: Text(e.Temporal),
 		Timestamp: ReadTime(e.Timestamp), ChunkID: e.ChunkID, SourceID: Text(e.SourceID), TargetID: Text(e.TargetID), Origin: e.Origin}
 }
 
-// DatedFact is a dated fact. Its times are seconds since 1970, null where they are unknown.
+// DatedFact is the JSON form of a dated fact. Its times are Unix seconds, null if unknown.
 type DatedFact struct {
 	ChunkID    string `json:"chunk_id"`
 	Precision  string `json:"date_precision"`
@@ -75,12 +75,12 @@ type DatedFact struct {
 	Subject    string `json:"subject"`
 }
 
-// OfDatedFact returns a dated fact as it is written.
+// OfDatedFact converts a dated fact to its JSON form.
 func OfDatedFact(f *facts.TemporalFact) DatedFact {
 	return DatedFact{f.ChunkID, f.Precision, epoch(f.End), epoch(f.Start), f.Phrase, f.Type, f.Object, f.Relation, f.RelationID, f.SourceID, f.Status, f.Subject}
 }
 
-// Fact returns the fact that was read.
+// Fact converts the JSON form to a dated fact.
 func (f *DatedFact) Fact() facts.TemporalFact {
 	return facts.TemporalFact{Subject: f.Subject, Relation: f.Relation, Object: f.Object, Type: f.Type, Status: f.Status, Start: readEpoch(f.Start), End: readEpoch(f.End),
 		Precision: f.Precision, Phrase: f.Phrase, ChunkID: f.ChunkID, SourceID: f.SourceID, RelationID: f.RelationID}
@@ -101,7 +101,7 @@ func readEpoch(n *int64) time.Time {
 	return time.Unix(*n, 0).UTC()
 }
 
-// Duration is a span between facts. An end that is now has no fact.
+// Duration is the JSON form of the time between facts. An end at the present has no fact.
 type Duration struct {
 	Approximate bool       `json:"approximate"`
 	Days        int        `json:"days"`
@@ -127,10 +127,10 @@ func (d *Duration) duration() *facts.TemporalDuration {
 		Approximate: d.Approximate, Confidence: d.Confidence}
 }
 
-// TemporalFilter says how dates took part in a query.
+// TemporalFilter says how dates affected a query.
 type TemporalFilter struct {
 	Applied   bool   `json:"applied"`
-	Scope     int    `json:"chunk_scope"` // chunks of the answer
+	Scope     int    `json:"chunk_scope"` // number of chunks in the response
 	Degraded  bool   `json:"degraded"`
 	Matched   int    `json:"matched_facts"`
 	Mode      string `json:"mode"`
@@ -139,19 +139,19 @@ type TemporalFilter struct {
 	Truncated bool   `json:"truncated"`
 }
 
-// Temporal is the members of an answer about dated facts.
+// Temporal holds the members of a response about dated facts.
 type Temporal struct {
 	Duration *Duration       `json:"temporal_duration,omitempty"`
 	Facts    []DatedFact     `json:"temporal_facts"`
 	Filter   *TemporalFilter `json:"temporal_filter"`
 }
 
-// OfTemporal returns a temporal result as it is written, in an answer with a number of chunks.
+// OfTemporal converts a temporal result to its JSON form. chunks is the number of chunks in the response.
 func OfTemporal(t *facts.TemporalResult, chunks int) *Temporal {
 	return &Temporal{ofDuration(t.Duration), each(t.Facts, OfDatedFact), &TemporalFilter{Applied: t.Applied, Scope: chunks, Degraded: t.Degraded, Matched: len(t.Facts), Mode: t.Mode, Truncated: t.Truncated}}
 }
 
-// Result returns the temporal result that was read, nil where the answer has none.
+// Result converts the JSON form to a temporal result, nil if the response has none.
 func (t *Temporal) Result() *facts.TemporalResult {
 	f := t.Filter
 	if f == nil {

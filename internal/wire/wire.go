@@ -1,10 +1,10 @@
-// Package wire holds the shapes of JSON that package httpapi writes and package client reads, each with its way from and to the
-// library's types. A time is RFC 3339 in UTC, empty where it is unknown; a list is never null.
+// Package wire holds the JSON forms that package httpapi writes and package client reads, with conversions from and to the
+// library's types. A time is RFC 3339 in UTC, empty if unknown; a list is never null.
 package wire
 
 import "time"
 
-// Time is a time on the wire.
+// Time returns the JSON form of a time.
 func Time(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -12,13 +12,13 @@ func Time(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// ReadTime reads what [Time] wrote; the zero time is what is no time.
+// ReadTime parses the result of [Time]. It returns the zero time for invalid texts.
 func ReadTime(s string) time.Time {
 	t, _ := time.Parse(time.RFC3339Nano, s)
 	return t
 }
 
-// each converts a list, which is not nil even where list is.
+// each converts a list to its JSON form, which is never nil.
 func each[From, To any](list []From, f func(*From) To) []To {
 	out := make([]To, len(list))
 	for i := range list {
@@ -27,7 +27,7 @@ func each[From, To any](list []From, f func(*From) To) []To {
 	return out
 }
 
-// read converts a list as the library's types have it: nil where it is empty.
+// read converts a list from its JSON form; an empty list becomes nil.
 func read[From, To any](list []From, f func(*From) To) []To {
 	if len(list) == 0 {
 		return nil
@@ -35,7 +35,7 @@ func read[From, To any](list []From, f func(*From) To) []To {
 	return each(list, f)
 }
 
-// optional converts a value that may be absent.
+// optional converts a value that may be nil.
 func optional[From, To any](v *From, f func(*From) To) *To {
 	if v == nil {
 		return nil
@@ -44,7 +44,7 @@ func optional[From, To any](v *From, f func(*From) To) *To {
 	return &out
 }
 
-// Null returns a text that is null when it is empty.
+// Null returns a pointer to s, or nil, for null, if s is empty.
 func Null(s string) *string {
 	if s == "" {
 		return nil
@@ -52,7 +52,7 @@ func Null(s string) *string {
 	return &s
 }
 
-// Text returns a text that may be null.
+// Text returns the text that s points to, empty if s is nil.
 func Text(s *string) string {
 	if s == nil {
 		return ""
@@ -60,7 +60,7 @@ func Text(s *string) string {
 	return *s
 }
 
-// object returns a map that is not nil.
+// object returns m, or an empty map if m is nil.
 func object(m map[string]any) map[string]any {
 	if m == nil {
 		return map[string]any{}
