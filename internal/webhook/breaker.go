@@ -5,29 +5,29 @@ import (
 	"time"
 )
 
-// Bounds of a breaker: it opens after so many attempts in a row without an answer, for a pause that doubles.
+// Bounds of a breaker. It opens after breakAfter attempts in a row without an answer. Its pause begins with firstBreak and doubles up to maxBreak.
 const (
 	breakAfter = 3
 	firstBreak = 30 * time.Second
 	maxBreak   = 5 * time.Minute
 )
 
-// breakers keep deliveries from addresses that do not answer, so that they take no place from others and their attempts
-// are not used up: while one is open nothing is sent, then a single delivery tries whether the address answers again.
+// breakers holds back deliveries to addresses that do not answer, so that they do not delay others or use up their attempts.
+// While a breaker is open nothing is sent to its address. Then a single delivery tests whether the address answers again.
 type breakers struct {
 	mu  sync.Mutex
 	url map[string]*breaker
 }
 
 type breaker struct {
-	failures int       // in a row
-	until    time.Time // nothing is sent before
+	failures int       // failed attempts in a row
+	until    time.Time // nothing is sent before this time
 	probing  bool
 }
 
 func newBreakers() *breakers { return &breakers{url: map[string]*breaker{}} }
 
-// skip lists the addresses to which nothing is sent now.
+// skip returns the addresses to which nothing may be sent now.
 func (b *breakers) skip(now time.Time) (urls []string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -39,8 +39,7 @@ func (b *breakers) skip(now time.Time) (urls []string) {
 	return urls
 }
 
-// admit reports whether a delivery may be sent to an address: always, unless the address is on probation and
-// another tries it.
+// admit reports whether a delivery may be sent to an address. It returns false if the address has failed and another delivery is testing it.
 func (b *breakers) admit(url string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -55,7 +54,7 @@ func (b *breakers) admit(url string) bool {
 	return true
 }
 
-// ended notes the end of an attempt; cut off ones tell nothing.
+// ended records the end of an attempt. An attempt that was cut off counts neither as answered nor as failed.
 func (b *breakers) ended(url string, answered, cutOff bool, now time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +76,7 @@ func (b *breakers) ended(url string, answered, cutOff bool, now time.Time) {
 	}
 }
 
-// forget drops addresses of which nothing was heard for a while.
+// forget drops the breakers whose pause ended before the given time.
 func (b *breakers) forget(before time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

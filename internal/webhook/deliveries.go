@@ -17,7 +17,7 @@ const (
 )
 
 // List returns a page of an organisation's deliveries, newest first, and the cursor of the next page. limit is 1 to 100;
-// 0: 20.
+// 0 means 20.
 func (e *Engine) List(ctx context.Context, op, org string, status backend.DeliveryStatus, limit int, cursor string) ([]backend.Delivery, string, error) {
 	if limit == 0 {
 		limit = defaultPage
@@ -50,13 +50,13 @@ func (e *Engine) List(ctx context.Context, op, org string, status backend.Delive
 	return ds, "c" + strconv.FormatInt(ds[limit-1].Num, 36), nil
 }
 
-// Delivery returns one delivery. fault.ErrNotFound when the organisation has none of that id.
+// Delivery returns one delivery. It returns fault.ErrNotFound if the organisation has no delivery with the id.
 func (e *Engine) Delivery(ctx context.Context, op, org, id string) (backend.Delivery, error) {
 	d, err := e.reg.Delivery(ctx, org, id)
 	return d, deliveryError(op, id, err)
 }
 
-// Retry queues a failed delivery again. fault.ErrConflict in any other state.
+// Retry queues a failed delivery again. It returns fault.ErrConflict if the delivery is in another state.
 func (e *Engine) Retry(ctx context.Context, op, org, id string) error {
 	err := e.reg.RequeueDelivery(ctx, org, id, time.Now().UTC())
 	if errors.Is(err, backend.ErrConflict) {

@@ -1,5 +1,5 @@
-// Package webhook tells receivers what became of items. The registry holds registrations and deliveries; events of a
-// workspace are handed over to it and sent from there, signed, until the receiver takes them or the attempts are used up.
+// Package webhook tells receivers about the states of items. The registry holds registrations and deliveries. Events of a
+// workspace are moved to the registry, which sends them, signed, until the receiver accepts them or the attempts are used up.
 package webhook
 
 import (
@@ -27,54 +27,54 @@ const (
 	HeaderPreviousSignature = "X-Service-Signature-Previous"
 )
 
-const maxCached = 10_000 // registrations
+const maxCached = 10_000 // cached registrations
 
-// Sealer keeps signing secrets unreadable at rest.
+// Sealer encrypts signing secrets at rest.
 type Sealer interface {
-	// Seal encrypts plain for the named place; what is sealed for one place can't be opened at another.
+	// Seal encrypts plain for a named place. The sealed value cannot be opened for another place.
 	Seal(place string, plain []byte) []byte
-	// Hold keeps the sealing key as it is until release is called: from Seal until what was sealed is stored, together with the writes
-	// that it returns. When these conflict it is to be called again, and sealed again.
+	// Hold keeps the sealing key until release is called. The caller calls Seal and stores the result together with the writes in with
+	// before it calls release. If the writes conflict, the caller has to call Hold and Seal again.
 	Hold(ctx context.Context) (with []backend.RecordWrite, release func(), err error)
-	// Open reverses Seal.
+	// Open decrypts a value that Seal encrypted for the place.
 	Open(ctx context.Context, place string, sealed []byte) ([]byte, error)
 }
 
-// Event is what a delivery tells.
+// Event is the content of a delivery.
 type Event struct {
 	Name, DeliveryID        string
 	ItemID                  string
 	Database, TenantUID     string
 	Collection              string
 	Status                  string
-	ErrorCode, ErrorMessage string // of an item that failed
-	Partial                 string // why the text of a completed item may be incomplete
+	ErrorCode, ErrorMessage string // set if the item failed
+	Partial                 string // why the text of a completed item may be incomplete; else empty
 	At                      time.Time
 	Test                    bool
 }
 
-// Config is what an Engine works with. All fields but Transport are required.
+// Config holds the settings of an Engine. All fields but Transport and Attempted are required.
 type Config struct {
 	Registry backend.Registry
 	Sealer   Sealer
-	// Encode writes the body of a delivery.
+	// Encode returns the body of a delivery.
 	Encode func(e Event) ([]byte, error)
-	// Status is the public name of an item's state.
+	// Status returns the public name of an item's state.
 	Status func(s backend.State) string
-	// Reach says where deliveries may go besides public addresses.
+	// Reach says which addresses deliveries may go to besides public ones.
 	Reach netguard.Policy
-	// Transport sends deliveries; nil: one that dials the allowed addresses only.
+	// Transport sends deliveries; nil means a transport that dials allowed addresses only.
 	Transport http.RoundTripper
-	// Overlap is how long the secret before a rotation goes on signing.
+	// Overlap is how long the previous secret still signs after a rotation.
 	Overlap time.Duration
-	// VendorHeaders says that deliveries have the headers X-HydraDB-* of the hosted service too.
+	// VendorHeaders adds the headers X-HydraDB-* of the hosted service to deliveries.
 	VendorHeaders bool
-	// Attempted is told of each attempt how the delivery stands then; nil: nobody is.
+	// Attempted is called after each attempt with the new status of the delivery; it may be nil.
 	Attempted func(outcome string)
 	Logger    *slog.Logger
 }
 
-// Engine keeps the registrations of a deployment and sends its deliveries. It is safe for concurrent use.
+// Engine manages the registrations of a deployment and sends its deliveries. It is safe for concurrent use.
 type Engine struct {
 	cfg    Config
 	reg    backend.Registry
@@ -82,7 +82,7 @@ type Engine struct {
 	sender *sender
 }
 
-// New returns an engine that sends nothing until Run.
+// New returns an engine, which sends nothing until Run is called.
 func New(c Config) *Engine {
 	if c.Transport == nil {
 		c.Transport = c.Reach.Transport()
@@ -93,11 +93,11 @@ func New(c Config) *Engine {
 	return e
 }
 
-// Run sends until ctx ends, and waits for what is under way: an attempt that is cut
-// off does not count and is tried again.
+// Run sends deliveries until ctx ends, and waits for running attempts. An attempt that is cut
+// off does not count and is repeated later.
 func (e *Engine) Run(ctx context.Context) { e.sender.run(ctx) }
 
-// Forget lets every registration be read anew: another process may have changed them.
+// Forget clears the cache, because another process may have changed registrations.
 func (e *Engine) Forget() { e.cache.Clear() }
 
 func (e *Engine) checkURL(url string) error { return e.cfg.Reach.CheckURL(url) }

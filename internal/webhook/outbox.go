@@ -15,18 +15,18 @@ import (
 
 const eventBatch = 1000
 
-// Outbox is where a workspace keeps events until they are handed over.
+// Outbox holds the events of a workspace until HandOver moves them.
 type Outbox interface {
-	// Events returns the oldest events, at most limit.
+	// Events returns at most limit events, oldest first.
 	Events(ctx context.Context, limit int) ([]backend.Event, error)
-	// Acknowledge drops the events up to and including seq.
+	// Acknowledge drops all events up to and including seq.
 	Acknowledge(ctx context.Context, seq int64) error
-	// SourcesByNum returns versions in the order asked, nil for one that is gone.
+	// SourcesByNum returns versions in the order of nums, nil for deleted ones.
 	SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error)
 }
 
-// HandOver moves the events of a tenant's workspace to the deliveries. The ids are derived from
-// the event, so a crash between the two stores makes no second record.
+// HandOver moves the events of a tenant's workspace to the deliveries. Delivery ids are derived from
+// events, so that a crash between the two stores makes no second delivery.
 func (e *Engine) HandOver(ctx context.Context, t backend.Tenant, box Outbox) error {
 	for {
 		events, err := box.Events(ctx, eventBatch)
@@ -59,7 +59,7 @@ func (e *Engine) HandOver(ctx context.Context, t backend.Tenant, box Outbox) err
 	}
 }
 
-// partials says of the completed items of events why their text may be incomplete; empty where it is whole.
+// partials returns, for each event, why the text of its completed item may be incomplete; empty if it is complete.
 func partials(ctx context.Context, box Outbox, events []backend.Event) ([]string, error) {
 	nums := make([]int64, len(events))
 	for i, ev := range events {
@@ -74,14 +74,14 @@ func partials(ctx context.Context, box Outbox, events []backend.Event) ([]string
 		if src == nil || events[i].Status != backend.Completed {
 			continue
 		}
-		out[i], _ = item.PartialOf(src.Doc) // a damaged record holds up no event
+		out[i], _ = item.PartialOf(src.Doc) // a damaged record must not block events
 	}
 	return out, nil
 }
 
 func (e *Engine) delivery(t backend.Tenant, url string, ev backend.Event, partial string) (backend.Delivery, error) {
 	name := t.UID + "/" + strconv.FormatInt(ev.Seq, 10)
-	if ev.Epoch != 0 { // after an older copy of the store was put back, numbers come again
+	if ev.Epoch != 0 { // after an older copy of the store was restored, event numbers occur again
 		name += "/" + strconv.FormatUint(ev.Epoch, 36)
 	}
 	h := sha256.Sum256([]byte(name))
@@ -95,13 +95,13 @@ func (e *Engine) delivery(t backend.Tenant, url string, ev backend.Event, partia
 	return d, err
 }
 
-// TestResult is the outcome of a test delivery.
+// TestResult is the result of a test delivery.
 type TestResult struct {
-	Status  int    // of the answer; 0: none
-	Problem string // empty: delivered
+	Status  int    // HTTP status of the answer; 0 without one
+	Problem string // empty if delivered
 }
 
-// Test sends a synthetic delivery now. It makes no record. fault.ErrNotFound without a registration.
+// Test sends a synthetic delivery at once and stores no record of it. It returns fault.ErrNotFound if nothing is registered.
 func (e *Engine) Test(ctx context.Context, op, org string) (TestResult, error) {
 	t, ok, err := e.target(ctx, org)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/contextmem/contextmem/internal/netguard"
 )
 
-// schedule is the pause after each failed attempt. After the last one fails the
-// delivery is permanently failed.
+// schedule holds the pauses after failed attempts. A delivery has permanently failed
+// when the attempt after the last pause fails.
 var schedule = []time.Duration{5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour, 10 * time.Hour, 10 * time.Hour}
 
 const (
@@ -28,41 +28,41 @@ const (
 	maxInFlight = 64
 	maxPerOrg   = 16
 	maxPerURL   = 4
-	maxBody     = 64 << 10 // of an answer, read so that the connection can be used again
+	maxBody     = 64 << 10 // bytes of an answer that are read, so that the connection can be reused
 	idlePoll    = time.Minute
-	busyPoll    = 200 * time.Millisecond // while deliveries that are due wait for a place with their receiver
-	brokenPoll  = 5 * time.Second        // while they wait for a receiver that does not answer
+	busyPoll    = 200 * time.Millisecond // poll interval while due deliveries wait because their receiver has too many in flight
+	brokenPoll  = 5 * time.Second        // poll interval while due deliveries wait for a receiver that does not answer
 	keep        = 30 * 24 * time.Hour
-	giveUpAfter = 7 * 24 * time.Hour // a delivery that waited so long for its receiver has failed
+	giveUpAfter = 7 * 24 * time.Hour // age at which a delivery permanently fails
 )
 
-// target is where an organisation's events go now.
+// target is the current receiver of an organisation's events.
 type target struct {
 	url      string
-	secret   []byte // empty: unsigned
-	previous []byte // signs in a header of its own; empty: not
+	secret   []byte // empty if deliveries are unsigned
+	previous []byte // signs in a second header; empty if there is none
 }
 
-// sender sends what the registry holds: claim with a lease, POST, and record the
-// outcome. A worker that dies loses its lease, and the next claim sweeps up what
-// it held, so every event arrives at least once, under one delivery id.
+// sender sends the deliveries in the registry: it claims each with a lease, sends a POST request and
+// records the result. If a worker dies, its lease runs out and another worker claims its
+// deliveries. So every event arrives at least once, always with the same delivery id.
 type sender struct {
 	registry backend.Registry
 	client   *http.Client
-	// target returns where events of an organisation go; false when nothing is registered.
+	// target returns the receiver of an organisation's events; false if none is registered.
 	target func(ctx context.Context, org string) (target, bool, error)
-	vendor bool // headers of the hosted service too
-	// check judges a URL before it is used; it may have been saved under other rules.
+	vendor bool // whether to add the headers of the hosted service
+	// check validates a URL before use, because it may have been saved under other rules.
 	check  func(url string) error
 	logger *slog.Logger
 	token  string
-	wake   chan struct{} // of capacity 1
+	wake   chan struct{} // capacity 1
 
 	breakers  *breakers
-	attempted func(outcome string) // nil: nobody counts
+	attempted func(outcome string) // may be nil
 }
 
-// kick makes the sender look for due deliveries now.
+// kick makes the sender look for due deliveries at once.
 func (s *sender) kick() {
 	select {
 	case s.wake <- struct{}{}:
@@ -70,7 +70,7 @@ func (s *sender) kick() {
 	}
 }
 
-// run sends until ctx ends, and waits for what is under way.
+// run sends deliveries until ctx ends, and waits for running attempts.
 func (s *sender) run(ctx context.Context) {
 	var wg sync.WaitGroup
 	defer wg.Wait()
@@ -106,7 +106,7 @@ func (s *sender) prune(ctx context.Context, now time.Time) {
 	}
 }
 
-// claim takes deliveries that are due, at most free, and returns those that can be sent now.
+// claim claims at most free due deliveries and returns those that can be sent now.
 func (s *sender) claim(ctx context.Context, now time.Time, free int) []backend.Delivery {
 	if free <= 0 {
 		return nil
@@ -131,7 +131,7 @@ func (s *sender) claim(ctx context.Context, now time.Time, free int) []backend.D
 	return send
 }
 
-// sleep waits for the next due delivery or for kick.
+// sleep waits until the next delivery is due, kick is called or ctx ends.
 func (s *sender) sleep(ctx context.Context) {
 	pause, least := idlePoll, busyPoll
 	if len(s.breakers.skip(time.Now())) > 0 {
@@ -149,7 +149,7 @@ func (s *sender) sleep(ctx context.Context) {
 	}
 }
 
-// attempt sends a delivery and records the outcome. An attempt that the end of the service cuts off does not count.
+// attempt sends a delivery and records the result. An attempt that is cut off because ctx ends does not count.
 func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 	to, ok, err := s.target(ctx, d.Org)
 	switch {
@@ -172,7 +172,7 @@ func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 		d.NextAttempt = time.Time{}
 	case d.LastError == "":
 		d.Status, d.NextAttempt = backend.DeliveryDelivered, time.Time{}
-	case cutOff: // the next service tries at once
+	case cutOff: // due at once after the next start
 		d.Status, d.NextAttempt = backend.DeliveryFailed, now
 	case d.Attempts > len(schedule), now.Sub(d.CreatedAt) > giveUpAfter:
 		d.Status, d.NextAttempt = backend.DeliveryPermanentlyFailed, time.Time{}
@@ -185,7 +185,7 @@ func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 	s.finish(ctx, d)
 }
 
-// finish records what became of a delivery, within a second even when the service stops meanwhile.
+// finish stores the state of a delivery. It takes at most a second, and still stores it if ctx ends meanwhile.
 func (s *sender) finish(ctx context.Context, d backend.Delivery) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -194,13 +194,13 @@ func (s *sender) finish(ctx context.Context, d backend.Delivery) {
 	}
 }
 
-// pause is the time between attempt n (from 1) and the next, with up to a tenth of jitter.
+// pause returns the time between attempt n (from 1) and the next one, with up to 10 % of jitter.
 func pause(n int) time.Duration {
 	d := schedule[min(max(n, 1), len(schedule))-1]
 	return d + time.Duration(rand.Int64N(int64(d)/10+1))
 }
 
-// post sends one event. problem is empty after any 2xx.
+// post sends one event. problem is empty for any 2xx status.
 func (s *sender) post(ctx context.Context, t target, id, event string, payload []byte) (status int, problem string) {
 	if err := s.check(t.url); err != nil {
 		return 0, "the address is not allowed"
@@ -238,7 +238,7 @@ func (s *sender) post(ctx context.Context, t target, id, event string, payload [
 	return res.StatusCode, ""
 }
 
-// reason names what went wrong without addresses or bodies.
+// reason describes an error without addresses and bodies.
 func reason(err error) string {
 	var dns *net.DNSError
 	var timeout interface{ Timeout() bool }
@@ -255,7 +255,7 @@ func reason(err error) string {
 	return "the connection failed"
 }
 
-// newClient returns the HTTP client of deliveries: redirects are answers, not followed.
+// newClient returns the HTTP client for deliveries. It does not follow redirects.
 func newClient(rt http.RoundTripper) *http.Client {
 	return &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

@@ -21,12 +21,12 @@ const (
 	maxSecretLength = 1024
 )
 
-// Registration is an organisation's receiver.
+// Registration is the receiver of an organisation's events.
 type Registration struct {
 	URL    string   `json:"url"`
 	Events []string `json:"events"`
 	Secret []byte   `json:"secret,omitempty"` // sealed
-	// Previous signs too until its time is over.
+	// Previous is the sealed previous secret, which also signs until PreviousUntil.
 	Previous      []byte    `json:"previous,omitempty"`
 	PreviousUntil time.Time `json:"previous_until,omitzero"`
 }
@@ -34,7 +34,7 @@ type Registration struct {
 // Signed reports whether deliveries are signed.
 func (r *Registration) Signed() bool { return len(r.Secret) > 0 }
 
-// rotate takes a new sealed secret. The one before goes on signing for a while when that is asked for.
+// rotate sets a new sealed secret. The previous one still signs for the time overlap, if that is above 0.
 func (r *Registration) rotate(sealed []byte, overlap time.Duration) {
 	r.Previous, r.PreviousUntil = nil, time.Time{}
 	if overlap > 0 && len(r.Secret) > 0 {
@@ -43,7 +43,7 @@ func (r *Registration) rotate(sealed []byte, overlap time.Duration) {
 	r.Secret = sealed
 }
 
-// stored is what the registry holds for an organisation: reg is nil without a registration.
+// stored is an organisation's record in the registry; reg is nil without a registration.
 type stored struct {
 	reg *Registration
 	rev int64
@@ -51,7 +51,7 @@ type stored struct {
 
 func place(org string) string { return "webhook/" + org }
 
-// read returns the registration of an organisation, which callers must not change.
+// read returns the registration of an organisation. Callers must not change it.
 func (e *Engine) read(ctx context.Context, org string) (stored, error) {
 	return e.cache.Get(org, func() (stored, error) {
 		r, err := e.reg.Record(ctx, kindWebhook, org, recordID)
@@ -69,8 +69,8 @@ func (e *Engine) read(ctx context.Context, org string) (stored, error) {
 	})
 }
 
-// change replaces the registration of an organisation by what f makes of it; f gets and returns nil for none. f runs again
-// when somebody else wrote first.
+// change replaces the registration of an organisation by the result of f. f gets nil if there is no registration, and returns nil to delete
+// it. f runs again if another writer was faster.
 func (e *Engine) change(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
 	for {
 		with, release, err := e.cfg.Sealer.Hold(ctx)
@@ -85,7 +85,7 @@ func (e *Engine) change(ctx context.Context, op, org string, f func(old *Registr
 	}
 }
 
-// store is change with a key that is held, or that does not matter.
+// store does the same as change, without Hold: the caller holds the key or f seals nothing.
 func (e *Engine) store(ctx context.Context, op, org string, f func(old *Registration) (*Registration, error)) (*Registration, error) {
 	for {
 		w, raced, err := e.tryStore(ctx, op, org, nil, f)
@@ -95,7 +95,7 @@ func (e *Engine) store(ctx context.Context, op, org string, f func(old *Registra
 	}
 }
 
-// tryStore is a try of store, which writes some records with it. raced means that somebody else wrote first.
+// tryStore is one attempt of store, with additional writes. raced reports whether another writer was faster.
 func (e *Engine) tryStore(ctx context.Context, op, org string, with []backend.RecordWrite, f func(old *Registration) (*Registration, error)) (w *Registration, raced bool, err error) {
 	old, err := e.read(ctx, org)
 	if err != nil {
@@ -116,7 +116,7 @@ func (e *Engine) tryStore(ctx context.Context, op, org string, with []backend.Re
 	return w, raced, fault.Wrap(op, fault.Webhook, "", err)
 }
 
-// edit is change for a registration that must be there. f may change its copy, or return nil to delete it.
+// edit is like change, but requires a registration. f may change its copy, or return nil to delete the registration.
 func (e *Engine) edit(ctx context.Context, op, org string, f func(w Registration) *Registration) (*Registration, error) {
 	return e.change(ctx, op, org, func(old *Registration) (*Registration, error) {
 		if old == nil {
@@ -126,28 +126,28 @@ func (e *Engine) edit(ctx context.Context, op, org string, f func(w Registration
 	})
 }
 
-// Registered reports whether events of an organisation have a receiver. When that
-// can't be found out events are kept.
+// Registered reports whether an organisation has a receiver. It returns true, so that
+// events are kept, if the registration cannot be read.
 func (e *Engine) Registered(ctx context.Context, org string) bool {
 	w, err := e.read(ctx, org)
 	return err != nil || w.reg != nil
 }
 
-// Get returns the registration of an organisation; nil without one.
+// Get returns the registration of an organisation; nil if there is none.
 func (e *Engine) Get(ctx context.Context, op, org string) (*Registration, error) {
 	w, err := e.read(ctx, org)
 	return w.reg, fault.Wrap(op, fault.Webhook, "", err)
 }
 
-// Spec is a registration to make.
+// Spec describes a registration to make.
 type Spec struct {
 	URL        string
 	EventTypes []string // nil: StatusChanged
-	Secret     string   // empty keeps a stored one
-	Generate   bool     // a new secret
+	Secret     string   // empty keeps the stored secret
+	Generate   bool     // generate a new secret
 }
 
-// Set registers a receiver, replacing any other. It returns the secret that it generated.
+// Set registers a receiver in place of any other. It returns the secret if it generated one.
 func (e *Engine) Set(ctx context.Context, op, org string, s Spec) (*Registration, string, error) {
 	if err := e.checkSpec(op, &s); err != nil {
 		return nil, "", err
@@ -203,20 +203,20 @@ func checkSecret(op, secret string) error {
 	return nil
 }
 
-// newSecret is 32 random bytes in base64url behind the prefix that receivers know secrets by.
+// newSecret returns 32 random bytes in base64url, with the prefix by which receivers recognize secrets.
 func newSecret() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:])
 	return "whsec_" + base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// Delete removes the registration and its secret. fault.ErrNotFound without one.
+// Delete deletes the registration and its secret. It returns fault.ErrNotFound if there is none.
 func (e *Engine) Delete(ctx context.Context, op, org string) error {
 	_, err := e.edit(ctx, op, org, func(Registration) *Registration { return nil })
 	return err
 }
 
-// SetSecret replaces the signing secret at once; an empty one generates, and is returned. fault.ErrNotFound without a
+// SetSecret replaces the signing secret at once. If secret is empty it generates one and returns it. It returns fault.ErrNotFound without a
 // registration.
 func (e *Engine) SetSecret(ctx context.Context, op, org, secret string) (w *Registration, generated string, err error) {
 	if secret == "" {
@@ -235,7 +235,7 @@ func (e *Engine) SetSecret(ctx context.Context, op, org, secret string) (w *Regi
 	return w, generated, nil
 }
 
-// DeleteSecret turns signing off. fault.ErrNotFound without a registration.
+// DeleteSecret turns signing off. It returns fault.ErrNotFound without a registration.
 func (e *Engine) DeleteSecret(ctx context.Context, op, org string) (*Registration, error) {
 	return e.edit(ctx, op, org, func(w Registration) *Registration {
 		w.rotate(nil, 0)
@@ -243,7 +243,7 @@ func (e *Engine) DeleteSecret(ctx context.Context, op, org string) (*Registratio
 	})
 }
 
-// target is where events of an organisation go now.
+// target returns the current receiver of an organisation's events.
 func (e *Engine) target(ctx context.Context, org string) (target, bool, error) {
 	s, err := e.read(ctx, org)
 	if err != nil || s.reg == nil {
@@ -263,10 +263,10 @@ func (e *Engine) target(ctx context.Context, org string) (target, bool, error) {
 	return t, true, nil
 }
 
-// Reseal replaces every sealed secret by what f returns for it; one that f returns unchanged is not written.
+// Reseal replaces every sealed secret by the result of f. Unchanged results are not written.
 func (e *Engine) Reseal(ctx context.Context, f func(place string, sealed []byte) ([]byte, error)) error {
 	return eachRecord(ctx, e.reg, kindWebhook, func(r backend.Record) error {
-		e.cache.Drop(r.Org) // another process may have written it
+		e.cache.Drop(r.Org) // another process may have written the registration
 		_, err := e.store(ctx, "reseal", r.Org, func(old *Registration) (*Registration, error) {
 			if old == nil {
 				return nil, errUnchanged

@@ -15,11 +15,11 @@ func sum(secret, body []byte) []byte {
 	return m.Sum(nil)
 }
 
-// Sign returns the signature header's value: "sha256=" and the lower-case
+// Sign returns the value of the signature header: "sha256=" and the lower-case
 // hexadecimal HMAC-SHA256 of body.
 func Sign(secret, body []byte) string { return signaturePrefix + hex.EncodeToString(sum(secret, body)) }
 
-// Verify reports whether header is the signature of body under one of the secrets, in constant time. An empty secret
+// Verify reports whether header is the signature of body with one of the secrets. It takes constant time. An empty secret
 // never verifies.
 func Verify(body []byte, header string, secrets ...string) bool {
 	digits, ok := strings.CutPrefix(header, signaturePrefix)
