@@ -1,5 +1,5 @@
-// Package connect runs connectors: it keeps their settings, credentials and resources in the registry, decides when which
-// is synced, and ingests what providers read. The registry holds the truth; a restart goes on where the last sync stopped.
+// Package connect runs connectors. It keeps their settings, credentials and resources in the registry, schedules their syncs, and ingests
+// the objects that providers return. The registry holds all state; after a restart a sync continues where it stopped.
 package connect
 
 import (
@@ -13,38 +13,38 @@ import (
 	"github.com/contextmem/contextmem/internal/lease"
 )
 
-// Sealer keeps credentials unreadable at rest.
+// Sealer encrypts credentials at rest.
 type Sealer interface {
-	// Seal encrypts plain for the named place; what is sealed for one place can't be opened at another.
+	// Seal encrypts plain for a named place. The sealed value cannot be opened for another place.
 	Seal(place string, plain []byte) []byte
-	// Hold keeps the sealing key as it is until release is called: from Seal until what was sealed is stored, together with the writes
-	// that it returns. When these conflict it is to be called again, and sealed again.
+	// Hold keeps the sealing key until release is called. The caller calls Seal and stores the result together with the writes in with
+	// before it calls release. If the writes conflict, the caller has to call Hold and Seal again.
 	Hold(ctx context.Context) (with []backend.RecordWrite, release func(), err error)
-	// Open reverses Seal.
+	// Open decrypts a value that Seal encrypted for the place.
 	Open(ctx context.Context, place string, sealed []byte) ([]byte, error)
 }
 
-// Tenants answers which tenants there are.
+// Tenants looks up tenants.
 type Tenants interface {
-	// TenantUID returns the identifier of a tenant, which no later tenant of the same name has; fault.ErrNotFound without one.
+	// TenantUID returns the unique identifier of a tenant. A later tenant of the same name has another one. It returns fault.ErrNotFound if there is no such tenant.
 	TenantUID(ctx context.Context, op, org, tenant string) (string, error)
 }
 
-// Place is the partition that objects are ingested into.
+// Place is the sub-tenant that objects are ingested into.
 type Place struct{ Org, Tenant, Sub string }
 
 // Items ingests and removes objects.
 type Items interface {
-	// Add ingests files and app items; when it returns all of them are durable, except those with an error in refused,
-	// which has an entry for each: files first. An error of the call itself means that nothing was stored.
+	// Add ingests files and app items. When it returns, all of them are durable except those with an error in refused, which has one entry
+	// for each, files first. If err is not nil, nothing was stored.
 	Add(ctx context.Context, at Place, files []content.File, apps []content.AppItem, instructions string) (refused []error, err error)
-	// Exists reports whether the item is there.
+	// Exists reports whether an item exists.
 	Exists(ctx context.Context, at Place, id string) (bool, error)
-	// Delete removes items; those that are gone already, with their tenant perhaps, are no error.
+	// Delete deletes items. Missing items, or a missing tenant, are no error.
 	Delete(ctx context.Context, at Place, ids []string) error
 }
 
-// Config is what an Engine works with. All fields but Leases and Synced are required.
+// Config holds the settings of an Engine. All fields but Leases and Synced are required.
 type Config struct {
 	Registry  backend.Registry
 	Sealer    Sealer
@@ -52,15 +52,15 @@ type Config struct {
 	Items     Items
 	Providers []connector.Provider
 	Logger    *slog.Logger
-	// Supported and Parse are handed to providers; see connector.SyncRequest.
+	// Supported and Parse are passed to providers; see connector.SyncRequest.
 	Supported func(name, contentType string) bool
 	Parse     func(ctx context.Context, in connector.ParseInput) (*connector.Document, error)
-	// MaxFileBytes bounds one file, MaxItems the objects of one call of Items.Add.
+	// MaxFileBytes bounds the size of a file, and MaxItems the number of objects in one call of Items.Add.
 	MaxFileBytes int64
 	MaxItems     int
-	// Leases lets one process at a time sync a connector; nil: no other process has the deployment open.
+	// Leases makes sure that only one process at a time syncs a connector; nil if no other process has the deployment open.
 	Leases *lease.Keeper
-	// Synced is told of each sync that ended, with how many objects it handed over; nil: nobody is.
+	// Synced is called after each sync with the number of objects that it ingested; it may be nil.
 	Synced func(provider, outcome string, objects int)
 }
 
@@ -70,10 +70,10 @@ type Engine struct {
 	reg       backend.Registry
 	providers map[string]*provider
 	syncs     *syncs
-	accounts  sync.Mutex // one new connector at a time, so that account scopes stay distinct
+	accounts  sync.Mutex // serializes the creation of connectors, so that account scopes stay unique
 }
 
-// New returns an engine that syncs nothing until Run. It refuses providers whose description is not valid.
+// New returns an engine, which syncs nothing until Run is called. It returns an error if a provider's description is invalid.
 func New(c Config) (*Engine, error) {
 	ps, err := describeProviders(c.Providers)
 	if err != nil {
@@ -84,7 +84,7 @@ func New(c Config) (*Engine, error) {
 	return e, nil
 }
 
-// Load plans every stored connector; each is looked at once after a start.
+// Load schedules every stored connector to be checked at once.
 func (e *Engine) Load(ctx context.Context) error { return e.syncs.load(ctx) }
 
 // Run syncs until life ends, and returns when every sync has stopped.

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-const syncBatchBytes = 16 << 20 // content that is handed over at once
+const syncBatchBytes = 16 << 20 // bytes of content in one batch
 
 // syncIngest makes the objects of one page durable.
 type syncIngest struct {
@@ -27,24 +27,24 @@ type syncIngest struct {
 	res     *connector.SyncedResource
 	at      Place
 	sent    int
-	refused error // the first object that can't be ingested as it is
+	refused error // error of the first object that cannot be ingested
 }
 
-// prepared is an object on its way into a batch.
+// prepared is an object that is ready to be added to a batch.
 type prepared struct {
 	obj  connector.Object
-	key  string // of its record
+	key  string // key of the object's record
 	old  *storedObject
 	next storedObject
 	size int
 }
 
-// do ingests what is new or changed, then removes what is gone. When it returns without
-// an error everything is durable.
+// do ingests new and changed objects, then deletes the objects that are gone. If it
+// returns nil all changes are durable.
 func (in *syncIngest) do(ctx context.Context, page *connector.Page) error {
 	c := &in.run.c.Public
 	in.at = Place{Org: in.run.org, Tenant: cmp.Or(in.res.TenantOverride, c.Tenant), Sub: cmp.Or(in.res.SubOverride, c.Sub)}
-	last := map[string]int{} // of equal ids the last object counts
+	last := map[string]int{} // if an id occurs several times, its last object counts
 	for i, o := range page.Objects {
 		last[o.ExternalID] = i
 	}
@@ -85,7 +85,7 @@ func (in *syncIngest) do(ctx context.Context, page *connector.Page) error {
 	return in.sweep(ctx, page)
 }
 
-// sweep removes what a complete listing no longer names.
+// sweep deletes the objects that a complete listing no longer contains.
 func (in *syncIngest) sweep(ctx context.Context, page *connector.Page) error {
 	present := make(map[string]struct{}, len(page.Present)+len(page.Objects))
 	for _, ext := range page.Present {
@@ -115,7 +115,7 @@ func (in *syncIngest) refuse(external string, err error) {
 	}
 }
 
-// prepare completes an object; nil when it is refused or was ingested like that before.
+// prepare completes an object. It returns nil if the object is refused or unchanged since it was ingested.
 func (in *syncIngest) prepare(ctx context.Context, o connector.Object) (*prepared, error) {
 	if o.ExternalID == "" || (o.File == nil) == (o.App == nil) {
 		in.refuse(o.ExternalID, errors.New("needs an external id, and either a file or an app item"))
@@ -180,10 +180,10 @@ func (in *syncIngest) prepare(ctx context.Context, o connector.Object) (*prepare
 	if err != nil || there {
 		return nil, err
 	}
-	return p, nil // removed by somebody else since
+	return p, nil // somebody else has deleted the item
 }
 
-// content reads a file.
+// content reads the content of a file.
 func (in *syncIngest) content(ctx context.Context, f *content.File) ([]byte, error) {
 	if f.Data != nil || f.Open == nil {
 		return f.Data, ctx.Err()
@@ -204,7 +204,7 @@ func (in *syncIngest) content(ctx context.Context, f *content.File) ([]byte, err
 	return data, err
 }
 
-// metadata is the tenant-level metadata of an object: the resource's, the object's own, the service's; later ones win.
+// metadata merges the tenant-level metadata of the resource, the object and the service; later ones win.
 func (in *syncIngest) metadata(own map[string]any) map[string]any {
 	m := maps.Clone(in.res.Metadata)
 	if m == nil {
@@ -215,7 +215,7 @@ func (in *syncIngest) metadata(own map[string]any) map[string]any {
 	return m
 }
 
-// additional is the document-level metadata of an object.
+// additional merges the document-level metadata of an object in the same order.
 func (in *syncIngest) additional(own map[string]any, external string) map[string]any {
 	m := maps.Clone(in.res.Additional)
 	if m == nil {
@@ -229,8 +229,8 @@ func (in *syncIngest) additional(own map[string]any, external string) map[string
 	return m
 }
 
-// flush makes a batch durable. Records go first without a hash, so that neither a crash
-// nor a failure leaves a source that the connector does not know, or a hash of something that was not stored.
+// flush makes a batch durable. It first writes records without a hash. So after a crash or failure
+// every stored source has a record, and no record has the hash of something that was not stored.
 func (in *syncIngest) flush(ctx context.Context, batch []*prepared) error {
 	if len(batch) == 0 {
 		return nil
@@ -268,7 +268,7 @@ func (in *syncIngest) record(ctx context.Context, batch []*prepared, final bool)
 	return in.run.eng.reg.WriteRecords(ctx, ws)
 }
 
-// add hands a batch to ingestion, one by one when one of them spoils it, and returns what was accepted.
+// add ingests a batch and returns the accepted objects. If an object makes the whole batch fail, it ingests them one by one.
 func (in *syncIngest) add(ctx context.Context, batch []*prepared) ([]*prepared, error) {
 	var files []content.File
 	var apps []content.AppItem
@@ -313,7 +313,7 @@ func (in *syncIngest) add(ctx context.Context, batch []*prepared) ([]*prepared, 
 	return stored, nil
 }
 
-// refusal reports whether an error is about the items and will not go away.
+// refusal reports whether an error is caused by the items, so that a retry cannot succeed.
 func refusal(err error) bool {
 	var e *fault.Error
 	if !errors.As(err, &e) || e.Resource == fault.Tenant || e.Resource == fault.Sub {
@@ -358,7 +358,7 @@ func (in *syncIngest) remove(ctx context.Context, external []string) error {
 	return nil
 }
 
-// deleteSources removes the sources of objects; those that are gone already are no error.
+// deleteSources deletes the sources of objects. Missing sources are no error.
 func (e *Engine) deleteSources(ctx context.Context, org string, objects []storedObject) error {
 	by := map[Place][]string{}
 	for _, o := range objects {
@@ -373,7 +373,7 @@ func (e *Engine) deleteSources(ctx context.Context, org string, objects []stored
 	return nil
 }
 
-// purgeSources removes the sources that records of objects name.
+// purgeSources deletes the sources of the objects in records.
 func (e *Engine) purgeSources(ctx context.Context, org string, rs []backend.Record) error {
 	objects := make([]storedObject, len(rs))
 	for i, r := range rs {

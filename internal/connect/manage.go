@@ -16,8 +16,8 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Bounds of sync intervals where a provider names none. The wire contract shows 300 and
-// 604800 seconds in its samples, and an hour as the default.
+// Bounds of sync intervals for providers that name none. The samples of the wire contract show 300 and
+// 604800 seconds, and an hour as the default.
 const (
 	minSyncInterval     = 5 * time.Minute
 	maxSyncInterval     = 7 * 24 * time.Hour
@@ -32,8 +32,8 @@ const (
 	maxDiscover        = 100
 )
 
-// Create makes a connector after the provider took its credentials. fault.ErrConflict when another one of the provider has
-// the same non-empty account scope.
+// Create makes a connector after the provider accepted its credentials. It returns fault.ErrConflict if another connector of the provider
+// has the same non-empty account scope.
 func (e *Engine) Create(ctx context.Context, org string, spec connector.Spec) (connector.Connector, error) {
 	const op = "create connector"
 	var none connector.Connector
@@ -76,11 +76,11 @@ func (e *Engine) Create(ctx context.Context, org string, spec connector.Spec) (c
 		return none, err
 	}
 	made := e.present(c, nil)
-	e.syncs.plan(org, c.Public.ID, c.Public.NextSync) // adding a resource brings it forward
+	e.syncs.plan(org, c.Public.ID, c.Public.NextSync) // adding a resource makes the first sync earlier
 	return made, nil
 }
 
-// insertConnector stores a new connector with its credentials unless its account is taken.
+// insertConnector stores a new connector with its credentials, unless another one has its account scope.
 func (e *Engine) insertConnector(ctx context.Context, op string, c *storedConnector, creds connector.Credentials) error {
 	e.accounts.Lock()
 	defer e.accounts.Unlock()
@@ -107,14 +107,14 @@ func (e *Engine) insertConnector(ctx context.Context, op string, c *storedConnec
 			}
 		}
 		release()
-		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil { // the key is being replaced
+		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil { // another process is replacing the key
 			continue
 		}
 		return fault.Wrap(op, fault.Connector, "", err)
 	}
 }
 
-// eachConnector calls f with the connectors of an organisation by id, without those that are being removed.
+// eachConnector calls f with the connectors of an organisation, sorted by id. It leaves out those that are being deleted.
 func (e *Engine) eachConnector(ctx context.Context, org string, f func(c *storedConnector)) error {
 	for after := ""; ; {
 		rs, err := e.reg.Records(ctx, kindConnector, org, after, recordPage)
@@ -137,7 +137,7 @@ func (e *Engine) eachConnector(ctx context.Context, org string, f func(c *stored
 	}
 }
 
-// present is a connector as callers see it. resources may be nil.
+// present returns a connector as callers see it. resources may be nil.
 func (e *Engine) present(c *storedConnector, resources []*storedResource) connector.Connector {
 	p := c.Public
 	if pr := e.providers[p.Provider]; pr != nil {
@@ -168,7 +168,7 @@ func (e *Engine) presentFull(ctx context.Context, op string, c *storedConnector)
 	return e.present(c, rs), nil
 }
 
-// List returns the connectors of an organisation by id; an empty provider lists all.
+// List returns the connectors of an organisation, sorted by id. An empty provider means all providers.
 func (e *Engine) List(ctx context.Context, org, provider string) ([]connector.Connector, error) {
 	const op = "connectors"
 	var found []*storedConnector
@@ -293,8 +293,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// Delete removes a connector with its resources and credentials, and with what it ingested when withObjects is set. A
-// sync that runs is stopped first.
+// Delete deletes a connector with its resources and credentials. withObjects also deletes the items that it ingested.
+// A running sync is stopped first.
 func (e *Engine) Delete(ctx context.Context, org, id string, withObjects bool) error {
 	const op = "delete connector"
 	c, err := e.changeConnector(ctx, op, org, id, func(c *storedConnector) error {
@@ -308,14 +308,14 @@ func (e *Engine) Delete(ctx context.Context, org, id string, withObjects bool) e
 		err = e.purge(ctx, org, id, c)
 	}
 	if err != nil {
-		e.syncs.plan(org, id, time.Now()) // the scheduler finishes it
+		e.syncs.plan(org, id, time.Now()) // the scheduler finishes the deletion
 		return fault.Wrap(op, fault.Connector, id, err)
 	}
 	e.syncs.forget(org, id)
 	return nil
 }
 
-// Names reports whether a connector of an organisation, or a resource of one, puts items into a tenant.
+// Names reports whether a connector of an organisation, or a resource of one, ingests into a tenant.
 func (e *Engine) Names(ctx context.Context, org, tenant string) (named bool, err error) {
 	var ids []string
 	err = e.eachConnector(ctx, org, func(c *storedConnector) {

@@ -17,13 +17,13 @@ import (
 
 var providerName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,63}$`)
 
-// provider is a Provider with its description, defaults filled in.
+// provider is a Provider with its description, in which defaults are filled in.
 type provider struct {
 	connector.Provider
 	info connector.Info
 }
 
-// describeProviders checks the providers of Options.
+// describeProviders validates the providers and returns them by name.
 func describeProviders(ps []connector.Provider) (map[string]*provider, error) {
 	out := make(map[string]*provider, len(ps))
 	for _, p := range ps {
@@ -57,7 +57,7 @@ func describeProviders(ps []connector.Provider) (map[string]*provider, error) {
 	return out, nil
 }
 
-// Providers lists the providers by name.
+// Providers lists the providers, sorted by name.
 func (e *Engine) Providers() []connector.Info {
 	out := make([]connector.Info, 0, len(e.providers))
 	for _, p := range e.providers {
@@ -78,7 +78,7 @@ func (e *Engine) provider(op, name string) (*provider, error) {
 	return p, nil
 }
 
-// interval checks a sync interval; 0 is the default.
+// interval validates a sync interval; 0 means the default.
 func (p *provider) interval(op string, d time.Duration) (time.Duration, error) {
 	if d == 0 {
 		return p.info.DefaultInterval, nil
@@ -90,7 +90,7 @@ func (p *provider) interval(op string, d time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// authType checks a way to prove oneself; empty is the provider's first.
+// authType validates an authentication type; empty means the provider's first one.
 func (p *provider) authType(op, t string) (string, error) {
 	if t == "" {
 		return p.info.AuthTypes[0], nil
@@ -101,7 +101,7 @@ func (p *provider) authType(op, t string) (string, error) {
 	return t, nil
 }
 
-// checkCredentials judges credentials by the provider's schema, then by the provider.
+// checkCredentials validates credentials, first by the provider's schema, then by the provider itself.
 func (p *provider) checkCredentials(ctx context.Context, op string, c connector.Credentials) error {
 	size := 0
 	for k, v := range c {
@@ -133,7 +133,7 @@ func (p *provider) checkCredentials(ctx context.Context, op string, c connector.
 	return p.failure(op, c, fault.Guard(func() error { return p.Check(ctx, maps.Clone(c)) }))
 }
 
-// failure is the error of a call for an error of the provider.
+// failure converts an error of the provider to the error of the call.
 func (p *provider) failure(op string, c connector.Credentials, err error) error {
 	var limited *connector.RateLimited
 	switch {
@@ -149,7 +149,7 @@ func (p *provider) failure(op string, c connector.Credentials, err error) error 
 	return &fault.Error{Op: op, Kind: fault.KindUpstream, Resource: fault.Connector, ID: p.info.Name, Err: fmt.Errorf("provider %q: %s", p.info.Name, scrub(err, c))}
 }
 
-// scrub is the text of a provider's error, bounded and without credentials.
+// scrub returns the text of a provider's error, shortened and without credentials.
 func scrub(err error, c connector.Credentials) string {
 	s := strings.ToValidUTF8(err.Error(), "")
 	secrets := slices.SortedFunc(maps.Values(c), func(a, b string) int { return len(b) - len(a) })

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// DiscoverWith previews resources without a connector and keeps nothing of the credentials.
+// DiscoverWith previews resources without a connector. It does not store the credentials.
 func (e *Engine) DiscoverWith(ctx context.Context, r connector.DiscoverRequest) ([]connector.Resource, string, error) {
 	const op = "discover"
 	p, err := e.provider(op, r.Provider)
@@ -30,7 +30,7 @@ func (e *Engine) DiscoverWith(ctx context.Context, r connector.DiscoverRequest) 
 	return p.discover(ctx, op, r.Credentials, r.Cursor, r.Limit)
 }
 
-// Discover lists resources that the connector could sync, a page at a time.
+// Discover lists a page of the resources that the connector could sync.
 func (e *Engine) Discover(ctx context.Context, org, id, cursor string, limit int) ([]connector.Resource, string, error) {
 	const op = "discover"
 	c, _, err := e.readConnector(ctx, op, org, id)
@@ -117,7 +117,7 @@ func (e *Engine) checkResource(ctx context.Context, op, org, field string, r *co
 	return nil
 }
 
-// AddResources adds or changes resources of a connector, all or none, and returns them as stored.
+// AddResources adds or changes resources of a connector, all or none, and returns their stored settings.
 func (e *Engine) AddResources(ctx context.Context, org, id string, rs []connector.SyncedResource) ([]connector.SyncedResource, error) {
 	const op = "add resources"
 	if len(rs) == 0 || len(rs) > maxResourcesCall {
@@ -143,7 +143,7 @@ func (e *Engine) AddResources(ctx context.Context, org, id string, rs []connecto
 	if err != nil {
 		return nil, err
 	}
-	// A removal that began meanwhile may have scanned before the write.
+	// A deletion that began meanwhile may have listed the resources before this write.
 	_, err = e.changeConnector(ctx, op, org, id, func(c *storedConnector) error {
 		if c.Public.Status == connector.Active && !c.Public.NextSync.IsZero() {
 			c.Public.NextSync = time.Now().UTC()
@@ -160,7 +160,7 @@ func (e *Engine) AddResources(ctx context.Context, org, id string, rs []connecto
 	return out, nil
 }
 
-// writeResources stores settings, keeping what the service knows of the resources.
+// writeResources stores the settings of resources and keeps their sync state.
 func (e *Engine) writeResources(ctx context.Context, op, org, id string, settings []connector.SyncedResource) ([]connector.SyncedResource, error) {
 	for {
 		out := make([]connector.SyncedResource, len(settings))
@@ -190,7 +190,7 @@ func (e *Engine) writeResources(ctx context.Context, op, org, id string, setting
 	}
 }
 
-// settle takes over new settings.
+// settle replaces the settings of a resource.
 func (r *storedResource) settle(id string, s connector.SyncedResource) {
 	old := r.Public
 	s.ConnectorID, s.Cursor, s.LastStatus, s.LastError, s.LastRows = id, old.Cursor, old.LastStatus, old.LastError, old.LastRows
@@ -213,7 +213,7 @@ func (r *storedResource) setStatus() {
 	}
 }
 
-// Resources lists the resources of a connector by id.
+// Resources lists the resources of a connector, sorted by id.
 func (e *Engine) Resources(ctx context.Context, org, id string) ([]connector.SyncedResource, error) {
 	const op = "resources"
 	if _, _, err := e.readConnector(ctx, op, org, id); err != nil {
@@ -230,7 +230,7 @@ func (e *Engine) Resources(ctx context.Context, org, id string) ([]connector.Syn
 	return out, nil
 }
 
-// DeleteResource stops syncing a resource. What it ingested stays.
+// DeleteResource stops syncing a resource. The items that it ingested stay.
 func (e *Engine) DeleteResource(ctx context.Context, org, id, resource string) error {
 	const op = "delete resource"
 	if _, _, err := e.readConnector(ctx, op, org, id); err != nil {
@@ -243,17 +243,17 @@ func (e *Engine) DeleteResource(ctx context.Context, org, id, resource string) e
 			err = e.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: rec, Delete: true, IfRev: rec.Rev}})
 		}
 		if errors.Is(err, backend.ErrConflict) && ctx.Err() == nil {
-			continue // a sync stored its progress
+			continue // a sync has written the record meanwhile
 		}
 		return resourceError(op, resource, err)
 	}
 }
 
-// jsonSize is the length of v as JSON, without white space and without escapes for HTML.
+// jsonSize returns the length of v as JSON, without white space and HTML escapes.
 func jsonSize(v any) (int, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	return b.Len() - 1, err // less the line's end
+	return b.Len() - 1, err // without the final newline
 }

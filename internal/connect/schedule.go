@@ -13,11 +13,11 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// maxSyncs is how many connectors sync at once. Syncs wait for their providers most of the time.
+// maxSyncs is how many connectors sync at once. Syncs mostly wait for their providers.
 const maxSyncs = 4
 
-// syncs decides which connector syncs when. The records hold the truth; the table here holds
-// only when a connector is to be looked at next.
+// syncs decides when each connector syncs. The registry holds all lasting state; the table here
+// holds only when to check each connector next.
 type syncs struct {
 	eng  *Engine
 	wake chan struct{}
@@ -25,31 +25,31 @@ type syncs struct {
 	mu     sync.Mutex
 	table  map[connectorRef]*syncState
 	active int
-	work   sync.WaitGroup // syncs under way
+	work   sync.WaitGroup // running syncs
 }
 
 type connectorRef struct{ org, id string }
 
-// syncState is what is planned for a connector.
+// syncState is the schedule of one connector.
 type syncState struct {
-	due     time.Time          // when to look at it; zero: not planned
-	forced  bool               // asked for by SyncNow
-	syncing bool               // the look has turned into a sync
-	cancel  context.CancelFunc // of the look that goes on; nil: none
-	done    chan struct{}      // closed when the look has ended
+	due     time.Time          // when to check the connector; zero: not scheduled
+	forced  bool               // SyncNow asked for a sync
+	syncing bool               // the check has started a sync
+	cancel  context.CancelFunc // cancels the running check; nil if none runs
+	done    chan struct{}      // closed when the check has ended
 }
 
 func newSyncs(e *Engine) *syncs {
 	return &syncs{eng: e, wake: make(chan struct{}, 1), table: map[connectorRef]*syncState{}}
 }
 
-// leaseOfConnector begins the names of leases of connectors.
+// leaseOfConnector is the prefix of the names of connectors' leases.
 const leaseOfConnector = "connector/"
 
-// loadEvery is how often the connectors that other processes have made are looked for.
+// loadEvery is the interval of looking for connectors that other processes have created.
 const loadEvery = 30 * time.Second
 
-// again notes that a sync was asked for and could not be begun yet.
+// again records that a requested sync could not start yet.
 func (y *syncs) again(org, id string) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -81,7 +81,7 @@ func (y *syncs) load(ctx context.Context) error {
 	}
 }
 
-// plan has a connector looked at by the given time, or right after the run that goes on.
+// plan schedules a check of a connector for the given time at the latest, or right after its running check.
 func (y *syncs) plan(org, id string, at time.Time) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -103,7 +103,7 @@ func (y *syncs) kick() {
 	}
 }
 
-// force plans a run that does not wait for its time; false when one goes on or is planned already.
+// force schedules a sync at once. It returns false if one is running or requested already.
 func (y *syncs) force(org, id string) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -121,7 +121,7 @@ func (y *syncs) force(org, id string) bool {
 	return true
 }
 
-// running reports whether a run goes on or was asked for.
+// running reports whether a sync is running or requested.
 func (y *syncs) running(org, id string) bool {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -129,7 +129,7 @@ func (y *syncs) running(org, id string) bool {
 	return st != nil && (st.forced || st.syncing)
 }
 
-// began notes that the look at a connector has turned into a sync.
+// began records that the check of a connector has started a sync.
 func (y *syncs) began(org, id string) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -138,7 +138,7 @@ func (y *syncs) began(org, id string) {
 	}
 }
 
-// cancel stops the run of a connector and waits for its end.
+// cancel stops the running check of a connector and waits for its end.
 func (y *syncs) cancel(ctx context.Context, org, id string) error {
 	y.mu.Lock()
 	st := y.table[connectorRef{org, id}]
@@ -170,7 +170,7 @@ func (y *syncs) forget(org, id string) {
 	}
 }
 
-// run starts syncs when they are due, until life ends, and waits for their end.
+// run starts syncs when they are due until life ends, and waits for their end.
 func (y *syncs) run(life context.Context) {
 	defer y.work.Wait()
 	t := time.NewTimer(0)
@@ -187,7 +187,7 @@ func (y *syncs) run(life context.Context) {
 			return
 		case <-y.wake:
 		case <-t.C:
-		case <-others: // a failure passes: the next time is near
+		case <-others: // errors are ignored: the next attempt comes soon
 			if err := y.load(life); err != nil && life.Err() == nil {
 				y.eng.cfg.Logger.Warn("looking for connectors failed", "err", err)
 			}
@@ -200,7 +200,7 @@ func (y *syncs) run(life context.Context) {
 	}
 }
 
-// start starts what is due and returns when the next one is.
+// start starts the due checks and returns when the next one is due.
 func (y *syncs) start(life context.Context, now time.Time) (next time.Time) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -215,7 +215,7 @@ func (y *syncs) start(life context.Context, now time.Time) (next time.Time) {
 			continue
 		}
 		if y.active >= maxSyncs {
-			continue // the end of a run wakes the loop
+			continue // when the running check ends it wakes the loop
 		}
 		forced := st.forced
 		ctx, cancel := context.WithCancel(life)
@@ -245,7 +245,7 @@ func (y *syncs) ended(ref connectorRef, st *syncState, at time.Time) {
 	y.kick()
 }
 
-// SyncNow runs a connector now, in the background, and returns the run's id. fault.ErrConflict while one runs or the
+// SyncNow syncs a connector at once, in the background, and returns the sync's id. It returns fault.ErrConflict if a sync is running or the
 // connector is paused.
 func (e *Engine) SyncNow(ctx context.Context, org, id string) (string, error) {
 	const op = "sync"
@@ -262,7 +262,7 @@ func (e *Engine) SyncNow(ctx context.Context, org, id string) (string, error) {
 	return uid.New(), nil
 }
 
-// nextLook is when a connector needs attention next; zero: not before something changes.
+// nextLook returns when to check a connector next; zero if not before something changes.
 func nextLook(c *storedConnector, rs []*storedResource) time.Time {
 	at := c.Public.NextSync
 	if at.IsZero() {
@@ -276,14 +276,14 @@ func nextLook(c *storedConnector, rs []*storedResource) time.Time {
 	return at
 }
 
-// syncConnector looks at a connector and does what is due. It returns when to look again.
+// syncConnector checks a connector and runs the sync if it is due. It returns when to check again.
 func (e *Engine) syncConnector(ctx context.Context, org, id string, forced bool) time.Time {
 	var next time.Time
 	mine, until, err := e.cfg.Leases.Hold(ctx, leaseOfConnector+org+"/"+id, func(ctx context.Context) (err error) {
 		next, err = e.lookAt(ctx, org, id, forced)
 		return err
 	})
-	if err == nil && !mine { // another process is at it
+	if err == nil && !mine { // another process is syncing the connector
 		if forced {
 			e.syncs.again(org, id)
 		}
@@ -328,7 +328,7 @@ func (e *Engine) lookAt(ctx context.Context, org, id string, forced bool) (time.
 	r := &syncRun{eng: e, org: org, id: id, c: c, full: full, forced: forced}
 	if err := r.do(ctx, rs); err != nil {
 		if errors.Is(err, fault.ErrNotFound) {
-			e.syncs.plan(org, id, time.Now()) // it is being removed
+			e.syncs.plan(org, id, time.Now()) // the connector is being deleted
 			return none, nil
 		}
 		return none, err

@@ -16,12 +16,12 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Kinds of registry records. A connector's resources and objects carry its id before a
-// slash, so that a scan from there finds them.
+// Kinds of registry records. The keys of a connector's resources and objects begin with its id and a
+// slash, so that a prefix scan finds them.
 const (
 	kindConnector = "connector"
 	kindResource  = "connres"
-	kindObject    = "connobj" // what became of an external object
+	kindObject    = "connobj" // the stored state of an external object
 )
 
 // storedConnector is the registry record of a connector.
@@ -29,28 +29,28 @@ type storedConnector struct {
 	Public      connector.Connector
 	Credentials []byte `json:",omitempty"` // sealed JSON
 	Failures    int    `json:",omitempty"` // failed syncs in a row
-	Deleting    bool   `json:",omitempty"` // hidden; its removal is being finished
-	WithObjects bool   `json:",omitempty"` // of a removal
+	Deleting    bool   `json:",omitempty"` // hidden, until its deletion is complete
+	WithObjects bool   `json:",omitempty"` // a deletion includes the ingested objects
 }
 
 // storedResource is the registry record of a resource.
 type storedResource struct {
 	Public  connector.SyncedResource
-	Started bool // the first sync has begun, and Since says from where
+	Started bool // whether the first sync has begun; Since is then its start time, zero for all
 	Since   time.Time
-	Filled  incarnation // of the tenant that the cursor belongs to
+	Filled  incarnation // the tenant that the cursor belongs to
 }
 
-// incarnation tells a tenant from one that was made under its name after it was deleted.
+// incarnation identifies a tenant even if it was deleted and created again with the same name.
 type incarnation struct{ Tenant, UID string }
 
-// restart forgets how far a resource was read.
+// restart resets the sync of a resource to its beginning.
 func (r *storedResource) restart() {
 	r.Started, r.Since = false, time.Time{}
 	r.Public.Cursor, r.Public.BackfillNext = "", time.Time{}
 }
 
-// backfilling reports whether the first sync is not complete.
+// backfilling reports whether the first sync is incomplete.
 func (r *storedResource) backfilling() bool { return r.Public.BackfillStatus != "" }
 
 // storedObject maps an external object to its source.
@@ -58,7 +58,7 @@ type storedObject struct {
 	External    string
 	Source      string // id
 	Tenant, Sub string
-	Hash        string `json:",omitempty"` // of what was ingested; empty: not known to be durable
+	Hash        string `json:",omitempty"` // hash of the ingested content; empty if it may not be durable
 }
 
 func hashText(bytes int, parts ...string) string {
@@ -72,7 +72,7 @@ func hashText(bytes int, parts ...string) string {
 
 func resourceKey(connector, resource string) string { return connector + "/" + resource }
 
-// objectFolder is what the keys of a resource's objects carry before their last slash.
+// objectFolder returns the part of the keys of a resource's objects before the last slash.
 func objectFolder(connector, resource string) string {
 	return connector + "/" + hashText(8, resource)
 }
@@ -81,7 +81,7 @@ func objectKey(connector, resource, external string) string {
 	return objectFolder(connector, resource) + "/" + hashText(16, external)
 }
 
-// sourceID is the id of an object's source.
+// sourceID returns the id of the source of an object.
 func sourceID(c *connector.Connector, resource, external string) string {
 	return hashText(16, c.Provider, c.AccountScope, c.ID, resource, external)
 }
@@ -103,7 +103,7 @@ func encodeRecord(kind, org, id string, rev int64, v any) (backend.RecordWrite, 
 	return backend.RecordWrite{Record: backend.Record{Kind: kind, Org: org, ID: id, Data: b}, IfRev: rev}, err
 }
 
-// readConnector reads a connector that is not being removed.
+// readConnector reads a connector. One that is being deleted counts as missing.
 func (e *Engine) readConnector(ctx context.Context, op, org, id string) (*storedConnector, int64, error) {
 	r, err := e.reg.Record(ctx, kindConnector, org, id)
 	if errors.Is(err, backend.ErrNotFound) {
@@ -122,7 +122,7 @@ func (e *Engine) readConnector(ctx context.Context, op, org, id string) (*stored
 	return c, r.Rev, nil
 }
 
-// changeConnector edits a connector's record. f may run again when somebody else wrote first.
+// changeConnector edits a connector's record. f runs again if another writer was faster.
 func (e *Engine) changeConnector(ctx context.Context, op, org, id string, f func(c *storedConnector) error) (*storedConnector, error) {
 	for {
 		c, raced, err := e.tryConnector(ctx, op, org, id, nil, f)
@@ -132,7 +132,7 @@ func (e *Engine) changeConnector(ctx context.Context, op, org, id string, f func
 	}
 }
 
-// changeSealed is changeConnector for an f that seals something.
+// changeSealed is changeConnector for an f that seals a value.
 func (e *Engine) changeSealed(ctx context.Context, op, org, id string, f func(c *storedConnector) error) (*storedConnector, error) {
 	for {
 		with, release, err := e.cfg.Sealer.Hold(ctx)
@@ -147,7 +147,7 @@ func (e *Engine) changeSealed(ctx context.Context, op, org, id string, f func(c 
 	}
 }
 
-// tryConnector is a try of changeConnector, which writes some records with it. raced means that somebody else wrote first.
+// tryConnector is one attempt of changeConnector, with additional writes. raced reports whether another writer was faster.
 func (e *Engine) tryConnector(ctx context.Context, op, org, id string, with []backend.RecordWrite, f func(c *storedConnector) error) (c *storedConnector, raced bool, err error) {
 	c, rev, err := e.readConnector(ctx, op, org, id)
 	if err != nil {
@@ -166,7 +166,7 @@ func (e *Engine) tryConnector(ctx context.Context, op, org, id string, with []ba
 	return c, errors.Is(err, backend.ErrConflict), fault.Wrap(op, fault.Connector, id, err)
 }
 
-// changeResource edits a resource's record. f may run again when somebody else wrote first.
+// changeResource edits a resource's record. f runs again if another writer was faster.
 func (e *Engine) changeResource(ctx context.Context, op, org, connector, id string, f func(r *storedResource)) (*storedResource, error) {
 	key := resourceKey(connector, id)
 	for {
@@ -199,7 +199,7 @@ func resourceError(op, id string, err error) error {
 
 const recordPage = 500
 
-// scan calls f with pages of a connector's records of a kind. f may delete what it got.
+// scan calls f with pages of a connector's records of a kind. f may delete the records.
 func (e *Engine) scan(ctx context.Context, kind, org, folder string, f func([]backend.Record) error) error {
 	prefix := folder + "/"
 	after := prefix
@@ -228,7 +228,7 @@ func (e *Engine) scan(ctx context.Context, kind, org, folder string, f func([]ba
 	}
 }
 
-// readResources reads the resources of a connector by id.
+// readResources reads the resources of a connector, sorted by id.
 func (e *Engine) readResources(ctx context.Context, org, connector string) ([]*storedResource, error) {
 	var out []*storedResource
 	err := e.scan(ctx, kindResource, org, connector, func(rs []backend.Record) error {
@@ -269,7 +269,7 @@ func (e *Engine) openCredentials(ctx context.Context, org, id string, sealed []b
 	return c, json.Unmarshal(b, &c)
 }
 
-// purge finishes the removal of a connector: its objects when asked, then its records. It may be repeated.
+// purge finishes the deletion of a connector: its objects if requested, then its records. It is safe to repeat.
 func (e *Engine) purge(ctx context.Context, org, id string, c *storedConnector) error {
 	err := e.scan(ctx, kindObject, org, id, func(rs []backend.Record) error {
 		if c.WithObjects {
@@ -296,7 +296,7 @@ func (e *Engine) dropRecords(ctx context.Context, rs []backend.Record) error {
 	return e.reg.WriteRecords(ctx, ws)
 }
 
-// Reseal replaces every sealed secret by what f returns for it; one that f returns unchanged is not written.
+// Reseal replaces every sealed secret by the result of f. Unchanged results are not written.
 func (e *Engine) Reseal(ctx context.Context, f func(place string, sealed []byte) ([]byte, error)) error {
 	for org, id := "", ""; ; {
 		rs, err := e.reg.AllRecords(ctx, kindConnector, org, id, recordPage)
@@ -315,7 +315,7 @@ func (e *Engine) Reseal(ctx context.Context, f func(place string, sealed []byte)
 	}
 }
 
-// reseal does it for one connector, again when somebody else wrote first.
+// reseal does the work of Reseal for one connector. It repeats the write if another writer was faster.
 func (e *Engine) reseal(ctx context.Context, r backend.Record, f func(place string, sealed []byte) ([]byte, error)) error {
 	for {
 		c, err := decodeRecord[storedConnector](r)

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	syncRetry   = time.Minute      // pause after the first failure; it doubles up to the interval
-	syncCall    = 10 * time.Minute // for one page of a provider
-	syncPage    = 200              // objects asked for at once
+	syncRetry   = time.Minute      // pause after the first failure; doubles up to the sync interval
+	syncCall    = 10 * time.Minute // time limit of one page of a provider
+	syncPage    = 200              // objects requested at once
 	syncOK      = "ok"
 	syncPartial = "partial"
 	syncFailed  = "error"
@@ -33,13 +33,13 @@ type syncRun struct {
 	c       *storedConnector
 	p       *provider
 	creds   connector.Credentials
-	full    bool // the interval has passed: every resource; else only chunks of a backfill
-	forced  bool // asked for: chunks do not wait for their time
+	full    bool // the sync interval has passed, so that every resource is synced; otherwise only due chunks of a backfill
+	forced  bool // a caller asked for the sync, so that chunks of a backfill do not wait
 
-	sent int // objects handed to ingestion
+	sent int // number of objects ingested
 }
 
-// do runs it and stores the outcome. Its own error is one of storage.
+// do runs the sync and stores the result. It returns only errors of storage, and those that stopped it early.
 func (r *syncRun) do(ctx context.Context, rs []*storedResource) error {
 	c, err := r.eng.changeConnector(ctx, "sync", r.org, r.id, func(c *storedConnector) error {
 		c.Public.LastAttempt = time.Now().UTC()
@@ -54,13 +54,13 @@ func (r *syncRun) do(ctx context.Context, rs []*storedResource) error {
 		return problem
 	}
 	if ctx.Err() != nil {
-		return ctx.Err() // stopped: what is durable is stored, the rest is still due
+		return ctx.Err() // the sync was stopped: stored progress remains, the rest stays due
 	}
 	return r.finish(ctx, problem)
 }
 
-// all syncs the resources that are due. The first failure is returned; one of the whole
-// provider ends the run.
+// all syncs the resources that are due and returns the first failure. A failure of the
+// whole provider ends the sync.
 func (r *syncRun) all(ctx context.Context, rs []*storedResource) (first error) {
 	var err error
 	if r.p = r.eng.providers[r.c.Public.Provider]; r.p == nil {
@@ -108,7 +108,7 @@ func (r *syncRun) gone(ctx context.Context, res *storedResource) bool {
 	return errors.Is(resourceError("sync", "", err), fault.ErrNotFound)
 }
 
-// finish stores how the run ended and when the next one is due.
+// finish stores the result of the sync and when the next one is due.
 func (r *syncRun) finish(ctx context.Context, problem error) error {
 	c, err := r.eng.changeConnector(ctx, "sync", r.org, r.id, func(c *storedConnector) error {
 		now := time.Now().UTC()
@@ -137,7 +137,7 @@ func (r *syncRun) finish(ctx context.Context, problem error) error {
 			next = now.Add(p.Interval)
 			if p.AuthType == connector.AuthOAuth {
 				p.NeedsReauth, p.NeedsReauthAt, p.NeedsReauthReason = true, now, p.LastError
-				next = time.Time{} // until new credentials are stored
+				next = time.Time{} // no sync until new credentials are stored
 			}
 		case errors.As(problem, &limited):
 			p.LastError = scrub(problem, r.creds)
@@ -180,7 +180,7 @@ func (r *syncRun) resource(ctx context.Context, res *storedResource) error {
 	}
 	if res.Filled != into {
 		res, err = r.eng.changeResource(ctx, "sync", r.org, r.id, id, func(x *storedResource) {
-			if x.Filled.Tenant == into.Tenant && x.Filled.UID != into.UID { // the new one is empty
+			if x.Filled.Tenant == into.Tenant && x.Filled.UID != into.UID { // the new tenant is empty
 				x.restart()
 			}
 			x.Filled = into
@@ -244,7 +244,7 @@ func (r *syncRun) resource(ctx context.Context, res *storedResource) error {
 	}
 }
 
-// into is the tenant that the objects of a resource go to now.
+// into returns the tenant that the objects of a resource go to now.
 func (r *syncRun) into(ctx context.Context, res *connector.SyncedResource) (incarnation, error) {
 	name := cmp.Or(res.TenantOverride, r.c.Public.Tenant)
 	if name == "" {
@@ -257,7 +257,7 @@ func (r *syncRun) into(ctx context.Context, res *connector.SyncedResource) (inca
 	return incarnation{name, uid}, nil
 }
 
-// store takes over what a page brought. Its objects are durable.
+// store records the progress after a page whose objects are durable.
 func (r *storedResource) store(page *connector.Page, rows int, refused error, paced bool) {
 	p := &r.Public
 	p.Cursor, p.LastRows, p.LastStatus, p.LastError = page.Cursor, rows, syncOK, ""
