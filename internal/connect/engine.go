@@ -33,7 +33,7 @@ type Tenants interface {
 // Place is the sub-tenant that objects are ingested into.
 type Place struct{ Org, Tenant, Sub string }
 
-// Items ingests and removes objects.
+// Items ingests and deletes objects.
 type Items interface {
 	// Add ingests files and app items. When it returns, all of them are durable except those with an error in refused, which has one entry
 	// for each, files first. If err is not nil, nothing was stored.

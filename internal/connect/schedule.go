@@ -187,7 +187,7 @@ func (y *syncs) run(life context.Context) {
 			return
 		case <-y.wake:
 		case <-t.C:
-		case <-others: // errors are ignored: the next attempt comes soon
+		case <-others: // errors are only logged: the next attempt comes soon
 			if err := y.load(life); err != nil && life.Err() == nil {
 				y.eng.cfg.Logger.Warn("looking for connectors failed", "err", err)
 			}

@@ -36,7 +36,7 @@ type storedConnector struct {
 // storedResource is the registry record of a resource.
 type storedResource struct {
 	Public  connector.SyncedResource
-	Started bool // whether the first sync has begun; Since is then its start time, zero for all
+	Started bool // whether the first sync has begun; it reads objects from Since on, all if Since is zero
 	Since   time.Time
 	Filled  incarnation // the tenant that the cursor belongs to
 }
