@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	again   = "told again" // decider of repeats in the same words; Generation adds a number to it, to raise when more texts count as the same
+	again   = "told again" // decider of repeats in the same words; Generation hashes it with a number, to raise when more texts count as the same
 	certain = .95
 	soon    = 36 * time.Hour // repeats within this time speak of the same occasion
 	fewest  = 3              // minimum words of a repeat: "yes, please" is none

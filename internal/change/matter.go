@@ -43,7 +43,7 @@ func (s *said) parts() (out []string) {
 }
 
 // matter finds out which part of the earlier statement no longer holds and sets it in the verdict.
-// It returns the encoded Matter for recall, or nil if the statement has one part.
+// It returns the encoded Matter for recall, or nil if the statement has one part or the workspace has no embedder.
 func (r *run) matter(later, earlier *said, x *verdict) ([]byte, error) {
 	parts := earlier.parts()
 	if len(parts) < 2 || r.Embedder == nil {
