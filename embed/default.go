@@ -1,5 +1,5 @@
-// Package embed keeps the embedder that services use where their options name none. Packages under models/ register theirs
-// when they are imported, as database drivers do:
+// Package embed holds the default embedder: the one that a service uses when its options name none. Packages under models/ register an
+// embedder when they are imported, as database drivers do:
 //
 //	import _ "github.com/contextmem/contextmem/models/multilingual-e5-small"
 package embed
@@ -28,8 +28,9 @@ type Embedder interface {
 
 var process = models.Registry[Embedder]{Kind: "embedder", Kinds: "embedding models", Option: "Options.Embedder"}
 
-// Register makes what open returns the default embedder of the process, under a name; again under the same name replaces it. An embedder
-// that is made of others names these: they are the default no longer, whichever is registered first.
+// Register registers open under a name as a candidate for the default embedder of the process. A second call with the same name
+// replaces the first. of names the embedders that this one is composed of: they are no longer candidates for the default, whatever the
+// order of registration.
 func Register(name string, open func() (Embedder, error), of ...string) {
 	process.Register(name, open, of...)
 }

@@ -2,11 +2,12 @@ package embed
 
 import "context"
 
-// Func is an embedder that is a function, for services and models that need no more. It is a contextmem.Embedder.
+// Func is a contextmem.Embedder made of one function, for services and models that need nothing else.
 type Func struct {
-	Name   string // identifies model and weights; stored with each tenant: another one at a later open is an error
-	Length int    // of every vector, 1 to 4096
-	// Embed returns a vector of Length for each text, in order. query says that the text is a question: models that embed both alike ignore it. It must be safe for concurrent use.
+	Name   string // identifies model and weights; stored with each tenant, so that opening with another name is an error
+	Length int    // length of every vector, 1 to 4096
+	// Embed returns a vector of Length for each text, in order. query is true when the texts are questions; models that embed
+	// questions and documents alike ignore it. Embed must be safe for concurrent use.
 	Embed func(ctx context.Context, texts []string, query bool) ([][]float32, error)
 }
 
@@ -37,5 +38,5 @@ type constError string
 
 func (e constError) Error() string { return string(e) }
 
-// errCount is returned where a function answers a question with more or less than one vector.
+// errCount is the error for a function that returns more or less than one vector for a question.
 const errCount = constError("embed: the function answered with another number of vectors")

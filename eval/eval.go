@@ -30,7 +30,7 @@ type Doc struct {
 	ID    string `json:"id"`
 	Title string `json:"title,omitempty"`
 	Text  string `json:"text"`
-	Time  string `json:"time,omitempty"` // any usual form
+	Time  string `json:"time,omitempty"` // in any usual format
 }
 
 // Query is a question with its relevant documents.
@@ -117,11 +117,11 @@ type Hit struct {
 	Chars int
 }
 
-// Target is what is measured.
+// Target is the system that is measured.
 type Target interface {
 	// Fill puts the documents of a group into a fresh sub-tenant and waits until they are completed.
 	Fill(ctx context.Context, lane string, g Group) error
-	// Ask recalls for a question in the group's sub-tenant, best first.
+	// Ask recalls up to n chunks for a question in the group's sub-tenant, best first.
 	Ask(ctx context.Context, lane, group, question string, n int) ([]Hit, error)
 }
 

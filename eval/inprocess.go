@@ -11,7 +11,7 @@ import (
 // InProcess measures a tenant of a service.
 type InProcess struct {
 	Tenant contextmem.Tenant
-	Recall contextmem.Recall // settings; query, class and number are filled in
+	Recall contextmem.Recall // settings; Ask fills in query, class and number
 	Infer  bool
 }
 

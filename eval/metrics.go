@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// score fills the metrics for different documents, best first.
+// score computes the metrics of distinct document ids, best first.
 func (a *Answer) score(ids []string, rel map[string]float64) {
 	found, dcg := 0, 0.0
 	for i, id := range ids {
@@ -45,13 +45,13 @@ func (a *Answer) score(ids []string, rel map[string]float64) {
 	}
 }
 
-// Metric names a number of an answer.
+// Metric is a named number of an answer.
 type Metric struct {
 	Name string
 	Of   func(a *Answer) float64
 }
 
-// Metrics lists what is reported.
+// Metrics lists the metrics of a report.
 var Metrics = []Metric{
 	{"R@1", func(a *Answer) float64 { return a.Recall[0] }},
 	{"R@2", func(a *Answer) float64 { return a.Recall[1] }},
@@ -96,7 +96,7 @@ func bootstrap(xs []float64) Estimate {
 	return Estimate{mean(func(i int) int { return i }), means[resamples*25/1000], means[resamples*975/1000-1]}
 }
 
-// Percentile of the latency, p in [0,1].
+// Percentile returns the p-quantile of the latency, p in [0,1].
 func (r *Report) Percentile(p float64) time.Duration {
 	ls := make([]time.Duration, len(r.Answers))
 	for i, a := range r.Answers {
@@ -116,7 +116,7 @@ type Difference struct {
 	P float64 // two-sided paired randomisation test (Fisher, 1935), 10000 sign flips, fixed seed
 }
 
-// Compare compares b with a, question by question; questions that only one has are left out.
+// Compare compares b with a, question by question; questions that only one of them has are left out.
 func Compare(a, b *Report) []Difference {
 	by := map[string]*Answer{}
 	for i := range a.Answers {

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Remote measures a tenant of a server over the first generation of the REST API.
+// Remote measures a tenant of a server through the first version of the REST API.
 type Remote struct {
 	URL, Key, Tenant string
 	Mode             string // fast or thinking

@@ -1,9 +1,9 @@
-// Package joint makes one embedder of two: a model of many languages, and one beside it that knows some of these better. Texts in
-// the languages of the second get the vectors of both, others that of the first, so that one index serves all and
-// questions in one language find what was said in another.
+// Package joint combines two embedders: a base model of many languages, and a second model that is better at some of them. Texts in
+// the second model's languages get the vectors of both models; other texts get only the vector of the base model. One index serves all
+// texts, so questions in one language find texts in another.
 //
-// The mean vectors of both models are taken off first, by their calibrations: two models whose cosines all lie between .7 and
-// .9 then add up as two opinions and not as two constants.
+// The mean vectors of both models, known from their calibrations, are subtracted first. Cosines of such models often all lie between
+// .7 and .9; without the subtraction, their sum would mostly be a constant.
 package joint
 
 import (
@@ -20,32 +20,32 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Calibration is what an embedder knows of its scores; see contextmem.Calibration.
+// Calibration describes the distribution of an embedder's scores; see contextmem.Calibration.
 type Calibration = struct {
 	QueryMean, DocumentMean                              []float32
 	UnrelatedMean, UnrelatedStd, RelatedMean, RelatedStd float32
 }
 
-// Member is an embedder that takes part: its vectors have unit length, and it is calibrated.
+// Member is one of the two embedders. Its vectors have unit length, and it is calibrated.
 type Member interface {
 	embed.Embedder
 	// Calibration must not be nil.
 	Calibration() *Calibration
 }
 
-// Shares of the mean vectors that are taken off. What is left of the first one's keeps scores of unrelated texts above 0,
-// where recall tells them from texts without a vector.
+// Shares of the mean vectors that are subtracted. The rest of the base model's mean keeps scores of unrelated texts above 0, the score
+// that recall reserves for texts without a vector.
 const (
 	baseOff   = .8
 	besideOff = 1.0
 )
 
-// Weights of the two in a score, and of the first where it stands alone. The numbers were chosen on English conversations
-// and on short handbooks that nothing else was fitted on; docs/recall.md has what the second model is worth.
+// Weights of the two models in a score, and of the base model where it stands alone. They were tuned on English conversations and on
+// short handbooks that are used for nothing else. docs/recall.md says how much the second model adds.
 const (
 	baseWeight   = .4
 	besideWeight = .6
-	alone        = 1.15 // of a document: its score lacks what the second model would have added
+	alone        = 1.15 // of a document that only the base model reads: makes up for the missing score of the second model
 )
 
 // Embedder is the two models together. It is safe for concurrent use.
@@ -54,22 +54,22 @@ type Embedder struct {
 	languages    []string
 	model        string
 	calibration  Calibration
-	memories     *turn     // nil: as other questions
-	ofMemories   *Embedder // nil: itself
-	slots        *head     // nil: none is known
+	memories     *turn     // nil: memories are searched with the question's own vector
+	ofMemories   *Embedder // nil: the Embedder itself
+	slots        *head     // nil: no slot is known
 	statements   []embed.StatementSlot
 }
 
-// part is a member with what is needed to take its mean vectors off.
+// part is a member with the vectors that are subtracted from its results.
 type part struct {
 	Member
 	dim       int
-	query     []float32 // to be taken off the vectors of queries
+	query     []float32 // subtracted from the vectors of queries
 	documents []float32
 	weight    float32 // of a vector
 }
 
-// New makes an embedder of base, for all texts, and beside, for those in some languages, which are ISO 639-1 codes that
+// New combines base, which embeds all texts, and beside, which also embeds texts in some languages. languages are ISO 639-1 codes that
 // language detection knows (ar da de en es fi fr hi hu it ja ko nl no pl pt ro ru sv th tr zh).
 func New(base, beside Member, languages ...string) (*Embedder, error) {
 	if base == nil || beside == nil || len(languages) == 0 {
@@ -103,7 +103,7 @@ func partOf(m Member, off float32, weight float64) (part, error) {
 	return p, nil
 }
 
-// calibrate says what the scores mean for texts in the languages of both models.
+// calibrate computes the calibration for texts in the languages that both models read.
 func (e *Embedder) calibrate() {
 	c := &e.calibration
 	c.QueryMean, c.DocumentMean = make([]float32, e.Dim()), make([]float32, e.Dim())
@@ -118,8 +118,8 @@ func (e *Embedder) calibrate() {
 	c.UnrelatedStd, c.RelatedStd = root(b.UnrelatedStd, s.UnrelatedStd), root(b.RelatedStd, s.RelatedStd)
 }
 
-// left sets dst to the mean of vectors of which a share of their mean was taken off before they got unit length again, times a
-// weight.
+// left sets dst to weight times the mean vector that remains after the share off of mean was subtracted from unit vectors and these
+// were normalised again.
 func left(dst, mean []float32, off, weight float32) {
 	square := 0.0
 	for _, x := range mean {
@@ -131,7 +131,7 @@ func left(dst, mean []float32, off, weight float32) {
 	}
 }
 
-// Model identifies both models and how they are weighed.
+// Model identifies both models and their weights.
 func (e *Embedder) Model() string { return e.model }
 
 // Dim is the sum of the members' dimensions.
@@ -140,7 +140,7 @@ func (e *Embedder) Dim() int { return e.base.dim + e.beside.dim }
 // Slow reports that a text takes milliseconds.
 func (e *Embedder) Slow() bool { return true }
 
-// Coverage is that of the model of many languages.
+// Coverage is the Coverage of the base model.
 func (e *Embedder) Coverage(text string) float64 {
 	if c, ok := e.base.Member.(interface{ Coverage(string) float64 }); ok {
 		return c.Coverage(text)
@@ -148,11 +148,11 @@ func (e *Embedder) Coverage(text string) float64 {
 	return 1
 }
 
-// Calibration is put together from those of the members. It must not be changed.
+// Calibration is computed from the calibrations of the members. The caller must not change it.
 func (e *Embedder) Calibration() *Calibration { return &e.calibration }
 
-// reads reports whether the second model reads a text. A text of plain Latin letters that tells no language, such as a name, is taken
-// for English.
+// reads reports whether the second model reads a text. A text of plain Latin letters whose language is not recognised, such as a name,
+// counts as English.
 func (e *Embedder) reads(text string) bool {
 	if l := language.Guess(text); l != "" {
 		return slices.Contains(e.languages, l)
@@ -160,8 +160,8 @@ func (e *Embedder) reads(text string) bool {
 	return slices.Contains(e.languages, "en") && language.PlainLatin(text)
 }
 
-// EmbedQuery returns the vectors of both models, one behind the other, of which the second is 0 for a question that the second
-// model does not read. The errors are those of the members.
+// EmbedQuery returns the vectors of both models, concatenated. The second part is 0 for a question that the second model does not
+// read. The errors are those of the members.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	out := make([]float32, e.Dim())
 	one := func(ctx context.Context, p *part, to []float32) error {
@@ -177,7 +177,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 		}
 		return out, nil
 	}
-	group, ctx := errgroup.WithContext(ctx) // a question waits for the slower one, not for both
+	group, ctx := errgroup.WithContext(ctx) // both models run at once
 	group.Go(func() error { return one(ctx, &e.base, out[:e.base.dim]) })
 	group.Go(func() error { return one(ctx, &e.beside, out[e.base.dim:]) })
 	if err := group.Wait(); err != nil {
@@ -186,8 +186,8 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return out, nil
 }
 
-// EmbedDocuments returns the vectors of both models, one behind the other, of which the second is 0 for a text that the second
-// model does not read. The errors are those of the members.
+// EmbedDocuments returns the vectors of both models, concatenated. The second part is 0 for a text that the second model does not
+// read. The errors are those of the members.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	var read []string
 	var at []int
@@ -230,7 +230,7 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return out, nil
 }
 
-// put sets dst to v less its mean, at the length of weight.
+// put sets dst to v minus its mean, scaled to the length weight.
 func (p *part) put(dst, v, mean []float32, weight float32) {
 	square := 0.0
 	for i, x := range v {

@@ -11,15 +11,15 @@ import (
 	"github.com/contextmem/contextmem/embed"
 )
 
-// turn makes of the vector of a question the one by which memories are looked for: q + to * (from * q).
+// turn is a low-rank map from the vector q of a question to the vector that searches memories: q + to * (from * q).
 type turn struct {
 	from, to [][]float32 // [rank][dim]
 }
 
 const mostRank = 1024
 
-// WithMemoriesOf returns the embedder with another one for memories and questions to them: see embed.MemoryEmbedder. m must have the
-// same Dim, else it is an error; it keeps its own weights of WithMemories.
+// WithMemoriesOf returns the embedder with m as the embedder of memories and of questions about them: see embed.MemoryEmbedder. It
+// returns an error when m has another Dim. m keeps its own weights of WithMemories.
 func (e *Embedder) WithMemoriesOf(m *Embedder) (*Embedder, error) {
 	if m == nil || m.Dim() != e.Dim() {
 		return nil, errors.New("joint: an embedder of memories has the dimensions of that of other texts")
@@ -31,7 +31,7 @@ func (e *Embedder) WithMemoriesOf(m *Embedder) (*Embedder, error) {
 	return &out, nil
 }
 
-// Memories returns the embedder of memories, nil for itself.
+// Memories returns the embedder of memories, nil when it is e itself.
 func (e *Embedder) Memories() embed.Embedder {
 	if e.ofMemories == nil {
 		return nil // not a nil *Embedder in an interface
@@ -39,9 +39,11 @@ func (e *Embedder) Memories() embed.Embedder {
 	return e.ofMemories
 }
 
-// WithMemories returns the embedder with weights, learnt of conversations, that turn the vector of a question towards what people
-// say of themselves: see embed.MemoryQuerier. Vectors of documents stay the same, and so does Model. The weights are little-endian: the rank r as a 32-bit number, then in 32-bit floats
-// [r, Dim] what is read of a question and [r, Dim] what is added for each. They are not referred to afterwards.
+// WithMemories returns the embedder with trained weights that move the vector of a question towards what people say about themselves:
+// see embed.MemoryQuerier. The vectors of documents and Model stay the same.
+//
+// The weights are little-endian: the rank r as a 32-bit number, then two matrices of 32-bit floats: from, [r, Dim], and to, [r, Dim].
+// They are copied.
 func (e *Embedder) WithMemories(weights []byte) (*Embedder, error) {
 	dim := e.Dim()
 	if len(weights) < 4 {
@@ -68,8 +70,8 @@ func (e *Embedder) WithMemories(weights []byte) (*Embedder, error) {
 	return &out, nil
 }
 
-// MemoryQuery returns the vector by which memories are looked for, given that of a question, which it does not change. Without weights
-// it is that of the question.
+// MemoryQuery returns the vector that searches memories, given the vector of a question, which it does not change. Without weights it
+// returns the question's vector.
 func (e *Embedder) MemoryQuery(query []float32) []float32 {
 	t := e.memories
 	if t == nil || len(query) != len(t.to[0]) {

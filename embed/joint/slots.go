@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// head tells of a vector what slot its text is about: a layer of rectified units and a softmax over slots, of which the first, "", is none of these.
+// head classifies a vector by the slot of its text: a layer of rectified units and a softmax over slots. The first slot, "", means
+// none of the others.
 type head struct {
 	dim, hidden int
 	names       []string
@@ -23,11 +24,13 @@ const (
 	mostNames = 1 << 16 // bytes
 )
 
-// WithSlots returns the embedder with weights, learnt of conversations, that tell what slots questions are about: see
-// embed.SlotReader. Vectors stay the same, and so does Model. The weights are, as little-endian 32-bit numbers, the dimensions of
-// the first model (all that they read, so that the second may be another), the units, the slots and the bytes of their names,
-// then the names in lines, of which the first is empty and stands for none, and in 16-bit floats [units, dim], [units], [slots, units] and
-// [slots]. They are not referred to afterwards.
+// WithSlots returns the embedder with trained weights that recognise the slot of a question: see embed.SlotReader. The vectors and
+// Model stay the same.
+//
+// The weights begin with four little-endian 32-bit numbers: the dimensions of the base model, the units, the slots and the length of
+// the names in bytes. The classifier reads only the base model's part of a vector, so the second model may change. Then come the
+// names, one a line, the first of which is empty and means no slot, and in 16-bit floats [units, dim], [units], [slots, units] and
+// [slots]. The weights are copied.
 func (e *Embedder) WithSlots(weights []byte) (*Embedder, error) {
 	h, err := readHead(weights, e.base.dim)
 	if err != nil {
@@ -75,7 +78,7 @@ func readHead(b []byte, dim int) (*head, error) {
 	return h, nil
 }
 
-// floats returns the values of 16-bit floats, all of which must be finite.
+// floats returns the values of 16-bit floats; it returns an error unless all are finite.
 func floats(b []byte) ([]float32, error) {
 	all := make([]float32, len(b)/2)
 	for i := range all {
@@ -104,8 +107,8 @@ func half(bits uint16) (float32, bool) {
 	return float32(x), true
 }
 
-// QuestionSlot returns the slot that a question asks about, given its vector by EmbedQuery, and the probability that this is right. It is "" where
-// the question is about none, and "" with a probability of 0 without weights and for a vector of another embedder.
+// QuestionSlot returns the slot that a question asks about, given its vector by EmbedQuery, and the probability that the slot is
+// right. The name is "" when the question is about no slot. Without weights, or for a vector of another embedder, it returns "" and 0.
 func (e *Embedder) QuestionSlot(query []float32) (name string, probability float64) {
 	return e.slots.of(query, e.Dim())
 }
@@ -122,7 +125,7 @@ func (h *head) of(v []float32, dim int) (string, float64) {
 	if square == 0 {
 		return "", 0
 	}
-	scale := float32(1 / math.Sqrt(square)) // its length says in what language it is
+	scale := float32(1 / math.Sqrt(square)) // the length depends on the language, so it is normalised away
 	units := make([]float32, h.hidden)
 	for i := range units {
 		units[i] = max(0, scale*product(h.in[i*h.dim:], v)+h.inBias[i])
@@ -142,7 +145,7 @@ func (h *head) of(v []float32, dim int) (string, float64) {
 	return h.names[best], 1 / sum
 }
 
-// product is the inner product of the beginning of weights and v.
+// product is the inner product of v and the first len(v) weights.
 func product(weights, v []float32) (sum float32) {
 	weights = weights[:len(v)]
 	for i, x := range v {

@@ -9,9 +9,11 @@ import (
 	"github.com/contextmem/contextmem/embed"
 )
 
-// WithStatements returns the embedder with weights, learnt of conversations, that tell what slots statements are about: see
-// embed.StatementReader. Vectors stay the same, and so does Model. The weights are, as little-endian 32-bit numbers, Dim, the slots and the bytes of their
-// names, then the names in lines and in 16-bit floats [slots, Dim] and [slots] biases. They are not referred to afterwards.
+// WithStatements returns the embedder with trained weights that recognise the slots of statements: see embed.StatementReader. The
+// vectors and Model stay the same.
+//
+// The weights begin with three little-endian 32-bit numbers: Dim, the slots and the length of the names in bytes. Then come the names,
+// one a line, and in 16-bit floats [slots, Dim] and [slots] biases. The weights are copied.
 func (e *Embedder) WithStatements(weights []byte) (*Embedder, error) {
 	s, err := readStatements(weights, e.Dim())
 	if err != nil {

@@ -10,19 +10,18 @@ import (
 // Pair is a query and a document that answers it, for [Calibrate].
 type Pair struct {
 	Query, Document string
-	// Group is what the pair is compared within, its language for instance: the documents
-	// of other pairs of the group stand for what does not belong together. All groups
-	// count alike.
+	// Group is the set that the pair is compared within, for instance its language: the documents of other pairs of the group are the
+	// unrelated ones. All groups have equal weight.
 	Group string
-	// Topic is what the pair is about: documents of its own topic are left out.
+	// Topic is the subject of the pair: documents of the same topic do not count as unrelated.
 	Topic string
 }
 
-// minPairs is the fewest pairs of a group.
+// minPairs is the least number of pairs in a group.
 const minPairs = 8
 
-// Calibrate measures the calibration of e over pairs, of which every group needs eight
-// in two topics. Some hundred pairs of what will be stored and asked are enough.
+// Calibrate measures the calibration of e on pairs. Every group needs at least eight pairs and two topics. A few hundred pairs that
+// resemble the stored texts and the questions are enough.
 func Calibrate(ctx context.Context, e *Embedder, pairs []Pair) (*Calibration, error) {
 	groups, err := e.measure(ctx, pairs)
 	if err != nil {
@@ -57,13 +56,13 @@ func EncodeCalibration(c *Calibration) ([]byte, error) {
 	})
 }
 
-// group is the vectors of the pairs of a group.
+// group holds the vectors of one group's pairs.
 type group struct {
 	queries, documents [][]float32
 	topics             []string
 }
 
-// measure embeds pairs, group by group in the order of their first pairs.
+// measure embeds pairs and returns the groups in the order of their first pairs.
 func (e *Embedder) measure(ctx context.Context, pairs []Pair) ([]*group, error) {
 	var groups []*group
 	byName := map[string]*group{}
@@ -117,8 +116,7 @@ func center(vs [][]float32, mean []float32) {
 	}
 }
 
-// scores returns the spread of the pairs' scores and that of every query with the
-// documents of other topics.
+// scores returns the distribution of the scores of related pairs, and that of every query with the documents of other topics.
 func (g *group) scores() (related, unrelated spread) {
 	for i, q := range g.queries {
 		for k, d := range g.documents {
@@ -141,7 +139,7 @@ func inner(a, b []float32) float64 {
 	return s
 }
 
-// spread is weighted sums of numbers and of their squares.
+// spread holds weighted sums of numbers and of their squares.
 type spread struct{ weight, sum, squares float64 }
 
 func (s *spread) add(x, weight float64) {
@@ -150,7 +148,7 @@ func (s *spread) add(x, weight float64) {
 	s.squares += weight * x * x
 }
 
-// join adds all numbers of o with the weight 1/parts in sum.
+// join adds the numbers of o to s; together they weigh 1/parts.
 func (s *spread) join(o spread, parts int) {
 	f := 1 / (o.weight * float64(parts))
 	s.weight += o.weight * f
@@ -158,7 +156,7 @@ func (s *spread) join(o spread, parts int) {
 	s.squares += o.squares * f
 }
 
-// moments are mean and standard deviation.
+// moments returns mean and standard deviation.
 func (s *spread) moments() (mean, std float32) {
 	m := s.sum / s.weight
 	return float32(m), float32(math.Sqrt(max(0, s.squares/s.weight-m*m)))

@@ -5,20 +5,18 @@ import (
 	"fmt"
 )
 
-// Calibration says what the scores of a model mean. A score is the inner product of
-// the vectors of a query and a document after the mean vector of their kind was
-// subtracted from each and it was given unit length again; that spreads the scores of
-// models whose cosines all lie close together. Location and spread are those of pairs
-// that belong together and of pairs that do not, over text of many languages.
+// Calibration describes the distribution of a model's scores. A score is the inner product of the vectors of a query and a document,
+// each after subtraction of the mean vector of its kind and normalisation. The subtraction spreads the scores of models whose cosines
+// all lie close together. Means and deviations are measured on related and on unrelated pairs of texts in many languages.
 //
-// It is an alias of an unnamed struct, so that other packages can write an interface
-// with a method that returns one without importing this package.
+// It is an alias of an unnamed struct, so that other packages can declare an interface with a method that returns a Calibration
+// without importing this package.
 type Calibration = struct {
 	// QueryMean and DocumentMean are the mean vectors of queries and of documents,
 	// [Dim]float32.
 	QueryMean, DocumentMean []float32
-	// UnrelatedMean and UnrelatedStd are mean and standard deviation of the scores of
-	// pairs that do not belong together, RelatedMean and RelatedStd of pairs that do.
+	// UnrelatedMean and UnrelatedStd are the mean and standard deviation of the scores of unrelated pairs, RelatedMean and RelatedStd
+	// those of related pairs.
 	UnrelatedMean, UnrelatedStd, RelatedMean, RelatedStd float32
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/checkpoint"
 )
 
-// hints are what the files of sentence-transformers say about a model.
+// hints are the settings in the files of sentence-transformers.
 type hints struct {
 	pooling                     Pooling
 	queryPrefix, documentPrefix string
@@ -20,8 +20,7 @@ type hints struct {
 	calibration                 []byte
 }
 
-// CalibrationFile is the name of the file beside the weights that [Embedder.Calibration]
-// is read from.
+// CalibrationFile is the name of the file, beside the weights, that holds the [Embedder.Calibration].
 const CalibrationFile = "calibration.json"
 
 const (
@@ -32,7 +31,7 @@ const (
 	maxHintBytes = 1 << 20
 )
 
-// readHints reads the files of dir that are there.
+// readHints reads those files of dir that exist.
 func readHints(dir string) (h hints, err error) {
 	pooling, err := readModules(dir)
 	if err != nil {
@@ -70,7 +69,7 @@ func readHints(dir string) (h hints, err error) {
 	return h, err
 }
 
-// readJSON reads a file into to, which stays as it is if there is none.
+// readJSON decodes a file into to; to stays unchanged if the file does not exist.
 func readJSON(dir, name string, to any) error {
 	data, err := checkpoint.Read(dir, name, maxHintBytes)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,8 +84,7 @@ func readJSON(dir, name string, to any) error {
 	return nil
 }
 
-// readModules checks the steps of the model and returns where its pooling is
-// described.
+// readModules checks the processing steps of the model and returns the folder of its pooling configuration.
 func readModules(dir string) (pooling string, err error) {
 	var modules []struct{ Path, Type string }
 	if err := readJSON(dir, modulesFile, &modules); err != nil {
@@ -107,7 +105,7 @@ func readModules(dir string) (pooling string, err error) {
 	return pooling, nil
 }
 
-// poolingOf reads the pooling out of its configuration, "" if that is empty.
+// poolingOf returns the pooling that a configuration names, "" if the configuration is empty.
 func poolingOf(config map[string]any) (Pooling, error) {
 	const prefix = "pooling_mode_"
 	var modes []string
@@ -116,7 +114,7 @@ func poolingOf(config map[string]any) (Pooling, error) {
 			modes = append(modes, mode)
 		}
 	}
-	if mode, ok := config["pooling_mode"].(string); ok { // newer files
+	if mode, ok := config["pooling_mode"].(string); ok { // the form of newer files
 		modes = append(modes, mode)
 	}
 	switch {

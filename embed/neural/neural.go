@@ -2,11 +2,9 @@
 // process: BERT and XLM-RoBERTa models, their matrices in 8 bits, without cgo and
 // without anything to install.
 //
-// [Load] reads a Hugging Face directory: config.json, tokenizer.json (WordPiece or
-// SentencePiece unigram) and model.safetensors (float32, float16, bfloat16, or quantised
-// already). Of sentence-transformers' files it takes pooling, prompts and the greatest
-// length. Models that come with contextmem are packages of their own, which call
-// [New] with their embedded files.
+// [Load] reads a Hugging Face directory: config.json, tokenizer.json (WordPiece or SentencePiece unigram) and model.safetensors
+// (float32, float16, bfloat16, or quantised already). From the files of sentence-transformers it takes the pooling, the prompts and
+// the maximum length. Models that come with contextmem are packages of their own, which call [New] with their embedded files.
 package neural
 
 import (
@@ -37,12 +35,11 @@ type Embedder struct {
 	tokenizer   *tokenize.Tokenizer
 	load        func() (*transformer.Model, error)
 	calibration *Calibration
-	queries     *lru.Cache[string, []float32] // nil without
+	queries     *lru.Cache[string, []float32] // nil when queries are not cached
 }
 
-// Load opens the model in a directory and loads its weights. The weights stay mapped
-// until [Embedder.Close]; a nil o means the defaults. All weights are read once for
-// the model's identity, unless o gives their SHA-256.
+// Load opens the model in a directory and loads its weights. The weights stay mapped until [Embedder.Close]. A nil o means the
+// defaults. Load reads all weights to compute the model's identity, unless o gives their SHA-256.
 func Load(dir string, o *Options) (*Embedder, error) {
 	hints, err := readHints(dir)
 	if err != nil {
@@ -66,19 +63,17 @@ func Load(dir string, o *Options) (*Embedder, error) {
 	return e, nil
 }
 
-// Files are the contents of a model's files in memory, which must not change: weights
-// and a compact tokeniser are read in place.
+// Files are the contents of a model's files in memory. They must not change: weights and a compact tokeniser are read in place.
 type Files struct {
 	Config      []byte // config.json
 	Tokenizer   []byte // tokenizer.json, or its compact form
 	Weights     []byte // model.safetensors
 	Calibration []byte // calibration.json; nil for none
-	Over        []byte // such a file as Weights of the tensors that a model has in place of those, for one that was trained further; nil for none
+	Over        []byte // optional safetensors file of a further trained model; its tensors replace those of Weights
 }
 
-// New makes an embedder of files in memory. The weights are loaded by the first text,
-// which takes tens of milliseconds for a model of 20 million parameters. Options.Model
-// is required.
+// New makes an embedder of files in memory. The first text loads the weights, which takes tens of milliseconds for a model of 20
+// million parameters. Options.Model is required.
 func New(f Files, o *Options) (*Embedder, error) {
 	if o == nil || o.Model == "" {
 		return nil, errors.New("neural: Options.Model is required")
@@ -94,11 +89,12 @@ func New(f Files, o *Options) (*Embedder, error) {
 	return e, nil
 }
 
-// CacheIn lets models from [New], and those of package rerank/neural, keep their matrices as the processor reads them in files of dir, about one byte a weight.
-// Without it each process packs them when a model reads its first text, in tens of milliseconds, and has them in its own memory; with it the first one
-// does and all map the files, whose pages they share. dir is made where it is missing. CacheIn is called before the models are used; "" ends it for
-// those that have not read a text yet. Where a file cannot be written, matrices are packed in memory as without. Files that no model
-// reads any more are not deleted.
+// CacheIn lets models from [New], and those of package rerank/neural, store their packed matrices in files of dir, about one byte per
+// weight. Without it each process packs the matrices when a model reads its first text, in tens of milliseconds, and keeps them in its
+// own memory. With it the first process packs them, and all processes map the files and share their pages.
+//
+// CacheIn creates dir if it is missing. Call it before the models are used; "" ends the caching for models that have not read a text
+// yet. Where a file cannot be written, the matrices are packed in memory. Files that no model reads any more are not deleted.
 func CacheIn(dir string) error {
 	if err := checkpoint.CacheIn(dir); err != nil {
 		return fmt.Errorf("neural: folder of the cache: %w", err)
@@ -106,8 +102,8 @@ func CacheIn(dir string) error {
 	return nil
 }
 
-// CacheInHome is [CacheIn] for programs: the folder is dir, or contextmem/models below [os.UserCacheDir] where dir is "", or none where dir is "none".
-// A user without a folder for caches, or with one that cannot be written to, has matrices in memory; a dir that cannot be made is an error.
+// CacheInHome is [CacheIn] for programs. The folder is dir; "" means contextmem/models below [os.UserCacheDir], "none" means no cache.
+// Without a writable cache folder of the user, matrices are packed in memory. A dir that cannot be created is an error.
 func CacheInHome(dir string) error {
 	switch dir {
 	case "none":
@@ -152,15 +148,14 @@ func open(files *checkpoint.Checkpoint, h hints, name string, o *Options) (*Embe
 	return e, nil
 }
 
-// fingerprint is eight hexadecimal digits that change whenever the vectors of documents
-// may: with the weights and with the settings that they are made with.
+// fingerprint is eight hexadecimal digits that change whenever the vectors of documents may change: with the weights and with the
+// settings.
 func (s *settings) fingerprint(weights string) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %d %t %q", weights, s.pooling, s.maxTokens, s.lower, s.documentPrefix))
 	return hex.EncodeToString(sum[:4])
 }
 
-// Close gives back the mapped weights of a model from [Load]; the embedder must not be
-// used afterwards. It does nothing for one from [New].
+// Close unmaps the weights of a model from [Load]; the embedder must not be used afterwards. It does nothing for a model from [New].
 func (e *Embedder) Close() error { return e.files.Close() }
 
 // Model is the name of the model and a fingerprint of its weights, its pooling, its
@@ -171,18 +166,17 @@ func (e *Embedder) Model() string { return e.model }
 // Dim is the number of dimensions of every vector.
 func (e *Embedder) Dim() int { return e.files.Config.Hidden }
 
-// MaxTokens is how many tokens, prefix and special tokens included, the model sees at
-// once. Longer texts are embedded in overlapping windows.
+// MaxTokens is the maximum number of tokens in one input, prefix and special tokens included. Longer texts are embedded in overlapping
+// windows.
 func (e *Embedder) MaxTokens() int { return e.set.maxTokens }
 
-// Calibration says what the model's scores mean; nil if it was not measured.
+// Calibration describes the distribution of the model's scores; nil if it was not measured.
 func (e *Embedder) Calibration() *Calibration { return e.calibration }
 
-// Slow reports that a text takes milliseconds, so that texts are searchable by faster vectors first.
+// Slow returns true: a text takes milliseconds, so texts become searchable by faster vectors first.
 func (e *Embedder) Slow() bool { return true }
 
-// Coverage is the share of the tokens of text that the model's vocabulary has, in
-// [0,1]; 0 if text has none.
+// Coverage is the share of the tokens of text that are in the model's vocabulary, in [0,1]; 0 if text has no tokens.
 func (e *Embedder) Coverage(text string) float64 {
 	ids := e.tokenizer.Append(nil, text)
 	known := 0
@@ -197,15 +191,14 @@ func (e *Embedder) Coverage(text string) float64 {
 	return float64(known) / float64(len(ids))
 }
 
-// EmbedDocuments returns one vector of unit length per text, in order:
-// [len(texts)][Dim]float32. A text of white space alone has the zero vector. The
-// errors are those of ctx, and of weights that turn out to be damaged.
+// EmbedDocuments returns one vector of unit length per text, in order: [len(texts)][Dim]float32. A text of white space alone has the
+// zero vector. The errors are those of ctx, and of weights that are found to be damaged.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	return e.embed(ctx, e.set.documentPrefix, texts)
 }
 
-// EmbedQuery returns the vector of a query, [Dim]float32 of unit length; see
-// EmbedDocuments. The last queries are remembered with their vectors.
+// EmbedQuery returns the vector of a query, [Dim]float32 of unit length; see EmbedDocuments. The most recent queries are cached with
+// their vectors.
 func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -238,13 +231,13 @@ func (e *Embedder) embed(ctx context.Context, prefix string, texts []string) ([]
 	out := make([][]float32, len(texts))
 	all := make([]float32, len(texts)*e.Dim())
 	var windows [][]int32
-	var owners []int // of each window
+	var owners []int // index of the text of each window
 	for i, text := range texts {
 		out[i] = all[i*e.Dim() : (i+1)*e.Dim() : (i+1)*e.Dim()]
 		for _, w := range e.windows(prefix, text) {
 			windows, owners = append(windows, w), append(owners, i)
 		}
-		// Long inputs go in parts, so that no more than this many tokens wait.
+		// Many windows are embedded in batches, to bound the memory for tokens.
 		if len(windows) >= maxWaiting || i == len(texts)-1 {
 			if err := e.add(ctx, m, out, windows, owners); err != nil {
 				return nil, err
@@ -258,7 +251,7 @@ func (e *Embedder) embed(ctx context.Context, prefix string, texts []string) ([]
 	return out, nil
 }
 
-// maxWaiting is how many windows are prepared before they are embedded.
+// maxWaiting is the number of windows in one batch.
 const maxWaiting = 1024
 
 // windows makes the model's inputs of a text, none if it is empty.
@@ -274,8 +267,8 @@ func (e *Embedder) windows(prefix, text string) [][]int32 {
 	return e.tokenizer.Windows(e.tokenizer.Append(nil, text), e.set.maxTokens, e.set.overlap)
 }
 
-// add adds the vectors of windows, each times its tokens, to those of the texts that
-// own them.
+// add adds the vectors of windows, each weighted by its number of tokens, to the vectors of their texts. owners gives the text of each
+// window.
 func (e *Embedder) add(ctx context.Context, m *transformer.Model, out [][]float32, windows [][]int32, owners []int) error {
 	vs, err := m.Encode(ctx, windows, e.set.pooling)
 	if err != nil {

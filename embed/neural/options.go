@@ -22,8 +22,8 @@ const (
 // Defaults of [Options].
 const (
 	DefaultQueryCache = 256
-	// Overlap is how many tokens two neighbouring windows of a long text share, at
-	// least; an eighth of the window if that is less.
+	// Overlap is the minimum number of tokens that two neighbouring windows of a long text share, or an eighth of the window if that
+	// is less.
 	Overlap = 32
 )
 
@@ -33,7 +33,7 @@ const (
 	minTokens      = 16 // of a window
 )
 
-// Options change what a model's files say. The zero value changes nothing.
+// Options override the settings in a model's files. The zero value overrides nothing.
 type Options struct {
 	// Model is the name in [Embedder.Model]; "" means the name of the directory.
 	Model string
@@ -43,20 +43,18 @@ type Options struct {
 	// "passage: "); nil means the prompts of config_sentence_transformers.json called
 	// "query", and "passage" or "document", else none.
 	QueryPrefix, DocumentPrefix *string
-	// MaxTokens is how many tokens the model sees at once, special tokens included, 16
-	// to what it was made for; 0 means max_seq_length of sentence_bert_config.json, else
-	// all it was made for.
+	// MaxTokens is the maximum number of tokens in one input, special tokens included: 16 to the model's own maximum. 0 means
+	// max_seq_length of sentence_bert_config.json, else the model's own maximum.
 	MaxTokens int
-	// QueryCache is how many queries of up to 1024 bytes are remembered with their
-	// vectors (4*Dim bytes each), the least recently used given up first: 0 means
-	// DefaultQueryCache, negative none.
+	// QueryCache is how many queries of up to 1024 bytes are cached with their vectors (4*Dim bytes each). The least recently used
+	// query is evicted first. 0 means DefaultQueryCache, negative none.
 	QueryCache int
-	// WeightsSHA256 is the SHA-256 of the weights in hex, if it is known: it goes into
-	// the model's identity, and spares reading all weights for it.
+	// WeightsSHA256 is the SHA-256 of the weights in hex, if it is known. It becomes part of the model's identity; without it, all
+	// weights are read to compute it.
 	WeightsSHA256 string
 }
 
-// settings are complete options.
+// settings are options with all defaults filled in.
 type settings struct {
 	pooling                     transformer.Pooling
 	queryPrefix, documentPrefix string
@@ -64,7 +62,7 @@ type settings struct {
 	lower                       bool
 }
 
-// complete fills o in from the hints of the model's files and checks it.
+// complete fills the unset fields of o from the hints of the model's files and checks the result.
 func complete(o Options, h hints, files *checkpoint.Checkpoint) (settings, error) {
 	var faults *multierror.Error
 	s := settings{queryPrefix: h.queryPrefix, documentPrefix: h.documentPrefix, lower: h.lower, cache: o.QueryCache}

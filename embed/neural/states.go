@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// States returns what the first layers of the model make of texts, for models that go on from there: for each text the
-// vectors of its tokens, special tokens included, one after the other: [tokens * Dim]float32. layers is 0 to the model's
-// layers, tokens is how many of a text are read at most, 3 to MaxTokens; what is longer is cut off. No prefix is added. The
-// errors are those of ctx, and of weights that turn out to be damaged.
+// States returns the output of the model's first layers, for models that build on it: for each text the vectors of its tokens, special
+// tokens included, one after the other: [tokens * Dim]float32. layers is 0 to the number of the model's layers. tokens is the maximum
+// number of tokens per text, 3 to MaxTokens; longer texts are cut off. No prefix is added. The errors are those of ctx, and of weights
+// that are found to be damaged.
 func (e *Embedder) States(ctx context.Context, texts []string, layers, tokens int) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -6,11 +6,10 @@ import (
 	"strconv"
 )
 
-// bytesPerNumber is ample for one number of an answer: digits, sign, exponent,
-// comma and indentation.
+// bytesPerNumber is an upper bound for one number of an answer: digits, sign, exponent, comma and indentation.
 const bytesPerNumber = 40
 
-// answerLimit is ample for the answer of n texts, in bytes.
+// answerLimit is an upper bound for the answer of n texts, in bytes.
 func (e *Embedder) answerLimit(n int) int64 {
 	numbers := e.Dim()
 	if numbers == 0 {
@@ -19,7 +18,7 @@ func (e *Embedder) answerLimit(n int) int64 {
 	return int64(n)*(int64(numbers)*bytesPerNumber+1024) + 64<<10
 }
 
-// decode reads the vectors of n texts, in whatever order they come.
+// decode reads the vectors of n texts, which may come in any order.
 func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	dim := e.Dim()
 	var answer struct {
@@ -36,7 +35,7 @@ func (e *Embedder) decode(data []byte, n int) ([][]float32, error) {
 	}
 	vecs := make([][]float32, n)
 	for i, d := range answer.Data {
-		at := i // servers that leave the index out keep the order
+		at := i // without an index, the vectors are in the order of the texts
 		if d.Index != nil {
 			at = *d.Index
 		}

@@ -32,8 +32,7 @@ const (
 // maxBatchSize is the most inputs that OpenAI takes in one request.
 const maxBatchSize = 2048
 
-// maxDimensions bounds a vector, and with it the size of an answer: twice what
-// the largest public models have.
+// maxDimensions bounds a vector, and so the size of an answer. It is twice the dimensions of the largest public models.
 const maxDimensions = 1 << 14
 
 // Config describes an endpoint. Model is required; everything else has a
@@ -47,15 +46,14 @@ type Config struct {
 	APIKey string
 	// Model is the name of the model at the server.
 	Model string
-	// Dimensions is asked of the server (models that can be shortened obey) and
-	// demanded of every vector. 0 asks for nothing and takes the dimension of
-	// the first answer.
+	// Dimensions is requested from the server, and every vector must have it. Only some models can shorten their vectors. 0 requests
+	// nothing; the first answer then sets the dimension.
 	Dimensions int
 	// BatchSize is the most texts in a request: 0 means DefaultBatchSize, at
 	// most 2048.
 	BatchSize int
-	// QueryPrefix and DocumentPrefix are put before every query and document,
-	// for models that tell them apart so ("query: ", "passage: ").
+	// QueryPrefix and DocumentPrefix are put before every query and document, for models that distinguish the two by a prefix ("query:
+	// ", "passage: ").
 	QueryPrefix, DocumentPrefix string
 	// Timeout bounds one request, its answer included: 0 means DefaultTimeout,
 	// negative means none but that of the context.
@@ -63,9 +61,8 @@ type Config struct {
 	// MaxRetries is how often a failed request is tried again: 0 means
 	// DefaultMaxRetries, negative means never.
 	MaxRetries int
-	// HTTPClient sends the requests; nil means a client of our own with the
-	// default transport, which follows no redirects, so that the key goes
-	// nowhere else.
+	// HTTPClient sends the requests. nil means a client of this package with the default transport, which follows no redirects, so
+	// that the key is sent to no other host.
 	HTTPClient *http.Client
 }
 
@@ -77,8 +74,7 @@ type Embedder struct {
 	dim  atomic.Int64 // 0 until known
 }
 
-// New returns an embedder for cfg. It contacts nobody. All faults of cfg come
-// back together.
+// New returns an embedder for cfg. It makes no request. The error joins all faults of cfg.
 func New(cfg Config) (*Embedder, error) {
 	if cfg.BaseURL == "" {
 		cfg.BaseURL = DefaultBaseURL
@@ -96,7 +92,7 @@ func New(cfg Config) (*Embedder, error) {
 	return e, nil
 }
 
-// validate joins what is wrong with c to the faults of its endpoint.
+// validate adds the faults of c to the faults of its endpoint.
 func (c Config) validate(endpoint []error) error {
 	faults := multierror.Append(nil, endpoint...)
 	if c.Model == "" {
@@ -114,15 +110,12 @@ func (c Config) validate(endpoint []error) error {
 // Model is the configured name of the model.
 func (e *Embedder) Model() string { return e.cfg.Model }
 
-// Dim is the dimension of the vectors: that of Config, else that of the first
-// answer, 0 as long as there was none.
+// Dim is the dimension of the vectors: that of Config, else that of the first answer. It is 0 until there is an answer.
 func (e *Embedder) Dim() int { return int(e.dim.Load()) }
 
-// EmbedDocuments returns one vector per text, in order, as the server gave
-// them: [len(texts)][Dim]float32, of unit length with most models. Nothing is
-// returned unless all batches succeed. The errors are those of ctx, [*Error]
-// for what the server said, and others for answers that make no sense or never
-// came.
+// EmbedDocuments returns one vector per text, in order, as the server gave them: [len(texts)][Dim]float32, of unit length with most
+// models. It returns vectors only if all batches succeed. The errors are those of ctx, an [*Error] for an error status of the server,
+// and others for answers that are malformed or missing.
 func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	vecs := make([][]float32, 0, len(texts))
 	for len(vecs) < len(texts) {

@@ -10,7 +10,7 @@ import (
 
 // Error is an answer of the server other than success.
 type Error struct {
-	// StatusCode is that of the HTTP answer.
+	// StatusCode is the HTTP status.
 	StatusCode int
 	// Code is the error's machine-readable code if the server gave one that is
 	// a plain word, such as "rate_limit_exceeded"; else "". The server's message
@@ -27,7 +27,7 @@ func (e *Error) Error() string { return e.status.Error() }
 // overloaded, limited the rate, or failed.
 func (e *Error) Temporary() bool { return e.status.Temporary() }
 
-// Pauses between tries; the protocol leaves them open.
+// Pauses between attempts; the protocol does not define them.
 const (
 	firstPause    = 500 * time.Millisecond
 	maxPause      = 30 * time.Second
@@ -41,7 +41,7 @@ type request struct {
 	Dimensions     int      `json:"dimensions,omitempty"`
 }
 
-// embed sends one batch, again if need be.
+// embed sends one batch and retries transient failures.
 func (e *Embedder) embed(ctx context.Context, prefix string, texts []string) (vecs [][]float32, err error) {
 	input := texts
 	if prefix != "" {

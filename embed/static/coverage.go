@@ -59,7 +59,7 @@ func (e *Embedder) Coverage(text string) float64 {
 	return share(known, words)
 }
 
-// share is known of words, 0 of none.
+// share is known/words, and 0 if there are no words.
 func share(known, words int) float64 {
 	if words == 0 {
 		return 0
@@ -71,9 +71,8 @@ func isIdeographic(r rune) bool {
 	return r >= 0x2e80 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
-// stopWords are the English function words: articles, prepositions, pronouns,
-// auxiliaries, question words, and what remains of contractions ("don't" gives
-// "don" and "t").
+// stopWords are the English function words: articles, prepositions, pronouns, auxiliaries, question words, and the parts of
+// contractions ("don't" becomes "don" and "t").
 const stopWords = `a an the and or but nor of to in on at for with by from
 	is are was were be been being am
 	do does did doing have has had having
@@ -86,8 +85,7 @@ const stopWords = `a an the and or but nor of to in on at for with by from
 	s t ll re ve d m don doesn didn isn wasn weren aren ain won
 	wouldn couldn shouldn mustn mightn needn hasn haven hadn`
 
-// stopSlots holds the stop words by their hashes, each in its slot or the next free
-// one behind it.
+// stopSlots is a hash table of the stop words: each is in the slot of its hash or in the next free one.
 var stopSlots = func() (slots [512]struct {
 	hash uint32
 	word string

@@ -44,7 +44,7 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	} else {
 		for from := 0; from < len(texts) && ctx.Err() == nil; from += textsAtOnce {
 			if from > 0 {
-				runtime.Gosched() // lets those go on who wait for less
+				runtime.Gosched() // yields to other goroutines
 			}
 			e.embedSome(texts, vecs, all, from)
 		}
@@ -55,10 +55,10 @@ func (e *Embedder) EmbedDocuments(ctx context.Context, texts []string) ([][]floa
 	return vecs, nil
 }
 
-// A processor embeds textsAtOnce texts before it lets others go on; fewer than 2*alone are embedded by one.
+// textsAtOnce is how many texts a goroutine embeds before it yields. Fewer than 2*alone texts are embedded by one goroutine.
 const textsAtOnce, alone = 8, 64
 
-// embedTogether embeds all texts in so many goroutines; not all if ctx ends.
+// embedTogether embeds texts in workers goroutines; some texts are left out if ctx ends.
 func (e *Embedder) embedTogether(ctx context.Context, texts []string, vecs [][]float32, all []float32, workers int) {
 	var next atomic.Int64
 	work := func() {
@@ -79,7 +79,7 @@ func (e *Embedder) embedTogether(ctx context.Context, texts []string, vecs [][]f
 	wg.Wait()
 }
 
-// embedSome embeds textsAtOnce texts from a place on.
+// embedSome embeds textsAtOnce texts, beginning with the text at index from.
 func (e *Embedder) embedSome(texts []string, vecs [][]float32, all []float32, from int) {
 	for i := from; i < min(from+textsAtOnce, len(texts)); i++ {
 		v := all[i*e.dim : (i+1)*e.dim : (i+1)*e.dim]
@@ -101,13 +101,12 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return v, nil
 }
 
-// ReadQuery is [Embedder.EmbedQuery] and [Embedder.Coverage] in one, for less than
-// both cost.
+// ReadQuery returns the results of [Embedder.EmbedQuery] and [Embedder.Coverage] in one pass.
 func (e *Embedder) ReadQuery(text string) (vec []float32, coverage float64) {
 	return e.AppendQuery(nil, text)
 }
 
-// AppendQuery is [Embedder.ReadQuery] that appends the vector to dst.
+// AppendQuery is [Embedder.ReadQuery] with the vector appended to dst.
 func (e *Embedder) AppendQuery(dst []float32, text string) (with []float32, coverage float64) {
 	if cap(dst)-len(dst) >= e.dim {
 		with = dst[:len(dst)+e.dim]
@@ -131,16 +130,15 @@ func (e *Embedder) AppendQuery(dst []float32, text string) (with []float32, cove
 		}
 	}
 	divide(vec, norm(vec))
-	if r.foreign { // its words are other ones than its tokens
+	if r.foreign { // the words of Coverage differ from the tokens of such a text
 		return with, e.Coverage(text)
 	}
 	return with, share(known, words)
 }
 
-// AppendWord appends the unit-length vector of one word to dst, for late
-// interaction (word against word). Case does not matter. It reports false, and
-// returns dst as it was, if the table does not have word or only as a zero
-// vector: such words can be compared for equality alone.
+// AppendWord appends the unit-length vector of one word to dst, for late interaction (word against word). Case does not matter. It
+// reports false, and returns dst unchanged, if the table lacks the word or has a zero vector for it: such words can only be compared
+// for equality.
 func (e *Embedder) AppendWord(dst []float32, word string) ([]float32, bool) {
 	h, ok := hash(word)
 	if !ok {
@@ -167,21 +165,21 @@ func (e *Embedder) AppendWord(dst []float32, word string) ([]float32, bool) {
 // token is a run of ASCII letters and digits of a text.
 type token struct {
 	start, end int
-	id         int    // of its word in the table, -1 for none; first what its slot holds
+	id         int    // index of its word in the table, -1 for none; before the lookup, the content of its slot
 	hash       uint32 // of its lower-case form
 	stop       bool   // carries no meaning: a stop word, or one character
 }
 
-// reading is a text on its way. Tokens are looked up some at a time before their vectors are added, so that the lines of the table, scattered
-// over megabytes, are on their way while others are worked on.
+// reading is the state of one pass over a text. Tokens are looked up in blocks before their vectors are added, so that the processor
+// fetches the scattered table rows of a block at the same time.
 type reading struct {
 	text    string
 	at      int
-	foreign bool // not ASCII alone, as far as at
+	foreign bool // the text before at has characters outside ASCII
 	tokens  [16]token
 }
 
-// next finds the next tokens, none at the end of the text.
+// next returns the next tokens, none at the end of the text.
 func (e *Embedder) next(r *reading) []token {
 	n, i, text := 0, r.at, r.text
 	for i < len(text) && n < len(r.tokens) {
@@ -214,7 +212,7 @@ func (e *Embedder) next(r *reading) []token {
 	return r.tokens[:n]
 }
 
-// add adds the vectors of some tokens to v.
+// add adds the vectors of tokens to v.
 func (e *Embedder) add(v []float32, some []token) {
 	for k := range some {
 		switch t := &some[k]; {
@@ -255,12 +253,12 @@ func (e *Embedder) lookup(token string, h uint32) (int, bool) {
 	return id, id >= 0
 }
 
-// slot returns the id of the word in a slot, -1 for none.
+// slot returns the index of the word in a slot, -1 for none.
 func (e *Embedder) slot(at uint32) int {
 	return int(binary.LittleEndian.Uint32(e.table[4*int(at):])) - 1
 }
 
-// find is lookup from a slot on, which holds id; -1 if the table lacks the token.
+// find is lookup that starts at slot at, which holds id; it returns -1 if the table lacks the token.
 func (e *Embedder) find(token string, at uint32, id int) int {
 	for id >= 0 {
 		from := binary.LittleEndian.Uint32(e.offsets[4*id:])
@@ -294,15 +292,13 @@ func (e *Embedder) addWord(v []float32, id int) {
 	whole := len(v) &^ (simd.AlignF32 - 1)
 	simd.AddScaled(v[:whole], row, scale)
 	for i := whole; i < len(v); i++ {
-		v[i] += float32(scale * float32(int8(row[i]))) // rounded before it is added, as by AddScaled
+		v[i] += float32(scale * float32(int8(row[i]))) // rounded before the addition, as in AddScaled
 	}
 }
 
-// addUnknown adds a vector of +-oov for a word that the table lacks. Its signs
-// are the bits of SplitMix64 (Steele, Lea, Flood 2014) seeded with the word's
-// hash, lowest bit first, set meaning plus: the same word always gets the same
-// vector, different words nearly orthogonal ones, so rare names and codes match
-// themselves and nothing else.
+// addUnknown adds a vector of +-oov for a word that the table lacks. Its signs are the bits of SplitMix64 (Steele, Lea, Flood 2014)
+// seeded with the word's hash, lowest bit first; a set bit means plus. The same word always gets the same vector, and different words
+// get nearly orthogonal ones, so rare names and codes match only themselves.
 func addUnknown(v []float32, h uint32, oov float32) {
 	state := uint64(h)
 	for len(v) > 0 {

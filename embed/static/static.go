@@ -22,8 +22,7 @@ import (
 	"math"
 )
 
-// bundledModel names the vectors of static-en-128.cmse; it changes whenever the
-// bytes of that file do.
+// bundledModel is the name of the vectors of static-en-128.cmse. It must change whenever the bytes of that file change.
 const bundledModel = "static-en-128/1"
 
 //go:embed static-en-128.cmse
@@ -66,8 +65,7 @@ type Embedder struct {
 	rows    []byte // i8, dim per word
 }
 
-// New returns the embedder over the bundled table, static-en-128. It does no
-// work beyond reading a 32-byte header.
+// New returns the embedder over the bundled table, static-en-128. It only reads a 32-byte header.
 func New() *Embedder {
 	e, err := layout(bundled)
 	if err != nil {
@@ -77,11 +75,9 @@ func New() *Embedder {
 	return e
 }
 
-// Open returns an embedder over data, the bytes of a CMSE1 file, which it keeps
-// and reads in place: data must not change afterwards (a read-only memory map
-// is fine). The whole index is checked once, in time linear to its size, so no
-// later call can fail or panic because of data. Model reports "static-<hash>",
-// a name derived from all bytes of data. Errors wrap [ErrFormat].
+// Open returns an embedder over data, the bytes of a CMSE1 file. It keeps data and reads it in place, so data must not change
+// afterwards (a read-only memory map is fine). Open checks the whole index once, in time linear in its size, so no later call can fail
+// or panic because of data. Model is "static-<hash>", a name derived from all bytes of data. Errors wrap [ErrFormat].
 func Open(data []byte) (*Embedder, error) {
 	e, err := layout(data)
 	if err != nil {
@@ -149,9 +145,8 @@ func layout(data []byte) (*Embedder, error) {
 	return e, nil
 }
 
-// check verifies what lookups rely on: ids inside the vocabulary, each used
-// once (which leaves an empty slot, so that probing ends), offsets that only
-// grow and stay inside the words, scales that are numbers.
+// check verifies the assumptions of lookups: ids are inside the vocabulary and used once (so there is an empty slot and probing ends),
+// offsets only grow and stay inside the words, scales are numbers.
 func (e *Embedder) check() error {
 	seen := make([]bool, e.vocab)
 	for i := 0; i < len(e.table); i += 4 {
@@ -186,7 +181,6 @@ func (e *Embedder) check() error {
 // weight reports whether f is a usable factor: a number in [0, maxWeight].
 func weight(f float32) bool { return f >= 0 && f <= maxWeight }
 
-// Strength is the share of a hybrid score that the dense part deserves at the
-// default alpha: what was best on development sets of conversations and of
-// encyclopedic passages (see docs/recall.md).
+// Strength is the weight of the vector part in a hybrid score at the default alpha. The values were the best on development sets of
+// conversations and of encyclopedic passages (see docs/recall.md).
 func (e *Embedder) Strength() (memory, knowledge float64) { return .5, .2 }

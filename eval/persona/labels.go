@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Labels answers in place of the language model of package judge/llm, from the labels of personas: what could be reached with a model that is never wrong.
+// Labels answers in place of the language model of package judge/llm from the labels of personas. It shows the result that a model
+// without errors would reach.
 func Labels(all ...*Persona) http.Handler {
 	truth := map[[2]string]bool{}
 	for _, p := range all {

@@ -1,5 +1,5 @@
-// Package persona measures whether a memory behaves like one: over whole conversations of one person with an assistant, in which facts change, are corrected and
-// called off, what holds now has to come before what held once.
+// Package persona measures whether a memory follows changes. It replays whole conversations of one person with an assistant, in which
+// facts change, are corrected and are cancelled. What holds now must rank before what held once.
 package persona
 
 import (
@@ -23,7 +23,8 @@ type Persona struct {
 	Lang    string     `json:"lang"`
 	Docs    []Turn     `json:"docs"`
 	Queries []Question `json:"queries"`
-	// Replaces has pairs of turns, the later and the earlier one, of which the later one says that something of the earlier one no longer holds. Empty: it is not labelled.
+	// Replaces has pairs of turns, the later one first: the later turn says that something in the earlier one no longer holds. Empty
+	// means not labelled.
 	Replaces [][2]string `json:"replaces"`
 }
 
@@ -42,7 +43,7 @@ type Question struct {
 	ID       string         `json:"id"`
 	Text     string         `json:"text"`
 	Category string         `json:"cat"`
-	Relevant map[string]int `json:"rel"`   // turns with the answer: 2 states it, 1 implies it; empty: it was never told
+	Relevant map[string]int `json:"rel"`   // turns with the answer: 2 states it, 1 implies it; empty: the answer was never said
 	Stale    []string       `json:"stale"` // turns that no longer hold, or never held
 	AsOf     string         `json:"as_of"` // empty: now
 }
@@ -63,7 +64,8 @@ func Load(file string) (*Persona, error) {
 	return &p, nil
 }
 
-// Memories are the turns as memories, a pair of user and assistant each or one by one, and the memory that each turn is in.
+// Memories returns the turns as memories: one for each pair of user and assistant, or one for each turn. in gives the memory of each
+// turn.
 func (p *Persona) Memories(pairs bool) (ms []contextmem.Memory, in map[string]string) {
 	in = map[string]string{}
 	for i := 0; i < len(p.Docs); i++ {
@@ -82,20 +84,20 @@ func (p *Persona) Memories(pairs bool) (ms []contextmem.Memory, in map[string]st
 	return ms, in
 }
 
-// Answer is how a question was answered.
+// Answer is the result of a question.
 type Answer struct {
 	Question   *Question
 	First      int  // rank of the best relevant memory, from 0; 99: it was not found
 	HasStale   bool // some memory that is not relevant is stale
-	StaleFirst bool // a stale one stands before every relevant one, or none is among the first ten
+	StaleFirst bool // a stale memory ranks before every relevant one, or no relevant one is among the first ten
 	Recall5    float64
 	NDCG       float64
 	Relevance  float64 // of the best hit
-	Repeats    float64 // share of the first ten that are of a source that is there already
+	Repeats    float64 // share of the first ten whose source already appeared
 	Found      []string
 }
 
-// Run tells a memory the conversation, waits until it was compared, and asks it the questions.
+// Run ingests the conversation, waits until it was compared, and asks the questions.
 func Run(ctx context.Context, sub contextmem.Sub, p *Persona, pairs bool, mode contextmem.Mode) ([]Answer, error) {
 	ms, in := p.Memories(pairs)
 	for part := range slices.Chunk(ms, 20) {
@@ -189,13 +191,13 @@ func judge(q *Question, in map[string]string, chunks []contextmem.Chunk) Answer 
 	return a
 }
 
-// Summary is the measures of answers. Those without a question of their kind are NaN.
+// Summary holds the metrics of answers. A metric without questions of its kind is NaN.
 type Summary struct {
 	Questions, Stale                                            int
 	Recall1, Recall5, NDCG, StaleFirst, AbsentAUROC, RepeatRate float64
 }
 
-// Summarise measures answers, of some categories only where any are named.
+// Summarise computes the metrics of answers, only those of the named categories if any are named.
 func Summarise(all []Answer, categories ...string) (s Summary) {
 	var present, absent []float64
 	for i := range all {
@@ -245,5 +247,5 @@ func (s Summary) Print(w io.Writer, name string) error {
 	return err
 }
 
-// said is a text without what a chunk may add to it.
+// said normalises the white space of a text, which a chunk may have changed.
 func said(s string) string { return strings.Join(strings.Fields(s), " ") }
