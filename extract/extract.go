@@ -1,8 +1,8 @@
-// Package extract defines what knowledge extraction takes and gives: plain data that is the same for every extractor.
+// Package extract defines the input and output of knowledge extraction: plain data that is the same for every extractor.
 //
-// An [Extractor] reads whole items (a document with its chunk bounds, or a memory) and answers, per item, with the
-// mentions of entities, the relations between them, the facts that the item states about its speaker, and the dates
-// that it names. Package extract/rules does this without a model, package extract/llm with a chat endpoint.
+// An [Extractor] reads whole items (a document with its chunk bounds, or a memory). For each item it returns the mentions of entities,
+// the relations between them, the facts that the item states about its speaker, and the dates that it names. Package extract/rules
+// does this without a model, package extract/llm with a chat endpoint.
 package extract
 
 import (
@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Mode says how a clause is meant: whether its writer stands by it as a statement about the world, and from when to when.
+// Mode says how a clause is meant: whether its writer states it as true of the world, and for which time.
 type Mode string
 
-// Modes of clauses and statements. What is asserted, negated, past, ended, planned, wished, corrected or cancelled says something about its
-// subject; the others are no ground for believing anything.
+// Modes of clauses and statements. A clause that is asserted, negated, past, ended, planned, wished, corrected or cancelled says
+// something about its subject. The other modes give no reason to believe the clause.
 const (
 	ModeAsserted     Mode = "asserted"     // holds now, or is told as an event
 	ModeNegated      Mode = "negated"      // does not hold
@@ -22,14 +22,14 @@ const (
 	ModeEnded        Mode = "ended"        // held until now: "no longer", "I quit"
 	ModePlan         Mode = "plan"         // will hold or happen
 	ModeWish         Mode = "wish"         // is wanted
-	ModeCorrected    Mode = "corrected"    // takes the place of what was said wrongly: "actually it's Aegon"
+	ModeCorrected    Mode = "corrected"    // replaces an earlier wrong statement: "actually it's Aegon"
 	ModeCancelled    Mode = "cancelled"    // will not happen after all: "the trip is off", "forget what I said about the car"
 	ModeInstruction  Mode = "instruction"  // tells the reader what to do
 	ModeQuestion     Mode = "question"     // asks
 	ModeHypothetical Mode = "hypothetical" // is a condition, a guess or a possibility
 	ModeQuote        Mode = "quote"        // somebody else's words or belief, or a text that is only shown
 	ModeFiction      Mode = "fiction"      // a story, a role, a dream, an example
-	ModeJoke         Mode = "joke"         // is not meant
+	ModeJoke         Mode = "joke"         // is not meant seriously
 )
 
 // Believable reports whether a clause of mode m says something about its subject. The zero Mode is believable.
@@ -41,25 +41,26 @@ func (m Mode) Believable() bool {
 	return true
 }
 
-// About says whom a clause is about.
+// About says whom or what a clause is about.
 type About string
 
-// Whom clauses are about.
+// The subjects of clauses.
 const (
-	AboutSpeaker   About = "speaker"   // who says it
+	AboutSpeaker   About = "speaker"   // the person who says it
 	AboutOther     About = "other"     // another person
-	AboutAssistant About = "assistant" // whom it is said to
+	AboutAssistant About = "assistant" // the assistant to whom it is said
 	AboutWorld     About = "world"     // anything else
 )
 
-// Clause is a part of a text with a verb of its own.
+// Clause is a part of a text with its own verb.
 type Clause struct {
-	// Text is the words at the bytes [Start, End).
+	// Text is the text at the bytes [Start, End).
 	Text       string
 	Start, End int
 	Mode       Mode
 	About      About
-	// Who holds a clause of ModeQuote or is its subject, as the text names them ("my boss"); empty where it does not.
+	// Who is the person whose words or belief a clause of ModeQuote is, or the subject of another clause, as the text names them ("my
+	// boss"). It is empty when the text names nobody.
 	Who string
 }
 
@@ -76,8 +77,8 @@ type Extractor interface {
 	Name() string
 }
 
-// Limited is what an [Extractor] may be besides: one that reads no more than so many bytes of the Text of an item, at least 1,
-// from its beginning. The rest need not be there then.
+// Limited is an optional interface of an [Extractor] that reads at most the first MaxBytes bytes, at least 1, of an item's Text. A
+// caller may then leave out the rest.
 type Limited interface{ MaxBytes() int }
 
 // Input is one item to read. The zero value of each field is a valid choice.
@@ -88,9 +89,9 @@ type Input struct {
 	Title string
 	// Time is the source's timestamp, against which relative dates are resolved; zero when unknown.
 	Time time.Time
-	// Location is where it was said: "yesterday" is the day before Time on a clock there. Nil is the location of Time.
+	// Location is where the text was said: "yesterday" is the day before Time on a clock there. Nil means the location of Time.
 	Location *time.Location
-	// Speaker is who "I" is in a memory (the user_name of the contract); empty means "User" where one is needed.
+	// Speaker is the person whom "I" means in a memory (user_name in the API). Empty means "User" where a name is needed.
 	Speaker string
 	// Chunks are the bounds of the chunks in Text, by ascending Start; empty means one chunk that is the whole text.
 	Chunks []Span
@@ -98,41 +99,41 @@ type Input struct {
 	Memory bool
 	// Infer asks for Facts.
 	Infer bool
-	// Instructions is the free-text guidance for inference (custom_instructions); used only with Infer. Package extract/rules says
-	// what rules make of it; a model gets it as it is.
+	// Instructions is free-text guidance for inference (custom_instructions in the API); it is used only with Infer. The documentation
+	// of package extract/rules says which instructions the rules understand. A model gets the text unchanged.
 	Instructions string
 	// Pairs says that Text consists of turns that begin with "user:" and "assistant:" at the start of a line.
 	Pairs bool
-	// Turns are the messages of a conversation, by ascending Start, where they are known. They count instead of the labels in Text.
+	// Turns are the messages of a conversation, by ascending Start, if known. They override the labels in Text.
 	Turns []Turn
 }
 
 // Turn is one message of a conversation.
 type Turn struct {
-	// Span is the message in Text. What stands between two messages, such as a label, is said by nobody.
+	// Span is the place of the message in Text. Text between two messages, such as a label, has no speaker.
 	Span
-	// User says that a user speaks, whose statements count. Those of an assistant or a tool do not.
+	// User reports whether a user speaks. Only statements of users become facts, not those of an assistant or a tool.
 	User bool
-	// Name is who speaks; empty for a user is Input.Speaker.
+	// Name is the name of the speaker; empty means Input.Speaker for a user.
 	Name string
-	// Time is when it was said; zero is Input.Time.
+	// Time is when the message was said; zero means Input.Time.
 	Time time.Time
 }
 
 // Span is a half-open range [Start, End) of byte offsets.
 type Span struct{ Start, End int }
 
-// Output is what one item states. Order is that of the text; equal inputs give equal outputs with rules.
+// Output holds what was extracted from one item, in the order of the text. With rules, equal inputs give equal outputs.
 type Output struct {
 	Mentions  []Mention
 	Relations []Relation
 	Facts     []Fact
 	Dates     []DateRef
 	Aliases   []Alias
-	// Unheeded are the parts of Input.Instructions that the extractor does not understand and so did not honour, at most 8 of at most
-	// 200 bytes each; nil when all were, and without Infer.
+	// Unheeded are the parts of Input.Instructions that the extractor does not understand and so did not follow: at most 8 parts of at
+	// most 200 bytes each. It is nil when all were followed, and without Infer.
 	Unheeded []string
-	// Usage says what a model was paid for this item; nil when no model was involved.
+	// Usage is the use of a model for this item; nil when no model was used.
 	Usage *Usage
 }
 
@@ -140,12 +141,12 @@ type Output struct {
 type Usage struct {
 	// Model is the model that was asked.
 	Model string
-	// PromptTokens and CompletionTokens are what the endpoint reported, this item's share of its batch.
+	// PromptTokens and CompletionTokens are this item's share of the tokens that the endpoint reported for its batch.
 	PromptTokens, CompletionTokens int
 	// Calls counts the requests that this item took part in, retries included.
 	Calls int
-	// Fallback says why the output comes from the fallback extractor (one lower-case word such as "timeout");
-	// empty when the model's answer was used.
+	// Fallback is the reason why the output comes from the fallback extractor (one lower-case word such as "timeout"); empty when the
+	// model's answer was used.
 	Fallback string
 }
 
@@ -175,10 +176,10 @@ const (
 	WeightText      = 1 // a mention in the body
 )
 
-// TitleChunk is the Chunk of a mention that was found in the title and so holds for every chunk.
+// TitleChunk is the Chunk of a mention in the title, which applies to every chunk.
 const TitleChunk = -1
 
-// Mention is an entity named in a chunk. Per chunk and Key there is one mention, the first.
+// Mention is an entity named in a chunk. There is one mention, the first, for each chunk and Key.
 type Mention struct {
 	// Name is the surface form; for a resolved date or an implicit speaker it is the readable name instead.
 	Name string
@@ -190,17 +191,17 @@ type Mention struct {
 	Weight float32
 	// Chunk is an index into Input.Chunks (0 when there are none), or TitleChunk.
 	Chunk int
-	// Start and End are byte offsets into Text, or into Title when Chunk is TitleChunk. The range holds the words
-	// that gave the mention: for an implicit speaker the pronoun.
+	// Start and End are byte offsets into Text, or into Title when Chunk is TitleChunk. They enclose the words that the mention was
+	// found by: for an implicit speaker, the pronoun.
 	Start, End int
-	// Weak marks a lone capitalised word at the start of a sentence: drop it if the collection has the word in
-	// lower case more than twice. (The item's own words are already taken into account.)
+	// Weak marks a single capitalised word at the start of a sentence. The caller should drop it if the collection has the word in
+	// lower case more than twice. (The words of the item itself are already counted.)
 	Weak bool
-	// Part marks a part of a longer mention ("Göttingen" in "University of Göttingen"): good for finding passages,
-	// not an entity of its own.
+	// Part marks a part of a longer mention ("Göttingen" in "University of Göttingen"). It is useful for finding passages, but is not
+	// an entity of its own.
 	Part bool
-	// Phrase marks a noun phrase in lower case ("green tea") that is here because a relation ends in it. It is a node
-	// of the graph, but common words make poor links between passages.
+	// Phrase marks a lower-case noun phrase ("green tea") that is mentioned because it is an end of a relation. It is a node of the
+	// graph, but common words make poor links between passages.
 	Phrase bool
 }
 
@@ -212,30 +213,30 @@ type Relation struct {
 	Predicate, Raw string
 	// Context is the sentence, at most 2000 bytes.
 	Context string
-	// Confidence is in [0,1].
+	// Confidence is the extractor's confidence, in [0,1].
 	Confidence float32
 	// Temporal holds the sentence's temporal words, empty for none.
 	Temporal string
-	// ValidFrom and ValidTo bound when the statement is true in the world; zero means open or unknown.
+	// ValidFrom and ValidTo bound the time in which the statement is true in the world; zero means open or unknown.
 	ValidFrom, ValidTo time.Time
 	// Precision is PrecisionDay, PrecisionMonth or PrecisionYear when a bound is set.
 	Precision string
 	// Chunk is the index of the chunk in which the sentence begins.
 	Chunk int
-	// Negated says that the text denies the statement, or says that it no longer holds.
+	// Negated reports whether the text denies the statement, or says that it no longer holds.
 	Negated bool
-	// Functional, Retracts and Asserted are as in [Fact]; a relation that retracts is Negated too.
+	// Functional, Retracts and Asserted are as in [Fact]. A relation with Retracts also has Negated.
 	Functional, Retracts bool
 	Asserted             time.Time
 	// Mode is how the statement is meant; empty is ModeAsserted.
 	Mode Mode
 }
 
-// Alias says that two names of an item mean one entity.
+// Alias says that two names in an item mean the same entity.
 type Alias struct {
 	// Name and Of are Keys. Of, the fuller name, is a mention of the same output; so is Name, unless Likely.
 	Name, Of string
-	// Likely says that the text does not state it: Name is the first name of the one person of the item who has it.
+	// Likely reports whether the alias is only inferred: Name is the first name of the only person of the item who has it.
 	Likely bool
 	// Context is the sentence that states it, at most 2000 bytes; empty when Likely.
 	Context string
@@ -258,32 +259,33 @@ const (
 	KindRelationship = "relationship"
 )
 
-// Fact is one statement about the speaker (or someone close) that can be read alone.
+// Fact is one statement about the speaker (or someone close to them) that is understandable on its own.
 type Fact struct {
 	Subject, Predicate, Object string
 	// Kind is one of the Kind constants.
 	Kind string
 	// Text is a sentence in the third person, such as "Alex prefers tea to coffee."
 	Text string
-	// Confidence is in [0,1].
+	// Confidence is the extractor's confidence, in [0,1].
 	Confidence float32
-	// Time is when it was said (Input.Time); ValidFrom and ValidTo bound when it is true, zero for open or unknown.
+	// Time is when the fact was said (Input.Time). ValidFrom and ValidTo bound the time in which it is true; zero means open or
+	// unknown.
 	Time, ValidFrom, ValidTo time.Time
 	// Precision is PrecisionDay, PrecisionMonth or PrecisionYear when a bound is set.
 	Precision string
-	// Evidence is the sentence, at most 2000 bytes, and Start and End its byte offsets in Text.
+	// Evidence is the sentence that states the fact, at most 2000 bytes; Start and End are its byte offsets in Text.
 	Evidence   string
 	Start, End int
-	// Functional says that a later fact of the same Subject and Predicate supersedes this one (lives_in, works_at).
+	// Functional reports whether a later fact of the same Subject and Predicate supersedes this one (lives_in, works_at).
 	Functional bool
-	// Asserted is the moment that the fact speaks of when that lies before Time, as in "in 2015 I moved to Oslo": what
-	// was said earlier of later times is then the later fact. Zero means Time.
+	// Asserted is the time that the fact is about, if that lies before Time, as in "in 2015 I moved to Oslo". An earlier statement
+	// about a later time then counts as the newer fact. Zero means Time.
 	Asserted time.Time
-	// Retracts says that the fact ends an older one of the same Subject, Predicate and Object ("no longer").
+	// Retracts reports whether the fact ends an older one of the same Subject, Predicate and Object ("no longer").
 	Retracts bool
-	// Negated says that the fact denies something ("Alex does not eat meat."); Predicate then begins with NotPrefix.
+	// Negated reports whether the fact denies something ("Alex does not eat meat."); Predicate then begins with NotPrefix.
 	Negated bool
-	// Mode is how the fact is meant; empty is ModeAsserted. A plan is not Functional and carries its start in ValidFrom where one is named.
+	// Mode is how the fact is meant; empty means ModeAsserted. A plan is not Functional; ValidFrom is its start if the text names one.
 	Mode Mode
 }
 
@@ -295,13 +297,14 @@ type DateRef struct {
 	From, To time.Time
 	// Precision is PrecisionDay, PrecisionMonth or PrecisionYear; weeks and weekends count as days.
 	Precision string
-	// Relative says that the date was resolved against Input.Time ("yesterday").
+	// Relative reports whether the date was resolved against Input.Time ("yesterday").
 	Relative   bool
 	Start, End int
 }
 
-// NotPrefix begins the predicate of a fact that denies something: "not_eats".
+// NotPrefix begins the predicate of a fact that denies something, as in "not_eats".
 const NotPrefix = "not_"
 
-// MaxContext is the longest Relation.Context and Fact.Evidence in bytes (the contract's limit for a relation's context).
+// MaxContext is the maximum length of Relation.Context and Fact.Evidence in bytes. The API has the same limit for a relation's
+// context.
 const MaxContext = 2000

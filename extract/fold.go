@@ -1,8 +1,8 @@
 package extract
 
-// The Latin letters with marks that Unicode (UnicodeData, canonical and compatibility decompositions) reduces to one
-// plain letter, by code point from the start of each block; a space means that a letter stays as it is. Letters with
-// a stroke (ø, đ, ł) are added by hand, since they have no decomposition.
+// The Latin letters with marks that Unicode (UnicodeData, canonical and compatibility decompositions) reduces to one plain letter, by
+// code point from the start of each block. A space means that the letter stays unchanged. Letters with a stroke (ø, đ, ł) are added by
+// hand, since they have no decomposition.
 const (
 	foldFirst = 0xC0
 	foldBasic = "aaaaaa ceeeeiiiidnooooo ouuuuy  aaaaaa ceeeeiiiidnooooo ouuuuy yaaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiii  jjkkkllllll  llnnnnnnnnnoooooo  rrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs"

@@ -6,13 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// MaxKey is the longest key in bytes; longer names are cut at a rune (the contract's limit for an entity's name).
+// MaxKey is the maximum length of a key in bytes; longer names are cut at a rune boundary. The API has the same limit for an entity's
+// name.
 const MaxKey = 256
 
-// Key returns the normal form of a name, by which entities are told apart: lower case, without Latin accents,
-// possessive endings, quotes, leading articles or the dots of abbreviations, words separated by one space, initials
-// joined ("J. K. Rowling" is "jk rowling"). Hyphens, and signs inside identifiers, addresses and paths, stay.
-// Key(Key(s)) == Key(s).
+// Key returns the normal form of a name; names with equal keys are the same entity. Key lower-cases, and removes Latin accents,
+// possessive endings, quotes, leading articles and the dots of abbreviations. Words are separated by one space, and initials are
+// joined ("J. K. Rowling" becomes "jk rowling"). Hyphens stay, and so do signs inside identifiers, addresses and paths. Key(Key(s)) ==
+// Key(s).
 func Key(name string) string {
 	if isPlainKey(name) {
 		return name
@@ -22,8 +23,8 @@ func Key(name string) string {
 	return string(joinWords(out[:0], b))
 }
 
-// isPlainKey reports whether name is visibly its own key: ASCII letters and digits, words of two letters and more
-// that begin with no article, one space between them.
+// isPlainKey reports whether name is obviously its own key: ASCII letters and digits, words of at least two letters that begin with no
+// article, separated by one space.
 func isPlainKey(name string) bool {
 	if len(name) == 0 || len(name) > MaxKey || strings.HasPrefix(name, "the ") || strings.HasPrefix(name, "an ") {
 		return false
@@ -43,7 +44,7 @@ func isPlainKey(name string) bool {
 	return word > 1
 }
 
-// foldText appends s in lower case without accents, with every separator as a space and quotes and dashes unified.
+// foldText appends s in lower case without accents. Separators become spaces; quotes and dashes are unified.
 func foldText(dst []byte, s string) []byte {
 	for i, r := range s {
 		if len(dst) > 4*MaxKey {
@@ -79,7 +80,7 @@ func foldText(dst []byte, s string) []byte {
 	return dst
 }
 
-// keptSigns may stand inside a word of a key.
+// keptSigns are the signs that may stay inside a word of a key.
 const keptSigns = "'-.&@_+#%$~=/:\\?*"
 
 func appendFolded(dst []byte, r rune) []byte {
@@ -109,7 +110,7 @@ func appendFolded(dst []byte, r rune) []byte {
 	return append(dst, ' ')
 }
 
-// joinWords cleans the space-separated words of b and appends them to dst with the rules that span words.
+// joinWords cleans the space-separated words of b and appends them to dst. It applies the rules that concern several words.
 func joinWords(dst, b []byte) []byte {
 	glue, single := false, false
 	for len(b) > 0 && len(dst) <= MaxKey {
@@ -173,7 +174,7 @@ func isHyphens(w []byte) bool {
 	return len(w) > 0
 }
 
-// cleanWord cuts what is not part of a word at its edges, a possessive ending and the dots of an abbreviation.
+// cleanWord removes signs at both ends of a word, a possessive ending, and the dots of an abbreviation.
 func cleanWord(w []byte) []byte {
 	for len(w) > 0 && (strings.IndexByte("'-:?*\\=&", w[0]) >= 0 || w[0] == '.' && (len(w) < 2 || !isAlnum(w[1]))) {
 		w = w[1:]

@@ -11,8 +11,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Caps of one item's answer; what is beyond them is cut. The lengths of names and predicates are the contract's for
-// supplied graphs.
+// Limits of one item's answer; the rest is cut off. The lengths of names and predicates are the API's limits for supplied graphs.
 const (
 	maxEntities  = 200
 	maxRelations = 300
@@ -70,9 +69,8 @@ type factAnswer struct {
 	validity
 }
 
-// parseAnswer reads the model's text. Items with a wrong shape and items that were not asked for are left out; entries
-// that break a rule of the schema, or name what the text does not hold, are left out of their item. It fails only when
-// no item can be read.
+// parseAnswer reads the model's text. It drops items of the wrong shape and items that were not requested. Inside an item it drops
+// entries that break the schema or name something that is not in the text. It fails only when no item can be read.
 func parseAnswer(content string, n int, in []extract.Input, batch []int) ([]*itemAnswer, string) {
 	var root struct {
 		Items []json.RawMessage `json:"items"`
@@ -114,7 +112,7 @@ func parseAnswer(content string, n int, in []extract.Input, batch []int) ([]*ite
 	return out, ""
 }
 
-// findObject returns the first JSON object in a text that may have words or a code fence around it.
+// findObject returns the first JSON object in a text; words or a code fence may surround it.
 func findObject(s string) (json.RawMessage, bool) {
 	k := strings.IndexByte(s, '{')
 	if k < 0 {
@@ -125,7 +123,7 @@ func findObject(s string) (json.RawMessage, bool) {
 	return raw, err == nil
 }
 
-// check drops what the schema or the text does not allow.
+// check drops entries that the schema or the text does not allow.
 func (a *itemAnswer) check(in *extract.Input) {
 	f, title := newFinder(in.Text), newFinder(in.Title)
 	known := map[string]bool{}
@@ -222,7 +220,7 @@ func date(s *string) (from, to time.Time, prec string, ok bool) {
 	return from, to, "", false
 }
 
-// predicate brings a predicate into lower snake case, "" if nothing of it is left.
+// predicate converts a predicate to lower snake case; it returns "" if nothing remains.
 func predicate(s string) string {
 	var b strings.Builder
 	gap := false
@@ -240,7 +238,7 @@ func predicate(s string) string {
 	return b.String()
 }
 
-// finder finds quotes in a text, by letters in any ASCII case and with any white space between words.
+// finder finds quotations in a text. It ignores ASCII case and differences in white space.
 type finder struct{ lower string }
 
 func newFinder(text string) finder { return finder{asciiLower(text)} }
@@ -268,7 +266,7 @@ func (f finder) find(quote string) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// follow matches words from offset i on.
+// follow matches words from offset i on and returns the end of the match.
 func (f finder) follow(i int, words []string) (end int, ok bool) {
 	for n, w := range words {
 		if n > 0 {
@@ -289,7 +287,7 @@ func (f finder) follow(i int, words []string) (end int, ok bool) {
 	return i, true
 }
 
-// asciiLower lowers ASCII letters only, so that offsets stay.
+// asciiLower lower-cases ASCII letters only, so that byte offsets stay valid.
 func asciiLower(s string) string {
 	b := []byte(s)
 	for i, c := range b {

@@ -14,33 +14,34 @@ import (
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
-// Reasons why an item's output is the fallback's.
+// Reasons why an item's output comes from the fallback extractor.
 const (
 	reasonEmpty     = "empty"     // nothing to send
 	reasonTooLong   = "too_long"  // longer than MaxItemBytes
 	reasonBudget    = "budget"    // today's tokens are used up
 	reasonTimeout   = "timeout"   // no answer within Timeout
-	reasonNetwork   = "network"   // the endpoint cannot be reached, or broke off
-	reasonThrottled = "throttled" // 429 to the last
-	reasonServer    = "server"    // 5xx to the last
+	reasonNetwork   = "network"   // the endpoint cannot be reached, or the connection broke
+	reasonThrottled = "throttled" // 429 on the last attempt
+	reasonServer    = "server"    // 5xx on the last attempt
 	reasonRefused   = "refused"   // another 4xx, such as a bad key or an unknown model
 	reasonTruncated = "truncated" // the answer was cut off
-	reasonMalformed = "malformed" // the answer is not what was asked for
+	reasonMalformed = "malformed" // the answer does not have the requested form
 	reasonTooLarge  = "too_large" // the answer is longer than maxAnswerBytes
 	reasonMissing   = "missing"   // the answer leaves the item out
-	reasonCanceled  = "canceled"  // the caller gave up
+	reasonCanceled  = "canceled"  // the caller's context ended
 )
 
 // maxAnswerBytes bounds a response body.
 const maxAnswerBytes = 4 << 20
 
-// maxRetryWait bounds every wait between attempts.
+// maxRetryWait is the maximum wait between attempts.
 const maxRetryWait = 30 * time.Second
 
-// bytesPerToken estimates tokens before a call, on the safe side for English (about 4) and less so for other scripts.
+// bytesPerToken estimates the tokens of a text before a call. English has about 4, so this overestimates; other scripts may have
+// fewer.
 const bytesPerToken = 3
 
-// Answer formats, best first; an endpoint that refuses one is asked with the next from then on.
+// Answer formats, best first. When an endpoint refuses one, all later requests use the next.
 const (
 	formatSchema int32 = iota
 	formatObject
@@ -81,13 +82,13 @@ type attempt struct {
 	prompt  int64
 	answer  int64
 	reason  string // empty for success
-	again   bool   // worth a retry
+	again   bool   // a retry may succeed
 	wait    time.Duration
 	lower   bool // the answer format was refused
 }
 
-// ask sends a batch until it gets a valid answer or runs out of attempts. answers is parallel to batch, nil where the
-// model left an item out.
+// ask sends a batch until it gets a valid answer or has used all attempts. answers is parallel to batch; an entry is nil when the
+// model left out the item.
 func (e *Extractor) ask(ctx context.Context, in []extract.Input, out []extract.Output, batch []int) (answers []*itemAnswer, reason string) {
 	messages := messagesFor(in, batch)
 	size := 0
@@ -104,7 +105,7 @@ func (e *Extractor) ask(ctx context.Context, in []extract.Input, out []extract.O
 		a := e.send(ctx, messages, format)
 		used := a.prompt + a.answer
 		if used == 0 && a.reason != reasonThrottled && a.reason != reasonServer && a.reason != reasonRefused {
-			// a request that broke off was paid for all the same
+			// a broken request was charged as well
 			used = int64((size + len(a.content)) / bytesPerToken)
 		}
 		e.budget.Settle(estimate, used)
@@ -141,7 +142,7 @@ func (e *Extractor) ask(ctx context.Context, in []extract.Input, out []extract.O
 	}
 }
 
-// charge shares the tokens of a request among its items by the length of their texts.
+// charge divides the tokens of a request among its items, in proportion to the length of their texts.
 func charge(in []extract.Input, out []extract.Output, batch []int, prompt, answer int64) {
 	total := 0
 	for _, i := range batch {
@@ -181,7 +182,7 @@ func (e *Extractor) send(ctx context.Context, messages []chatMessage, format int
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // lets the connection be used again
+		_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // so that the connection can be reused
 		return statusFailure(resp, format)
 	}
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswerBytes+1))
@@ -194,13 +195,13 @@ func (e *Extractor) send(ctx context.Context, messages []chatMessage, format int
 	return readResponse(raw)
 }
 
-// readResponse takes the answer out of a chat response.
+// readResponse extracts the answer from a chat response.
 func readResponse(raw []byte) attempt {
 	var r chatResponse
 	if err := json.Unmarshal(raw, &r); err != nil || len(r.Choices) == 0 {
 		return attempt{reason: reasonMalformed, again: true}
 	}
-	const most = 1 << 30 // no request uses more; larger reports are not believed
+	const most = 1 << 30 // larger reports are clamped: no request uses more
 	a := attempt{prompt: min(max(r.Usage.PromptTokens, 0), most), answer: min(max(r.Usage.CompletionTokens, 0), most)}
 	c := &r.Choices[0]
 	switch {
@@ -244,7 +245,7 @@ func statusFailure(resp *http.Response, format int32) attempt {
 	return a
 }
 
-// sleep waits, or returns false when ctx ends first.
+// sleep waits for d and returns true, or returns false when ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -1,9 +1,9 @@
 // Package llm extracts knowledge with a language model behind any OpenAI-compatible chat endpoint.
 //
-// The model is an overlay: the fallback extractor (the rules) reads every item first and gives names with their exact
-// places, dates and identifiers; the model's answer, once validated, replaces its relations and facts and adds
-// entities. Whatever goes wrong (a refusal, a timeout, a malformed answer, an exhausted budget) costs an item only
-// the model's part: its output is then the fallback's, and Usage.Fallback says why.
+// The fallback extractor (the rules) reads every item first and gives names with their exact places, dates and identifiers. The
+// model's answer is validated; then its relations and facts replace those of the fallback, and its entities are added. When the model
+// fails (a refusal, a timeout, a malformed answer, an exhausted budget), the item's output is that of the fallback, and Usage.Fallback
+// gives the reason.
 package llm
 
 import (
@@ -34,7 +34,7 @@ const (
 	DefaultBatchItems      = 8
 )
 
-// Config says which model to ask and what it may cost.
+// Config names the model and limits its cost.
 type Config struct {
 	// BaseURL is the endpoint, such as "https://llm.example.org/v1"; "/v1" is added when no version is there.
 	BaseURL string
@@ -51,19 +51,19 @@ type Config struct {
 	// MaxRetries bounds the further attempts of one request after 408, 429, 5xx, network errors and malformed answers;
 	// 0 means DefaultMaxRetries, negative none.
 	MaxRetries int
-	// RetryDelay is the wait before the first retry; it doubles each time, up to 30 s, unless the endpoint names its own
-	// wait. 0 means DefaultRetryDelay.
+	// RetryDelay is the wait before the first retry. It doubles each time, up to 30 s, unless the endpoint asks for another wait. 0
+	// means DefaultRetryDelay.
 	RetryDelay time.Duration
-	// MaxTokensPerDay bounds prompt and completion tokens per UTC day; 0 means no bound. A request is counted by an
-	// estimate while it runs and by what the endpoint reports afterwards, so that the bound holds to within one estimate.
+	// MaxTokensPerDay bounds the prompt and completion tokens per UTC day; 0 means no bound. A running request counts with an
+	// estimate, a finished one with what the endpoint reports, so the bound may be exceeded by at most one estimate.
 	MaxTokensPerDay int64
 	// MaxAnswerTokens bounds one answer; 0 means DefaultMaxAnswerTokens.
 	MaxAnswerTokens int
-	// MaxItemBytes is the longest text that is sent; longer items stay with the fallback. 0 means DefaultMaxItemBytes.
+	// MaxItemBytes is the longest text that is sent; longer items use only the fallback. 0 means DefaultMaxItemBytes.
 	MaxItemBytes int
-	// BatchItems is how many short items share a request; 0 means DefaultBatchItems, 1 sends each alone.
+	// BatchItems is the maximum number of short items in one request; 0 means DefaultBatchItems, 1 sends each item alone.
 	BatchItems int
-	// Fallback is the extractor that reads every item first; required.
+	// Fallback is the extractor that reads every item first. It is required.
 	Fallback extract.Extractor
 	// Logger gets one line per failed request, without content; nil is silent.
 	Logger *slog.Logger
@@ -76,12 +76,12 @@ type Extractor struct {
 	endpoint string
 	slots    chan struct{}
 	budget   modelhttp.Budget
-	format   atomic.Int32 // the best answer format that the endpoint takes
+	format   atomic.Int32 // the best answer format that the endpoint accepts
 }
 
 var _ extract.Extractor = (*Extractor)(nil)
 
-// New checks the configuration and fills in its defaults; it makes no request. All faults come back together.
+// New checks the configuration and fills in its defaults. It makes no request. The error joins all faults of cfg.
 func New(cfg Config) (*Extractor, error) {
 	var errs *multierror.Error
 	endpoint, err := endpointOf(cfg.BaseURL)
@@ -137,7 +137,7 @@ func withDefaults(c Config) Config {
 	return c
 }
 
-// endpointOf completes a base URL to that of chat completions.
+// endpointOf returns the chat completions URL of a base URL.
 func endpointOf(base string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -155,11 +155,11 @@ func endpointOf(base string) (string, error) {
 	return u.String(), nil
 }
 
-// Name names the model and the version of what is asked of it.
+// Name names the model and the version of the prompt.
 func (e *Extractor) Name() string { return "llm-1:" + e.cfg.Model }
 
-// Extract runs the fallback over all items, then asks the model about them in batches. The only errors are those of
-// the fallback and of an ended ctx; what the model fails to answer shows in Usage.Fallback of its items.
+// Extract runs the fallback over all items, then asks the model about them in batches. The only errors are those of the fallback and
+// of an ended ctx. Failures of the model are reported in Usage.Fallback of the items.
 func (e *Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {
 	out, err := e.cfg.Fallback.Extract(ctx, in)
 	if err != nil {
@@ -191,7 +191,7 @@ func (e *Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.
 // batchBytes bounds the text of one request that holds several items.
 const batchBytes = 8 << 10
 
-// batches groups the items that are worth a request: indices into in.
+// batches groups the items that should be sent; a batch holds indices into in.
 func (e *Extractor) batches(in []extract.Input, out []extract.Output) [][]int {
 	var all [][]int
 	var cur []int
@@ -218,7 +218,7 @@ func (e *Extractor) batches(in []extract.Input, out []extract.Output) [][]int {
 	return all
 }
 
-// run asks about one batch; an answer that was cut off is asked for again in halves.
+// run asks about one batch. When the answer was cut off, it splits the batch in two and asks again.
 func (e *Extractor) run(ctx context.Context, in []extract.Input, out []extract.Output, batch []int) {
 	answers, reason := e.ask(ctx, in, out, batch)
 	if reason == reasonTruncated && len(batch) > 1 {

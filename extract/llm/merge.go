@@ -7,8 +7,8 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// merge lays a model's answer over the fallback's output: its relations and facts replace the others, its entities add
-// to the mentions and type those that are there.
+// merge combines a model's answer with the fallback's output. The answer's relations and facts replace those of the fallback. Its
+// entities are added to the mentions, and their types override those of existing mentions.
 func merge(in *extract.Input, out *extract.Output, a *itemAnswer) {
 	byKey := make(map[string][]int, len(out.Mentions))
 	for i := range out.Mentions {
@@ -44,7 +44,7 @@ func merge(in *extract.Input, out *extract.Output, a *itemAnswer) {
 	if !in.Infer {
 		return
 	}
-	out.Unheeded = nil // the model was given them
+	out.Unheeded = nil // the model received all instructions
 	out.Facts = make([]extract.Fact, 0, len(a.facts))
 	for i := range a.facts {
 		f := &a.facts[i]
@@ -58,7 +58,7 @@ func merge(in *extract.Input, out *extract.Output, a *itemAnswer) {
 	}
 }
 
-// temporal spells a relation's bounds.
+// temporal formats a relation's bounds.
 func temporal(from, to *string) string {
 	var parts []string
 	if from != nil && *from != "" {
@@ -70,7 +70,7 @@ func temporal(from, to *string) string {
 	return strings.Join(parts, " ")
 }
 
-// chunkAt is the last chunk that begins at or before off.
+// chunkAt returns the last chunk that begins at or before off.
 func chunkAt(chunks []extract.Span, off int) int {
 	return max(0, sort.Search(len(chunks), func(i int) bool { return chunks[i].Start > off })-1)
 }

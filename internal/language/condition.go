@@ -10,11 +10,11 @@ import (
 )
 
 // AsksWhatHappened reports whether a question is about something that took place: "when did she move", "has the parcel come".
-// Questions about plans, conditions and words do not count. It reads English.
+// Questions about plans, conditions and words do not count. Only English questions are recognised.
 func AsksWhatHappened(question string) bool {
 	past, words := false, 0
 	for i := 0; i < len(question) && words < maxGramWords; i++ {
-		var word [maxAsked]byte // in lower case, as far as it fits
+		var word [maxAsked]byte // the current word in lower case, truncated to maxAsked bytes
 		n := 0
 		for ; i < len(question); i++ {
 			c := question[i]
@@ -46,14 +46,14 @@ func AsksWhatHappened(question string) bool {
 	return past
 }
 
-// maxAsked is a byte more than the longest word that AsksWhatHappened looks for has.
+// maxAsked is one byte more than the longest word that AsksWhatHappened looks for.
 const maxAsked = 12
 
-// maxConditional is how many bytes of a text Conditional reads.
+// maxConditional is the number of bytes of a text that Conditional reads.
 const maxConditional = 4096
 
-// Conditional returns the share of a text, in [0,1], that lies in sentences which name a condition and tell no event: "in June, if they
-// sign". It reads English.
+// Conditional returns the share of a text, in [0,1], that is in sentences which name a condition and report no event: "in June, if
+// they sign". Only English text is recognised.
 func Conditional(text string) float64 {
 	if len(text) > maxConditional {
 		text = text[:maxConditional]
@@ -91,8 +91,8 @@ func Conditional(text string) float64 {
 	return float64(conditional) / float64(all)
 }
 
-// NamesCondition reports whether a text has a word without which [Conditional] is 0. It costs a small part of that. It looks for a rare
-// letter of each word: f of if, u of unless, v of provided.
+// NamesCondition reports whether a text has one of the words if, unless and provided, without which [Conditional] is 0. It is much
+// faster than Conditional: it searches for a pair of letters of each word.
 func NamesCondition(text string) bool {
 	return conditionPairs.MayHave(text) && (hasWord(text, 'f', "if", 1) || hasWord(text, 'u', "unless", 0) || hasWord(text, 'U', "unless", 0) || hasWord(text, 'v', "provided", 3))
 }
@@ -100,7 +100,8 @@ func NamesCondition(text string) bool {
 // conditionPairs stand in if, unless and provided, and in few other words.
 var conditionPairs = simd.Pairs{'i', 'f', 'n', 'l', 'v', 'i'}
 
-// hasWord reports whether a text has a word that is given in lower case, of which only the first letter may be a capital. It has letter at a place.
+// hasWord reports whether a text has word, given in lower case; only the first letter may be a capital in the text. letter is the
+// letter of word at index place.
 func hasWord(text string, letter byte, word string, place int) bool {
 	for from := 0; ; {
 		at := strings.IndexByte(text[from:], letter)
@@ -124,7 +125,8 @@ func wordByte(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_'
 }
 
-// tellsEvent reports whether a clause of a sentence that names a condition tells what happened: "if I remember right, we moved in May".
+// tellsEvent reports whether a clause, in a sentence that names a condition, reports something that happened: "if I remember right, we
+// moved in May".
 func (d *Document) tellsEvent(s *Sentence, c *Clause) bool {
 	if d.wouldBeSo(c) {
 		return false
@@ -138,18 +140,18 @@ func (d *Document) tellsEvent(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// wouldBeSo reports whether a clause tells what would be: "they'd permit it".
+// wouldBeSo reports whether a clause says what would happen: "they'd permit it".
 func (d *Document) wouldBeSo(c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		switch strings.ToLower(d.TokenText(i)) {
 		case "would", "'d", "’d":
-			return i+1 < c.Hi && (d.Tokens[i+1].Word.Form&PastForm == 0 || d.Tokens[i+1].Word.Form&BaseForm != 0) // "'d gone" is had
+			return i+1 < c.Hi && (d.Tokens[i+1].Word.Form&PastForm == 0 || d.Tokens[i+1].Word.Form&BaseForm != 0) // in "'d gone", 'd is "had"
 		}
 	}
 	return false
 }
 
-// pastVerb reports whether a clause has a verb in a form that is past alone.
+// pastVerb reports whether a clause has a verb in a form that can only be past.
 func (d *Document) pastVerb(c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		if t := &d.Tokens[i]; t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 {
@@ -159,7 +161,8 @@ func (d *Document) pastVerb(c *Clause) bool {
 	return false
 }
 
-// underCondition reports whether a sentence names a condition: "in June, if they sign". What somebody asks or wonders is none.
+// underCondition reports whether a sentence names a condition: "in June, if they sign". A question that somebody asks or wonders about
+// does not count.
 func (d *Document) underCondition(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		if !d.hasWord(s, i, i+1, "if", "unless", "provided") {

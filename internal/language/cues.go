@@ -8,10 +8,10 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Intent says which time a question asks about (the modes of the contract's temporal layer).
+// Intent says which time a question asks about. The values are the modes of the API's temporal layer.
 type Intent string
 
-// The intents of QueryCues.
+// The values of Cues.Intent.
 const (
 	IntentNone     Intent = ""         // no time is asked for
 	IntentCurrent  Intent = "current"  // what holds now
@@ -20,22 +20,23 @@ const (
 	IntentUpcoming Intent = "upcoming" // what comes after now
 )
 
-// Bounds of a question; longer ones are read up to here.
+// Bounds of a question; the rest of a longer one is not read.
 const (
 	maxQuery      = 4096 // bytes
-	maxGramWords  = 64   // words that windows begin at
-	maxGramLength = 6    // words of a window (docs/recall.md, "Knowledge")
+	maxGramWords  = 64   // words at which windows begin
+	maxGramLength = 6    // words in a window (docs/recall.md, "Knowledge")
 )
 
-// Cues is what the words of a question say about the answer that it wants.
+// Cues describes the answer that a question asks for, as far as its words tell.
 type Cues struct {
 	// Dates are the days, months and years that the question names, relative ones resolved against now.
 	Dates []extract.DateRef
-	// Intent, with its bounds: Cutoff for IntentAsOf, the window (a zero end is open) for IntentRange and IntentUpcoming.
+	// Intent is the time that the question asks about. Cutoff is the bound of IntentAsOf; WindowStart and WindowEnd are those of
+	// IntentRange and IntentUpcoming, where zero means open.
 	Intent                         Intent
 	Cutoff, WindowStart, WindowEnd time.Time
-	// When: asks for a date. YesNo: asks whether. List: asks for several things. Count: asks how many.
-	// Comparison: weighs two things. First: asks for the first, last or latest of several.
+	// When: the question asks for a date. YesNo: it asks whether something is so. List: it asks for several things. Count: it asks for
+	// a number. Comparison: it compares two things. First: it asks for the first, last or latest of several.
 	When, YesNo, List, Count, Comparison, First bool
 	// Quoted are the quoted strings, without their quotes.
 	Quoted []string
@@ -47,10 +48,11 @@ type Cues struct {
 	windows windows
 }
 
-// CueKind says which cues are wanted of a question.
+// CueKind selects kinds of cues.
 type CueKind uint8
 
-// Kinds of cues, which are added up.
+// Kinds of cues; combine them with
+// .
 const (
 	CueTimes   CueKind = 1 << iota // Dates and When
 	CueIntent                      // Dates and Intent with its bounds
@@ -59,10 +61,10 @@ const (
 	AllCues    = CueTimes | CueIntent | CueWindows | CueRest
 )
 
-// QueryCues reads a question; now resolves its relative dates. It is deterministic and bounded.
+// QueryCues reads a question; relative dates are resolved against now. It is deterministic, and its time is bounded.
 func QueryCues(q string, now time.Time) Cues { return SomeCues(q, now, AllCues) }
 
-// SomeCues is QueryCues for some kinds of cues, which costs less; the others may be zero.
+// SomeCues is a faster QueryCues that fills in only the given kinds of cues; the others may be zero.
 func SomeCues(q string, now time.Time, kinds CueKind) (c Cues) {
 	if len(q) > maxQuery {
 		q = q[:maxQuery]
@@ -110,7 +112,7 @@ func (c *Cues) mentions(ms []extract.Mention) {
 	}
 }
 
-// questionForm notes what kind of answer a sentence wants.
+// questionForm notes what kind of answer a sentence asks for.
 func (d *Document) questionForm(s *Sentence, c *Cues) {
 	first := s.Lo
 	for first < s.Hi && d.Tokens[first].Kind != KindWord {
@@ -150,10 +152,10 @@ func (d *Document) questionForm(s *Sentence, c *Cues) {
 	}
 }
 
-// maxCueWord is the length of the longest word that questionForm and intent look for.
+// maxCueWord is the maximum length of the words that questionForm and intent look for.
 const maxCueWord = 9
 
-// lowerWord returns word token i in lower case, nothing where it is no word or longer than those looked for.
+// lowerWord returns word token i in lower case, or nil if it is no word or longer than maxCueWord.
 func (d *Document) lowerWord(i int, buf *[maxCueWord]byte) []byte {
 	t := &d.Tokens[i]
 	n := int(t.End - t.Start)
@@ -169,7 +171,7 @@ func (d *Document) lowerWord(i int, buf *[maxCueWord]byte) []byte {
 	return buf[:n]
 }
 
-// isQuestionOrder reports whether an auxiliary is followed by a subject, as in a question without its mark.
+// isQuestionOrder reports whether an auxiliary is followed by a subject, as in a question without a question mark.
 func (d *Document) isQuestionOrder(s *Sentence, i int) bool {
 	return i+1 < s.Hi && (d.Tokens[i+1].Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural|Determiner) || d.Tokens[i+1].Capital())
 }
@@ -189,7 +191,7 @@ func (d *Document) asksForSeveral(s *Sentence, i int) bool {
 			continue
 		}
 		if w := d.TokenText(j); plural(w) {
-			// "which song motivates": a verb, unless an auxiliary follows ("what books has")
+			// In "which song motivates" the word is a verb, unless an auxiliary follows ("what books has").
 			return t.Word.Verb == 0 || t.Word.Form&ThirdForm == 0 || j+1 < s.Hi && d.Tokens[j+1].Is(FormOfBe|FormOfHave|FormOfDo|Modal)
 		}
 	}
@@ -207,7 +209,7 @@ func plural(w string) bool {
 	return len(w) > 3 && w[len(w)-1] == 's' && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
 }
 
-// intent decides which time the question asks about.
+// intent determines which time the question asks about.
 func (d *Document) intent(c *Cues, now time.Time) {
 	var from, to time.Time
 	for i := range c.Dates {
