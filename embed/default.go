@@ -35,6 +35,6 @@ func Register(name string, open func() (Embedder, error), of ...string) {
 	process.Register(name, open, of...)
 }
 
-// Default opens the embedder that was registered, nil when none was. It is an error when several were: which is the default
-// must not depend on the order of imports.
+// Default opens the registered embedder; it returns nil when none is registered. It returns an error when several are registered,
+// because the choice must not depend on the order of imports.
 func Default() (Embedder, error) { return process.Default() }

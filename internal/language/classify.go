@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// classify adds the tokens of the blob text[i:j].
+// classify adds the tokens of the run of characters text[i:j].
 func (d *Document) classify(i, j int, g Gap, f *features) {
 	s := d.Text[i:j]
 	t := Token{Start: int32(i), End: int32(j), Gap: g}
@@ -47,7 +47,7 @@ func (d *Document) classify(i, j int, g Gap, f *features) {
 	d.add(t)
 }
 
-// pieces adds a blob whose signs turn out to be separators, part by part.
+// pieces splits a run at signs that are separators and adds its parts one by one.
 func (d *Document) pieces(i, j int, g Gap) {
 	for i < j {
 		k := i
@@ -84,7 +84,7 @@ func (d *Document) pieces(i, j int, g Gap) {
 	}
 }
 
-// word adds a word, with a clitic of its own when it ends with one.
+// word adds a word; if the word ends with a clitic, the clitic becomes a token of its own.
 func (d *Document) word(i, j int, g Gap, f *features) {
 	end := j
 	if f.apos {
@@ -118,7 +118,7 @@ func (d *Document) wordToken(i, j int, g Gap, f *features) Token {
 	case f.upper == 1 && startsUpper(s):
 		t.Shape = Capitalized
 	case f.upper > 0 && !startsUpper(s) && f.upper == 1 && strings.IndexByte(s, '-') > 0:
-		t.Shape = LowerCase // "anti-American" is no name
+		t.Shape = LowerCase // "anti-American" is not a name
 	default:
 		t.Shape = MixedCase
 		if strings.IndexByte(s, '-') > 0 && startsUpper(s) {
@@ -151,7 +151,7 @@ func suffixStart(s string) int {
 	return 0
 }
 
-// digits adds a blob without letters: a date, a time, an identifier or a number.
+// digits adds a run without letters: a date, a time, an identifier or a number.
 func (d *Document) digits(t Token, s string, f *features) {
 	switch {
 	case isNumericDate(s):
@@ -202,7 +202,7 @@ func looksLikeEmail(s string) bool {
 	return at > 0 && strings.IndexByte(s[at+1:], '@') < 0 && dot > at+1 && len(s)-dot > 2 && strings.IndexByte(s, '/') < 0
 }
 
-// looksLikeHost reports whether s is a host name, with or without a path, that needs no scheme to be seen as one.
+// looksLikeHost reports whether s is a host name without a scheme, with or without a path.
 func looksLikeHost(s string, f *features) bool {
 	if f.at || f.under && !f.slash {
 		return false
@@ -232,7 +232,7 @@ func knownExtension(s string) bool {
 	return false
 }
 
-// isDotted reports whether s is single letters with dots between, such as "U.S".
+// isDotted reports whether s is single letters with dots between them, such as "U.S".
 func isDotted(s string) bool {
 	for i := 1; i < len(s); i += 2 {
 		if s[i] != '.' {
@@ -242,7 +242,7 @@ func isDotted(s string) bool {
 	return len(s)%2 == 1
 }
 
-// isErrorCode reports whether s names an error: ERR-1042, E1042, EXC_403, 0x80070057.
+// isErrorCode reports whether s is an error code: ERR-1042, E1042, EXC_403, 0x80070057.
 func isErrorCode(s string) bool {
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
 		return len(s) == 10
@@ -258,7 +258,7 @@ func isErrorCode(s string) bool {
 	return false
 }
 
-// isTimestamp reports whether s is an ISO date with a time behind it.
+// isTimestamp reports whether s is an ISO date followed by a time.
 func isTimestamp(s string) bool {
 	return len(s) > 11 && s[10] == 'T' && isNumericDate(s[:10])
 }

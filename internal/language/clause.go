@@ -8,25 +8,26 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Clause is a part of a sentence with a verb of its own: the tokens [Lo, Hi).
+// Clause is a part of a sentence with its own verb: the tokens [Lo, Hi).
 type Clause struct {
 	Lo, Hi   int
 	Sentence int // its index
 	Mode     extract.Mode
 	About    extract.About
-	Who      Span // who holds a clause of ModeQuote or is its subject; empty where nobody is named
-	told     bool // says what somebody was told, which may be untrue
-	Report   bool // only says that somebody says or holds what follows: "my boss thinks"
+	Who      Span // the speaker of a quoted clause (ModeQuote), else the subject; empty if nobody is named
+	told     bool // the clause is what somebody was told, which may be untrue
+	Report   bool // only introduces what somebody says or believes: "my boss thinks"
 }
 
-// ClauseOptions say how a text is divided into clauses. The zero value is a text of one speaker.
+// ClauseOptions says how a text is divided into clauses. The zero value means a text with one speaker.
 type ClauseOptions struct {
 	// Pairs says that the text consists of turns that begin with "user:" and "assistant:".
 	Pairs bool
 }
 
-// Clauses divides a text into clauses and tells how each is meant and whom it is about. It reads English; of other languages it knows sentences,
-// questions and quotes. Clauses are in the order of the text and do not overlap; signs between them belong to none.
+// Clauses divides a text into clauses and determines the mode and the subject of each. It reads English; in other languages it
+// recognises only sentences, questions and quotations. Clauses are in the order of the text and do not overlap; punctuation between
+// them belongs to none.
 func Clauses(text string, o ClauseOptions) []extract.Clause {
 	d := newDocument(text, time.Time{})
 	defer d.free()
@@ -49,7 +50,7 @@ func Clauses(text string, o ClauseOptions) []extract.Clause {
 	return out
 }
 
-// pairRoles gives each sentence the role of its turn and takes the name of the turn from it.
+// pairRoles gives each sentence the role of its turn and removes the label of the turn from it.
 func (d *Document) pairRoles() {
 	role := RoleNone
 	for k := range d.Sentences {
@@ -73,7 +74,7 @@ func (d *Document) ReadClauses() {
 	d.Clauses = d.Clauses[:0]
 	d.verbs = slices.Grow(d.verbs[:0], len(d.Tokens))[:len(d.Tokens)]
 	clear(d.verbs)
-	defer func() { d.verbs = d.verbs[:0] }() // what comes later may change tokens
+	defer func() { d.verbs = d.verbs[:0] }() // later steps may change tokens
 	d.findQuotes()
 	for k := range d.Sentences {
 		first := len(d.Clauses)
@@ -83,7 +84,7 @@ func (d *Document) ReadClauses() {
 	}
 }
 
-// ClauseOf returns the clause of token i, nil for a sign between clauses.
+// ClauseOf returns the clause of token i, nil for punctuation between clauses.
 func (d *Document) ClauseOf(i int) *Clause {
 	lo, hi := 0, len(d.Clauses)
 	for lo < hi {
@@ -100,7 +101,7 @@ func (d *Document) ClauseOf(i int) *Clause {
 	return nil
 }
 
-// maxQuote is the longest quotation in tokens; a lone quotation mark opens none.
+// maxQuote is the maximum length of a quotation in tokens, so that an unclosed quotation mark does not quote the rest of the text.
 const maxQuote = 400
 
 // findQuotes marks the tokens between quotation marks.
@@ -125,7 +126,7 @@ func (d *Document) findQuotes() {
 	}
 }
 
-// anyVerb reports whether a form of a verb stands in the tokens [lo, hi): a quotation without one is a name or a word.
+// anyVerb reports whether the tokens [lo, hi) contain a verb form. A quotation without one is a name or a word.
 func (d *Document) anyVerb(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		t := &d.Tokens[i]
@@ -136,7 +137,7 @@ func (d *Document) anyVerb(lo, hi int) bool {
 	return false
 }
 
-// quoteAt returns the quotation that token i is in, nil for none.
+// quoteAt returns the quotation that contains token i, nil for none.
 func (d *Document) quoteAt(i int) *Span {
 	for k := range d.quoted {
 		if q := &d.quoted[k]; i >= q.Lo && i < q.Hi {
@@ -181,7 +182,7 @@ func (d *Document) cutSentence(k int) {
 	flush(s.Hi, false)
 }
 
-// standsAlone reports whether tokens without a verb say something of their own: a word such as "lol" or a short answer.
+// standsAlone reports whether tokens without a verb form a statement of their own: a word such as "lol" or a short answer.
 func (d *Document) standsAlone(lo, hi int) bool {
 	return hi-lo <= 3 && d.phraseIn(jokePhrases, lo, hi) >= 0
 }
@@ -277,7 +278,7 @@ func (d *Document) subjectAt(s *Sentence, i int) bool {
 	return false
 }
 
-// verbSoon reports whether a finite verb comes within n words from token i on.
+// verbSoon reports whether a finite verb occurs within n words from token i on.
 func (d *Document) verbSoon(s *Sentence, i, n int) bool {
 	for j := i; j < s.Hi && j < i+n; j++ {
 		if d.Tokens[j].Kind == KindPunct && d.Tokens[j].Sign != '-' {
@@ -293,17 +294,18 @@ func (d *Document) verbSoon(s *Sentence, i, n int) bool {
 	return false
 }
 
-// answer is what is known of a token.
+// answer is the cached answer to a yes-or-no question about a token.
 type answer uint8
 
-// Answers to a question that is asked of a token several times.
+// The values of answer.
 const (
 	unknown answer = iota
 	no
 	yes
 )
 
-// finiteVerb reports whether token i of a sentence can be the verb of a clause. ReadClauses asks it of each token several times.
+// finiteVerb reports whether token i of a sentence can be the verb of a clause. It caches the answer, as ReadClauses asks several
+// times per token.
 func (d *Document) finiteVerb(s *Sentence, i int) bool {
 	if i < s.Lo || i >= s.Hi {
 		return false
@@ -347,7 +349,7 @@ func (d *Document) isFiniteVerb(s *Sentence, i int) bool {
 		return !prev(Preposition)
 	case t.Word.Form&ThirdForm != 0:
 		return !prev(Preposition | Adjective | NumberWord)
-	case t.Word.Form&BaseForm != 0: // behind its subject, an auxiliary, or first as in an order
+	case t.Word.Form&BaseForm != 0: // after its subject or an auxiliary, or first in an imperative
 		if i == s.Lo || prev(Modal|FormOfDo|Negation) {
 			return true
 		}
@@ -359,7 +361,7 @@ func (d *Document) isFiniteVerb(s *Sentence, i int) bool {
 	return false
 }
 
-// hasVerb reports whether the tokens [lo, hi) have a finite verb, or a participle without its auxiliary as notes have it ("working on it").
+// hasVerb reports whether the tokens [lo, hi) have a finite verb, or a participle without an auxiliary, as in notes ("working on it").
 func (d *Document) hasVerb(s *Sentence, lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if d.finiteVerb(s, i) {
@@ -369,9 +371,9 @@ func (d *Document) hasVerb(s *Sentence, lo, hi int) bool {
 	return lo < hi && d.Tokens[lo].Word.Verb > 0
 }
 
-// reportBefore reports whether a verb of saying stands right before token i, past "that" and the one who is told.
+// reportBefore reports whether a verb of saying stands right before token i; "that" and the listener may stand in between.
 func (d *Document) reportBefore(s *Sentence, lo, i int) bool {
-	for j := i - 1; j > lo && j > i-4; j-- { // a verb at the start is an order
+	for j := i - 1; j > lo && j > i-4; j-- { // a verb at the start is an imperative
 		t := &d.Tokens[j]
 		if t.Kind == KindPunct {
 			continue

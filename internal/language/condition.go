@@ -97,7 +97,7 @@ func NamesCondition(text string) bool {
 	return conditionPairs.MayHave(text) && (hasWord(text, 'f', "if", 1) || hasWord(text, 'u', "unless", 0) || hasWord(text, 'U', "unless", 0) || hasWord(text, 'v', "provided", 3))
 }
 
-// conditionPairs stand in if, unless and provided, and in few other words.
+// conditionPairs are pairs of letters that occur in if, unless and provided, and in few other words.
 var conditionPairs = simd.Pairs{'i', 'f', 'n', 'l', 'v', 'i'}
 
 // hasWord reports whether a text has word, given in lower case; only the first letter may be a capital in the text. letter is the

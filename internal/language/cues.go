@@ -42,7 +42,7 @@ type Cues struct {
 	Quoted []string
 	// Identifiers are the keys of codes, versions, paths, addresses and handles.
 	Identifiers []string
-	// Names are the capitalised names; Start and End are offsets in the question.
+	// Names are the capitalised names in the question; Start and End are offsets in it.
 	Names []extract.Mention
 
 	windows windows

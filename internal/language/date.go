@@ -9,24 +9,24 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Years outside this range are taken for other numbers.
+// Years outside this range are treated as other numbers.
 const (
 	minYear = 1000
 	maxYear = 2199
 )
 
-// Date is a date in the tokens [Lo, Hi). A zero From means that it could not be resolved.
+// Date is a date in the tokens [Lo, Hi). A zero From means that the date could not be resolved.
 type Date struct {
 	Lo, Hi    int
 	Sentence  int       // its index
 	From, To  time.Time // From inclusive, To exclusive, at midnight UTC
 	Precision string    // extract.PrecisionDay, PrecisionMonth or PrecisionYear
-	Relative  bool      // counted from the reference time
-	Yearless  bool      // a month or day of the nearest year
+	Relative  bool      // resolved against the reference time
+	Yearless  bool      // a month or day without a year, in the nearest year
 	name      bool      // the words may be a name too: "last Christmas"
 }
 
-// period is a resolved date on its way into a hit.
+// period is a resolved date before it becomes a Date.
 type period struct {
 	From, To  time.Time
 	Precision string
@@ -46,13 +46,13 @@ func yearOf(y int) period {
 	return period{time.Date(y, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(y+1, 1, 1, 0, 0, 0, 0, time.UTC), extract.PrecisionYear}
 }
 
-// Midnight is the start of t's calendar day as its own clock shows it, in UTC.
+// Midnight returns the start, in UTC, of the calendar day that t has in its own time zone.
 func Midnight(t time.Time) time.Time {
 	y, m, d := t.Date()
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
 }
 
-// dayOf checks a calendar day.
+// dayOf returns the period of a calendar day and whether the day exists.
 func dayOf(y, m, d int) (period, bool) {
 	if m < 1 || m > 12 || d < 1 || d > 31 || y < minYear || y > maxYear {
 		return period{}, false
@@ -105,10 +105,10 @@ func (d *Document) findDates() {
 	}
 }
 
-// dateHead are words with which a composed date begins, behind an article or "on".
+// dateHead are the flags of words that can begin a composed date after an article or "on".
 const dateHead = DatePart | TimeUnit | Weekday | Season
 
-// mayBeginDate is false where dateAt finds nothing for certain, as at most tokens.
+// mayBeginDate reports whether dateAt may find a date at token i. It quickly rules out most tokens.
 func (d *Document) mayBeginDate(s *Sentence, i int) bool {
 	t := &d.Tokens[i]
 	switch {
@@ -127,7 +127,7 @@ func (d *Document) mayBeginDate(s *Sentence, i int) bool {
 	return d.spelledNumber(t)
 }
 
-// spelledNumber reports whether a word may be one like "twenty-five".
+// spelledNumber reports whether a word may be a number such as "twenty-five".
 func (d *Document) spelledNumber(t *Token) bool {
 	return t.Word == Word{} && t.End-t.Start > 8 && t.Shape != UpperCase && strings.IndexByte(d.Text[t.Start:t.End], '-') > 0
 }
@@ -148,7 +148,7 @@ func (d *Document) dateAt(s *Sentence, i int) (Date, bool) {
 	return d.simpleDate(s, i)
 }
 
-// simpleDate finds a date that is not made from another.
+// simpleDate finds a date that is not composed from another.
 func (d *Document) simpleDate(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
 	switch {
@@ -194,17 +194,17 @@ func (d *Document) ordinal(s *Sentence, i int) int {
 	return i
 }
 
-// IsPunct reports whether token i of a sentence is the sign ch.
+// IsPunct reports whether token i of a sentence is the punctuation sign ch.
 func (d *Document) IsPunct(s *Sentence, i int, ch byte) bool {
 	return i < s.Hi && d.Tokens[i].Kind == KindPunct && d.Tokens[i].Sign == ch
 }
 
-// IsWord reports whether token i is the lower-case word w (in any case).
+// IsWord reports whether token i is the word w, given in lower case, in any case.
 func (d *Document) IsWord(s *Sentence, i int, w string) bool {
 	return i >= s.Lo && i < s.Hi && int(d.Tokens[i].End-d.Tokens[i].Start) == len(w) && d.sameWord(&d.Tokens[i], w)
 }
 
-// sameWord is isWord for a token that is as long as w.
+// sameWord is IsWord for a token that has the length of w.
 func (d *Document) sameWord(t *Token, w string) bool {
 	if t.Kind != KindWord {
 		return false
@@ -216,7 +216,7 @@ func (d *Document) sameWord(t *Token, w string) bool {
 	return strings.EqualFold(d.Text[t.Start:t.End], w)
 }
 
-// monthName returns the month at token i if the word is certainly one: spelled with a capital, or next to a number.
+// monthName returns the month at token i if the word must be one: it has a capital, or stands next to a number.
 func (d *Document) monthName(s *Sentence, i int, nextToNumber bool) (int, bool) {
 	if i >= s.Hi {
 		return 0, false
@@ -263,7 +263,7 @@ func (d *Document) numberDate(s *Sentence, i int) (Date, bool) {
 	return d.relativeDate(s, i)
 }
 
-// plainYear reports whether the four digits at i stand alone, not before a unit nor behind a currency or number sign.
+// plainYear reports whether the four digits at i stand alone: not before a unit, and not after a currency or number sign.
 func (d *Document) plainYear(s *Sentence, i int) bool {
 	if i > s.Lo {
 		prev := &d.Tokens[i-1]
@@ -300,7 +300,7 @@ func (d *Document) century(s *Sentence, i, n int) (Date, bool) {
 	return Date{Lo: i, Hi: j + 2, From: from, To: from.AddDate(100, 0, 0), Precision: extract.PrecisionYear}, true
 }
 
-// cjkDate reads 2023年5月8日 and its beginnings.
+// cjkDate reads 2023年5月8日 and its prefixes (the year, the year and month).
 func (d *Document) cjkDate(s *Sentence, i int) (Date, bool) {
 	var v [3]int
 	n, j := 0, i
@@ -335,7 +335,7 @@ func (d *Document) cjkDate(s *Sentence, i int) (Date, bool) {
 	return Date{Lo: i, Hi: j, From: p.From, To: p.To, Precision: p.Precision}, ok
 }
 
-// Key is the ISO form of the period at its precision; a period of several days is its first and last day.
+// Key returns the ISO form of the period at its precision. For a period of several days it is the first and the last day.
 func (h *Date) Key() string {
 	var b [24]byte
 	switch {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Units that are no number of days.
+// Units without a fixed number of days.
 const (
 	unitHour    = -1
 	unitMinute  = -2
@@ -17,9 +17,9 @@ const (
 type amount struct {
 	n     int
 	half  bool // and a half
-	slack int  // how much more or fewer there may be: "a few"
+	slack int  // how much larger or smaller the number may be: "a few"
 	unit  int  // days, or one of the unit constants
-	name  int  // weekday or season
+	name  int  // number of the weekday or season
 	hi    int
 }
 
@@ -107,7 +107,7 @@ func (d *Document) unit(s *Sentence, i int, a *amount) bool {
 	return true
 }
 
-// hyphenNumber reads "twenty-five", 0 for no number.
+// hyphenNumber reads "twenty-five"; it returns 0 if the word is no number.
 func hyphenNumber(w string) int {
 	tens, ones, ok := strings.Cut(w, "-")
 	if !ok {
@@ -120,7 +120,7 @@ func hyphenNumber(w string) int {
 	return int(a.Num + b.Num)
 }
 
-// shift moves the reference time by an amount, back for a negative sign, at the precision that the unit implies.
+// shift moves the reference time by an amount, backwards for a negative sign, at the precision of the unit.
 func (d *Document) shift(sign int, a amount) period {
 	switch a.unit {
 	case unitHour, unitMinute:
@@ -149,7 +149,7 @@ func (d *Document) shift(sign int, a amount) period {
 	return period{far.From, near.To, far.Precision}
 }
 
-// shiftFrom is the day, month or year n units of a from a day.
+// shiftFrom returns the day, month or year that is n units of a away from ref.
 func shiftFrom(ref time.Time, n, sign int, a amount) period {
 	half := 0
 	if a.half {

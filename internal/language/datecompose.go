@@ -7,11 +7,10 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Dates returns the dates and periods that a text names, in the order of the text: spelled ones ("8 May 2023", "2023-05"),
-// and, unless ref is zero, those that count from ref ("yesterday", "last Friday", "two weeks ago", "the week before 9 June").
-// Each has its words' place, its bounds at midnight UTC (From inclusive, To exclusive) and says whether it was counted from
-// ref. The calendar day of ref is that of its own time zone. Text beyond 4 MiB is not read. It is deterministic and safe
-// for concurrent use.
+// Dates returns the dates and periods in a text, in the order of the text: spelled ones ("8 May 2023", "2023-05") and, unless ref is
+// zero, those relative to ref ("yesterday", "last Friday", "two weeks ago", "the week before 9 June"). Each has the place of its
+// words, its bounds at midnight UTC (From inclusive, To exclusive), and Relative if it was resolved against ref. The calendar day of
+// ref is that in its own time zone. Text after the first 4 MiB is not read. Dates is deterministic and safe for concurrent use.
 func Dates(text string, ref time.Time) []extract.DateRef {
 	d := newDocument(text, ref)
 	defer d.free()
@@ -19,8 +18,8 @@ func Dates(text string, ref time.Time) []extract.DateRef {
 	return d.DateRefs()
 }
 
-// composed reads dates that are made from another: "the week before 9 June 2023", "early June", "Tuesday of last week",
-// "the first weekend of August", "summer 2021", "the week before last".
+// composed reads dates that are composed from another: "the week before 9 June 2023", "early June", "Tuesday of last week", "the first
+// weekend of August", "summer 2021", "the week before last".
 func (d *Document) composed(s *Sentence, i int) (Date, bool) {
 	j := i
 	if d.IsWord(s, j, "the") || d.IsWord(s, j, "on") {
@@ -56,7 +55,7 @@ func (d *Document) composed(s *Sentence, i int) (Date, bool) {
 	return Date{}, false
 }
 
-// from completes a date that begins at token lo and is made from anchor.
+// from makes the date that begins at token lo and is composed from anchor.
 func (d *Document) from(lo int, anchor *Date, p period) (Date, bool) {
 	h := Date{Lo: lo, Hi: anchor.Hi, Relative: anchor.Relative, Yearless: anchor.Yearless}
 	if !anchor.From.IsZero() && p.From.Year() > 0 && p.To.Year() <= 9999 {
@@ -106,12 +105,12 @@ func (d *Document) beside(s *Sentence, lo, i int) (Date, bool) {
 
 func (d *Document) shiftDay(p period, days int) period { return day(p.From.AddDate(0, 0, days)) }
 
-// followedByDate reports whether "last" or "next" at i-1 belongs to what follows: "the week before last Friday".
+// followedByDate reports whether "last" or "next" at i-1 belongs to the following date: "the week before last Friday".
 func (d *Document) followedByDate(s *Sentence, i int) bool {
 	return i < s.Hi && d.Tokens[i].Kind == KindWord && d.Tokens[i].Is(TimeUnit|Weekday|Season|Month)
 }
 
-// besides is the day of the week, or the unit, next to a date: weeks count seven days from it.
+// besides returns the weekday or the unit next to a date. A week is the seven days right before or after the date.
 func besides(a Date, weekday bool, unit, sign int) period {
 	edge := a.From // the first day beside the date
 	if sign > 0 {
@@ -152,7 +151,7 @@ func besides(a Date, weekday bool, unit, sign int) period {
 	return period{a.To, a.To.AddDate(0, 0, days), precisionOf(unit)}
 }
 
-// anchor reads the date from which another is counted.
+// anchor reads the date that another date is relative to.
 func (d *Document) anchor(s *Sentence, i int) (Date, bool) {
 	if d.IsWord(s, i, "the") {
 		i++
@@ -182,7 +181,7 @@ func (d *Document) weekdayOf(s *Sentence, lo, i int) (Date, bool) {
 	return d.from(lo, &a, day(a.From.AddDate(0, 0, (int(d.Tokens[i].Word.Num)+6)%7)))
 }
 
-// weekOf reads "the week of 23 August 2023" and "the weekend of 15 July": the calendar week, or its end.
+// weekOf reads "the week of 23 August 2023" and "the weekend of 15 July": the calendar week, or its weekend.
 func (d *Document) weekOf(s *Sentence, lo, i int) (Date, bool) {
 	unit := d.Tokens[i].Word.Num
 	if unit != 7 && unit != 2 || !d.IsWord(s, i+1, "of") {
@@ -232,7 +231,7 @@ func (d *Document) nthOf(s *Sentence, lo, i int) (Date, bool) {
 	return d.from(lo, &a, nthIn(a, n, unit, t.Is(Weekday)))
 }
 
-// nthIn is the nth week, weekend, day or weekday of a month; n is -1 for the last.
+// nthIn returns the nth week, weekend, day or weekday of a month; n is -1 for the last.
 func nthIn(a Date, n, unit int, weekday bool) period {
 	switch {
 	case weekday, unit == 2:
@@ -319,7 +318,7 @@ func (d *Document) partOf(s *Sentence, lo, i int) (Date, bool) {
 	return d.from(lo, &a, third(a, part))
 }
 
-// third is the first, second or last third of a period; of a day it is the day.
+// third returns the first, second or last third of a period; for a day it returns the day.
 func third(a Date, part int) period {
 	switch days := int(a.To.Sub(a.From).Hours() / 24); {
 	case days < 3:
@@ -336,7 +335,7 @@ func third(a Date, part int) period {
 	}
 }
 
-// monthDay reads "on the 5th": the last such day, or the next one where the sentence looks ahead.
+// monthDay reads "on the 5th": the last such day, or the next one if the sentence is about the future.
 func (d *Document) monthDay(s *Sentence, lo, i int) (Date, bool) {
 	n, ok := d.Number(i)
 	end := d.ordinal(s, i+1)
@@ -363,10 +362,10 @@ func (d *Document) monthDay(s *Sentence, lo, i int) (Date, bool) {
 	return Date{}, false
 }
 
-// holidays are feasts with a fixed day: month*100 + day.
+// holidays are holidays on a fixed day: month*100 + day.
 var holidays = map[string]int{"christmas": 1225, "xmas": 1225, "christmas eve": 1224, "halloween": 1031, "valentine's day": 214, "new year's eve": 1231, "new year's day": 101}
 
-// holiday reads a feast at token i that "last", "next" or "this" leads to. Its words stay a name too.
+// holiday reads a holiday at token i after "last", "next" or "this". The words can still be a name, too.
 func (d *Document) holiday(s *Sentence, lo, i, step int) (Date, bool) {
 	hi, at := 0, 0
 	for j := min(s.Hi, i+3); j > i; j-- {

@@ -7,18 +7,19 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// datePhrase is a relative date of a language: words, with {n} for a number, {w} for a weekday and {s} for a season.
+// datePhrase is a relative date in another language: words, with {n} for a number, {w} for a weekday and {s} for a season.
 type datePhrase struct {
 	words []string
-	step  int  // units from the reference time; of the number when count
-	count bool // times the number
+	step  int  // units from the reference time; multiplied by the number if count is set
+	count bool // step is multiplied by the number
 	unit  int  // days as in the lexicon, or unitWeekday, unitSeason
 }
 
 var dateUnits = map[string]int{"day": 1, "weekend": 2, "week": 7, "month": 30, "year": 365, "{w}": unitWeekday, "{s}": unitSeason}
 
-// parseDatePhrases reads lines such as "-1 week|la semana pasada". Phrases that begin with a number, a weekday or a
-// season stand under "".
+// parseDatePhrases reads lines such as "-1 week
+// la semana pasada". It returns the phrases by their first word, which is "" for phrases that begin with a number, a weekday or a
+// season.
 func parseDatePhrases(table string) map[string][]*datePhrase {
 	m := make(map[string][]*datePhrase)
 	for line := range strings.SplitSeq(table, "\n") {
@@ -44,7 +45,7 @@ func parseDatePhrases(table string) map[string][]*datePhrase {
 			at := m[first]
 			i := 0
 			for i < len(at) && len(at[i].words) >= len(p.words) {
-				i++ // the longest first
+				i++ // longer phrases first
 			}
 			m[first] = append(at[:i:i], append([]*datePhrase{p}, at[i:]...)...)
 		}
@@ -79,7 +80,7 @@ func (d *Document) foreignDate(s *Sentence, l *Tongue, i int) (Date, bool) {
 	return Date{}, false
 }
 
-// matchDate returns where a phrase that begins at token i ends, 0 when it does not, with its number and name.
+// matchDate returns the end of a phrase that begins at token i, 0 if it does not match, with its number and its weekday or season.
 func (d *Document) matchDate(s *Sentence, l *Tongue, p *datePhrase, i int) (hi, n, name int) {
 	for k, w := range p.words {
 		j := i + k

@@ -20,7 +20,7 @@ func (d *Document) dayMonth(s *Sentence, i, n int) (Date, bool) {
 	return d.withYear(s, i, j+1, n, m), true
 }
 
-// withYear reads an optional year behind a day and month and resolves the date.
+// withYear reads an optional year after a day and month and resolves the date.
 func (d *Document) withYear(s *Sentence, lo, j, dayNum, month int) Date {
 	k := j
 	if d.IsPunct(s, k, '.') && d.Tokens[k-1].Is(Abbreviation) && d.Tokens[k].Gap == NoGap {
@@ -33,7 +33,7 @@ func (d *Document) withYear(s *Sentence, lo, j, dayNum, month int) Date {
 		if p, ok := dayOf(y, month, dayNum); ok {
 			return Date{Lo: lo, Hi: k + 1, From: p.From, To: p.To, Precision: p.Precision}
 		}
-		return Date{Lo: lo, Hi: k + 1} // no such day
+		return Date{Lo: lo, Hi: k + 1} // the month has no such day
 	}
 	h := Date{Lo: lo, Hi: j, Relative: true, Yearless: true}
 	if !d.Reference.IsZero() {
@@ -43,8 +43,8 @@ func (d *Document) withYear(s *Sentence, lo, j, dayNum, month int) Date {
 	return h
 }
 
-// nearestDay picks the year in which a day and month come closest to the reference time, of those that a tense allows: past (-1), future (1),
-// or any (0).
+// nearestDay returns the given day and month in the year that brings it closest to the reference time. tense restricts it to the past
+// (-1) or the future (1); 0 allows both.
 func (d *Document) nearestDay(month, dayNum, tense int) period {
 	var best period
 	ref := Midnight(d.Reference)
@@ -90,7 +90,7 @@ func (d *Document) monthDate(s *Sentence, i int) (Date, bool) {
 	return d.bareMonth(s, i)
 }
 
-// bareMonth reads a month alone: with a preposition before it, or where the word cannot be anything else.
+// bareMonth reads a month alone: after a preposition, or where the word cannot mean anything else.
 func (d *Document) bareMonth(s *Sentence, i int) (Date, bool) {
 	m, ok := d.monthName(s, i, false)
 	if !ok || d.Tokens[i].Is(ForeignMonth) {
@@ -103,7 +103,7 @@ func (d *Document) bareMonth(s *Sentence, i int) (Date, bool) {
 		return Date{}, false
 	}
 	if i > s.Lo && d.IsWord(s, i-1, "this") || d.IsWord(s, i-1, "last") || d.IsWord(s, i-1, "next") {
-		return Date{}, false // read from the word before
+		return Date{}, false // the month was read at the word before
 	}
 	h := Date{Lo: i, Hi: i + 1, Relative: true, Yearless: true}
 	if !d.Reference.IsZero() {

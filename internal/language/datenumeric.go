@@ -4,8 +4,8 @@ import (
 	"time"
 )
 
-// parseNumericDate reads y-m-d, y/m/d, y-m, d.m.y and m/d/y. Of two readings of the last, the one that is a
-// calendar day wins; when both are, the month comes first, as in the source of most such dates.
+// parseNumericDate reads y-m-d, y/m/d, y-m, d.m.y and m/d/y. If only one of m/d/y and d/m/y is a calendar day, that one is taken; if
+// both are, m/d/y is.
 func parseNumericDate(s string) (period, bool) {
 	if len(s) > 10 && (s[10] == 'T' || s[10] == ' ') {
 		s = s[:10]

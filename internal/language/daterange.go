@@ -43,7 +43,7 @@ func (d *Document) dayRange(s *Sentence, i int) (Date, bool) {
 	return d.daysOf(s, i, j+1, first, last, month)
 }
 
-// daysAt reads two days from token i on, up to token hi.
+// daysAt reads two days from token i on and returns hi, the token after them.
 func (d *Document) daysAt(s *Sentence, i int) (first, last, hi int, ok bool) {
 	if i >= s.Hi {
 		return 0, 0, 0, false
@@ -64,7 +64,7 @@ func (d *Document) daysAt(s *Sentence, i int) (first, last, hi int, ok bool) {
 	return first, last, j + 2, ok && first >= 1 && first < last && last <= 31
 }
 
-// daysOf resolves days of a month, with a year that may follow at token j.
+// daysOf resolves days of a month; a year may follow at token j.
 func (d *Document) daysOf(s *Sentence, lo, j, first, last, month int) (Date, bool) {
 	h := d.withYear(s, lo, j, last, month)
 	if h.From.IsZero() {
@@ -75,7 +75,8 @@ func (d *Document) daysOf(s *Sentence, lo, j, first, last, month int) (Date, boo
 	return h, ok
 }
 
-// joinRange gives the ends of a range one reading: in "from March to June 2021" both are of 2021, and the end comes after the beginning.
+// joinRange makes the two ends of a range consistent: in "from March to June 2021" both are in 2021, and the end is after the
+// beginning.
 func (d *Document) joinRange(s *Sentence, a, b *Date) {
 	if a.Sentence != b.Sentence || a.Hi+1 != b.Lo || a.From.IsZero() || b.From.IsZero() || !a.Yearless {
 		return
@@ -100,10 +101,10 @@ func (d *Document) joinRange(s *Sentence, a, b *Date) {
 	a.From, a.To = inYear(a.From, years), inYear(a.To, years)
 }
 
-// inYear moves a day by years.
+// inYear moves a day by a number of years.
 func inYear(t time.Time, years int) time.Time { return t.AddDate(years, 0, 0) }
 
-// tense tells whether the words around token i speak of the past (-1), of what lies ahead (1), or leave it open (0).
+// tense returns -1 if the words around token i are about the past, 1 if they are about the future, and 0 if they leave it open.
 func (d *Document) tense(s *Sentence, i int) int {
 	switch {
 	case d.IsWord(s, i-1, "since"):
@@ -136,7 +137,7 @@ func (d *Document) cutsTense(i int) bool {
 	return t.Kind == KindPunct && (t.Sign == ',' || t.Sign == ';' || t.Sign == ':') || t.Kind == KindWord && (FoldEqual(d.TokenText(i), "but") || FoldEqual(d.TokenText(i), "because"))
 }
 
-// underWay reports whether a present progressive stands in a part of a sentence, as of what is arranged: "we're moving in December".
+// underWay reports whether a part of a sentence has a present progressive, which may state an arrangement: "we're moving in December".
 func (d *Document) underWay(s *Sentence) bool {
 	for i := s.Lo + 1; i < s.Hi; i++ {
 		if d.Tokens[i].Word.Form&IngForm == 0 {

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// relativeDate reads dates that need the reference time: "yesterday", "two weeks ago", "next Friday", "this summer".
+// relativeDate reads dates relative to the reference time: "yesterday", "two weeks ago", "next Friday", "this summer".
 func (d *Document) relativeDate(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
 	switch {
@@ -30,10 +30,10 @@ func (d *Document) relativeDate(s *Sentence, i int) (Date, bool) {
 	return d.adjacent(s, i)
 }
 
-// hit makes a resolved relative date; without a reference time it stays unresolved.
+// hit returns a resolved relative date. Without a reference time the date stays unresolved.
 func (d *Document) hit(lo, hi int, p period) (Date, bool) {
 	h := Date{Lo: lo, Hi: hi, Relative: true}
-	if !d.Reference.IsZero() && p.From.Year() > 0 && p.To.Year() <= 9999 { // "5000 years ago" has no date of ours
+	if !d.Reference.IsZero() && p.From.Year() > 0 && p.To.Year() <= 9999 { // "5000 years ago" is outside the calendar
 		h.From, h.To, h.Precision = p.From, p.To, p.Precision
 	}
 	return h, true
@@ -107,7 +107,7 @@ func (d *Document) adjacent(s *Sentence, i int) (Date, bool) {
 	return d.holiday(s, i, j+1, step)
 }
 
-// stepUnit resolves "last week" and the like: calendar weeks begin on Monday.
+// stepUnit resolves "last week" and the like.
 func (d *Document) stepUnit(s *Sentence, i, step int, fuzzy bool) (period, bool) {
 	ref := Midnight(d.Reference)
 	unit := int(d.Tokens[i].Word.Num)
@@ -129,8 +129,8 @@ func (d *Document) stepUnit(s *Sentence, i, step int, fuzzy bool) (period, bool)
 	return p, !p.From.IsZero()
 }
 
-// calendar is the day, week, weekend, month, year or decade that lies step units from that of the reference time: calendar
-// weeks begin on Monday. On a Monday "this weekend" is the one before, on a Sunday "last weekend" the one before that.
+// calendar returns the day, week, weekend, month, year or decade that is step units away from that of the reference time. Calendar
+// weeks begin on Monday. On a Monday "this weekend" is the previous one, on a Sunday "last weekend" the one before.
 func (d *Document) calendar(unit, step int) period {
 	ref := Midnight(d.Reference)
 	switch unit {
@@ -162,7 +162,7 @@ func monday(t time.Time) time.Time {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 }
 
-// habit reports whether a weekday comes again and again: "on Mondays", "every other Friday", "Tuesday evenings".
+// habit reports whether a weekday is meant as recurring: "on Mondays", "every other Friday", "Tuesday evenings".
 func (d *Document) habit(s *Sentence, i int) bool {
 	w := strings.ToLower(d.TokenText(i))
 	if strings.HasSuffix(w, "days") {
@@ -189,7 +189,7 @@ func (d *Document) habit(s *Sentence, i int) bool {
 	return false
 }
 
-// weekday reads a weekday alone: the coming one if the sentence looks ahead, else the last one.
+// weekday reads a weekday alone: the next one if the sentence is about the future, else the last one.
 func (d *Document) weekday(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
 	if d.habit(s, i) {
@@ -202,8 +202,8 @@ func (d *Document) weekday(s *Sentence, i int) (Date, bool) {
 	return d.hit(i, i+1, d.stepWeekday(int(t.Word.Num), step, true))
 }
 
-// stepWeekday finds a weekday before or after the reference day. near takes the closest one; otherwise "next Friday"
-// is that of the next calendar week when the one of this week is still ahead by less than three days.
+// stepWeekday returns a weekday before or after the reference day. near takes the closest one. Otherwise "next Friday" is in the next
+// calendar week if this week's Friday is less than three days ahead.
 func (d *Document) stepWeekday(wd, step int, near bool) period {
 	ref := Midnight(d.Reference)
 	delta := (wd - int(ref.Weekday()) + 7) % 7
@@ -233,7 +233,7 @@ func (d *Document) stepMonth(m, step int) period {
 	return monthOf(y, time.Month(m))
 }
 
-// stepSeason resolves a season by the northern calendar: spring is March to May; winter begins in December.
+// stepSeason resolves a season of the northern hemisphere: spring is March to May; winter begins in December.
 func (d *Document) stepSeason(num, step int) period {
 	start := seasonStart(num)
 	ref := Midnight(d.Reference)
@@ -251,7 +251,7 @@ func (d *Document) stepSeason(num, step int) period {
 	return period{from, from.AddDate(0, 3, 0), extract.PrecisionMonth}
 }
 
-// seasonStart is the first month of a season.
+// seasonStart returns the first month of a season.
 func seasonStart(num int) time.Month {
 	if num == 0 {
 		return time.December
@@ -259,7 +259,7 @@ func seasonStart(num int) time.Month {
 	return time.Month(num)
 }
 
-// futureTense reports whether a sentence looks ahead.
+// futureTense reports whether a sentence is about the future.
 func (d *Document) futureTense(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]
@@ -273,7 +273,7 @@ func (d *Document) futureTense(s *Sentence) bool {
 	return false
 }
 
-// pastTense reports whether a sentence holds a verb in the past.
+// pastTense reports whether a sentence has a verb in the past tense.
 func (d *Document) pastTense(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]

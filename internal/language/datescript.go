@@ -17,7 +17,7 @@ type scriptDate struct {
 //go:embed tables/cjk-dates.txt
 var cjkDateTable string
 
-// scriptDates maps the first character to the dates that begin with it, the longer first.
+// scriptDates maps a first character to the dates that begin with it, longer ones first.
 var scriptDates = sync.OnceValue(func() map[rune][]scriptDate {
 	m := make(map[rune][]scriptDate)
 	for line := range TableLines(cjkDateTable) {
@@ -37,13 +37,13 @@ var scriptDates = sync.OnceValue(func() map[rune][]scriptDate {
 	return m
 })
 
-// scriptUnits are units behind a number, the longer first.
+// scriptUnits are units after a number, longer ones first.
 var scriptUnits = []scriptDate{{"个星期", 7, 0}, {"個星期", 7, 0}, {"星期", 7, 0}, {"週間", 7, 0}, {"个月", 30, 0}, {"個月", 30, 0}, {"ヶ月", 30, 0}, {"か月", 30, 0}, {"カ月", 30, 0},
 	{"周", 7, 0}, {"週", 7, 0}, {"天", 1, 0}, {"日", 1, 0}, {"年", 365, 0}}
 
 var scriptNumbers = map[rune]int{'一': 1, '二': 2, '两': 2, '兩': 2, '三': 3, '四': 4, '五': 5, '六': 6, '七': 7, '八': 8, '九': 9, '十': 10}
 
-// scriptSpan reads "天前" behind a number: how long it is, 0 for none, its unit and which way it counts.
+// scriptSpan reads a unit such as "天前" after a number. n is its length in bytes, 0 for none; sign is its direction.
 func scriptSpan(text string) (n, unit, sign int) {
 	for i := range scriptUnits {
 		rest, ok := strings.CutPrefix(text, scriptUnits[i].text)
@@ -63,8 +63,8 @@ func scriptSpan(text string) (n, unit, sign int) {
 	return 0, 0, 0
 }
 
-// scriptDateAt reads a relative date with which a text begins; n is its length in bytes, 0 for none. count is how
-// many units it is away, 0 where step says it.
+// scriptDateAt reads a relative date at the start of a text; n is its length in bytes, 0 for none. count is the number of units, 0 if
+// step gives the distance.
 func scriptDateAt(text string, r rune) (n, unit, step, count int) {
 	for _, x := range scriptDates()[r] {
 		if strings.HasPrefix(text, x.text) {
@@ -80,7 +80,7 @@ func scriptDateAt(text string, r rune) (n, unit, step, count int) {
 	return 0, 0, 0, 0
 }
 
-// scriptRelative reads a relative date of which token i is all, or the number before it.
+// scriptRelative reads a relative date that is token i, or token i with the number before it.
 func (d *Document) scriptRelative(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
 	if t.Kind == KindNumber {

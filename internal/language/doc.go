@@ -1,9 +1,9 @@
-// Package language reads text: tokens, sentences, dates and names, and what the words of a question say about the answer that it wants.
+// Package language reads text: tokens, sentences, dates and names, and the cues in a question.
 //
-// It is what extraction by rules and recall both need. English is read in full; of Spanish, German, French, Portuguese, Italian, Chinese and
-// Japanese it knows relative dates, of other languages spelled dates, numbers, addresses and identifiers. The words stand in text files
-// under tables, which are read when the first text comes.
+// Extraction by rules and recall both use it. English is read in full. In Spanish, German, French, Portuguese, Italian, Chinese and
+// Japanese the package recognises relative dates; in other languages spelled dates, numbers, addresses and identifiers. The word lists
+// are text files under tables, which are loaded with the first text.
 //
-// A [Document] is read in steps: [Document.Read] (or [Document.SplitText] and [Document.ReadDates]), then [Document.ReadNames]. [Dates] and
-// [QueryCues] do what is needed for their answer alone. Documents are not safe for concurrent use; the functions are.
+// A [Document] is read in steps: [Document.Read] (or [Document.SplitText] and [Document.ReadDates]), then [Document.ReadNames].
+// [Dates] and [QueryCues] do only the steps that they need. Documents are not safe for concurrent use; the functions are.
 package language

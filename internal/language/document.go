@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Bounds of one text. Beyond them a text is stored and found by its words, but not read.
+// Limits of one text. Text beyond them is stored and searchable, but no names, dates or clauses are read from it.
 const (
 	MaxText          = 4 << 20 // bytes of text that are read
 	maxSentence      = 160     // tokens; longer ones are cut
@@ -15,7 +15,7 @@ const (
 	MaxMentions      = 20000   // per text
 	smallIndex       = 24      // mentions up to which a linear search beats a map
 	smallVocabulary  = 400     // tokens up to which lower-case words are counted by scanning
-	lowerCaseAllowed = 2       // a weak name goes if its word occurs more often in lower case (docs/recall.md, "Knowledge")
+	lowerCaseAllowed = 2       // a weak name is dropped if its word occurs more often in lower case (docs/recall.md, "Knowledge")
 )
 
 // Role says who speaks in a sentence.
@@ -23,7 +23,7 @@ type Role uint8
 
 // Roles of turns.
 const (
-	RoleNone      Role = iota // no turns
+	RoleNone      Role = iota // the text has no turns
 	RoleUser                  // the user, or a named speaker
 	RoleAssistant             // the assistant
 )
@@ -33,42 +33,42 @@ type Sentence struct {
 	Lo, Hi    int
 	Paragraph int       // counts empty lines
 	Role      Role      // of who says it
-	Speaker   string    // who says it, empty for no one known
-	Said      time.Time // when, where that is not Document.Reference
-	Question  bool      // asks, with a question mark or in the order of one
+	Speaker   string    // the speaker's name; empty if unknown
+	Said      time.Time // when the sentence was said, if not at Document.Reference
+	Question  bool      // ends with a question mark or has the word order of a question
 	Prefix    Span      // the speaker's name before the colon that begins a turn
 }
 
 // Span is the tokens [Lo, Hi).
 type Span struct{ Lo, Hi int }
 
-// Document is one text with what was read of it so far.
+// Document is one text and the results of the steps that have run.
 type Document struct {
 	Text         string
 	Reference    time.Time      // relative dates count from here; zero leaves them unresolved
-	Chunks       []extract.Span // of the text, for mentions; none means one
-	Breaks       []int          // rising bytes of the text over which no sentence goes
+	Chunks       []extract.Span // chunks of the text, for mentions; none means one chunk
+	Breaks       []int          // ascending byte offsets that no sentence crosses
 	Tokens       []Token
 	Sentences    []Sentence
 	Dates        []Date
 	Names        []Name
 	Mentions     []extract.Mention
-	upper, lower int  // letters
-	german       bool // capitals mark nouns
-	Foreign      bool // has words of languages with tables
+	upper, lower int  // numbers of letters
+	german       bool // the text looks German, where every noun has a capital
+	Foreign      bool // has words of a language with tables
 	Script       bool // has letters without case
 	tongues      []*Tongue
 	index        map[mentionKey]int32
-	vocabulary   map[string]int32 // lower-case words, once counted
+	vocabulary   map[string]int32 // lower-case words with their counts, once counted is set
 	counted      bool
-	Clauses      []Clause     // once ReadClauses found them
-	verbs        []answer     // of each token, while ReadClauses reads: whether it is a finite verb
+	Clauses      []Clause     // set by ReadClauses
+	verbs        []answer     // whether each token is a finite verb; used during ReadClauses
 	quoted       []Span       // between quotation marks
-	phrases      []phraseHit  // of the sentence that is read
-	frameStays   bool         // to the end of the paragraph
-	frame        extract.Mode // of the sentences that follow: a story goes on
-	words        []gramWord   // of a question
-	joined       []byte       // those words, see windows
+	phrases      []phraseHit  // phrases in the current sentence
+	frameStays   bool         // the frame lasts to the end of the paragraph
+	frame        extract.Mode // mode of the following sentences, such as a story that continues
+	words        []gramWord   // words of a question
+	joined       []byte       // the words of a question joined, see windows
 }
 
 type mentionKey struct {
@@ -78,25 +78,25 @@ type mentionKey struct {
 
 var documents = sync.Pool{New: func() any { return new(Document) }}
 
-// newDocument takes a document from the pool, see docs/decisions/0024.
+// newDocument returns a document from the pool, see docs/decisions/0024.
 func newDocument(text string, ref time.Time) *Document {
 	d := documents.Get().(*Document)
 	d.Reset(text, ref)
 	return d
 }
 
-// free gives d back.
+// free returns d to the pool.
 func (d *Document) free() {
 	if cap(d.Tokens) <= 1<<16 {
 		documents.Put(d)
 	}
 }
 
-// Of a text of at least largeText bytes, for how many bytes room for a sentence and for a name is made: growing would leave several
-// times as much behind.
+// For a text of at least largeText bytes, memory is reserved for one sentence per bytesOfSentence bytes and one name per bytesOfName.
+// Growing the slices instead would leave several times as much garbage.
 const largeText, bytesOfSentence, bytesOfName = 256 << 10, 96, 48
 
-// tokensIn is about how many tokens a text has, and rarely less.
+// tokensIn estimates the number of tokens of a text; it is rarely too low.
 func tokensIn(text string) int {
 	if len(text) < largeText {
 		return len(text)/4 + 4 // words of four letters and a space, with some signs
@@ -110,14 +110,14 @@ func tokensIn(text string) int {
 			}
 		case c == ' ' || c == '\n':
 			word = false
-		default: // a sign, or a character of a script in which few make a word
+		default: // a sign, or a character of a script with short words
 			n, word = n+1, false
 		}
 	}
 	return n + n/32
 }
 
-// Reset makes d a document of a text, and keeps the memory of the one before.
+// Reset prepares d for a text and reuses the memory of the previous text.
 func (d *Document) Reset(text string, ref time.Time) {
 	if len(text) > MaxText {
 		text = text[:MaxText]
@@ -137,10 +137,11 @@ func (d *Document) Reset(text string, ref time.Time) {
 		verbs: d.verbs[:0], index: d.index, vocabulary: d.vocabulary, words: d.words[:0], joined: d.joined[:0]}
 }
 
-// maxKeptKeys is how many keys a map has at most that is cleared instead of made anew: clearing takes as long as for its largest text.
+// maxKeptKeys is the maximum size of a map that is cleared for reuse; a larger one is replaced, because clearing takes time in
+// proportion to the largest size the map had.
 const maxKeptKeys = 512
 
-// Forget makes d a document of no text, and keeps most of its memory for the next.
+// Forget empties d and keeps most of its memory for the next text.
 func (d *Document) Forget() {
 	if len(d.index) > maxKeptKeys {
 		d.index = nil
@@ -175,7 +176,7 @@ func (d *Document) ReadNames() {
 	d.findNames()
 }
 
-// languages notes which other languages the text may be in, and whether it looks like German, where capitals mark nouns.
+// languages notes which other languages the text may have, and whether it looks like German, where every noun has a capital.
 func (d *Document) languages() {
 	de, en := 0, 0
 	for i := range d.Tokens {

@@ -68,7 +68,7 @@ func (d *Document) typeOfWord(i int) string {
 	return extract.TypeConcept
 }
 
-// connected reports whether the span has a lower-case connector in it.
+// connected reports whether the span contains a lower-case connector.
 func (d *Document) connected(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if t := &d.Tokens[i]; t.Kind == KindWord && t.Shape == LowerCase && t.Is(Preposition|Conjunction) {
@@ -78,7 +78,7 @@ func (d *Document) connected(lo, hi int) bool {
 	return false
 }
 
-// initials reports whether the span begins with single capitals, as names of authors do.
+// initials reports whether the span begins with single capitals, as in names of authors.
 func (d *Document) initials(lo, hi int) bool {
 	t := &d.Tokens[lo]
 	if t.End-t.Start > 2 && !isDotted(d.TokenText(lo)) {
@@ -98,7 +98,7 @@ func (d *Document) titleBefore(lo int) bool {
 	return i >= 0 && d.Tokens[i].Is(PersonTitle) && (d.Tokens[i].Shape == Capitalized || d.Tokens[i].Is(Occupation))
 }
 
-// cuedByOrg finds an organisation word inside a longer name ("Bank of England" is caught before).
+// cuedByOrg looks for an organisation word inside a longer name ("Bank of England" is handled before).
 func (d *Document) cuedByOrg(lo, hi int) string {
 	for i := lo; i < hi; i++ {
 		if d.Tokens[i].Is(OrgWord) {

@@ -1,9 +1,9 @@
 package language
 
-// Flag says what a word can be; a word can be several things.
+// Flag says what a word can be. A word can have several flags.
 type Flag uint64
 
-// The flags. Num is the Word's.
+// The flags. Num is Word.Num.
 const (
 	FunctionWord  Flag = 1 << iota // function word: never a name alone, never begins one at a sentence start
 	Starter                        // often begins a sentence with a capital without being a name
@@ -68,7 +68,7 @@ const (
 	Dissent                        // no, wrong
 )
 
-// tongueFlags are the languages with tables.
+// tongueFlags are the flags of languages with tables.
 const tongueFlags = German | Spanish | French | Portuguese | Italian
 
 // flagNames are the names of the flags in the tables.

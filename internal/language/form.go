@@ -11,7 +11,7 @@ import (
 //go:embed tables/form.txt
 var formTable string
 
-// forms are the words that carry the form of a question, by the code of their language.
+// loadForms loads the function words of questions by the code of their language.
 var loadForms = sync.OnceValue(func() map[string]map[string]bool {
 	all := map[string]map[string]bool{}
 	var of map[string]bool
@@ -27,13 +27,13 @@ var loadForms = sync.OnceValue(func() map[string]map[string]bool {
 	}
 	g := loadGuesses()
 	for k, t := range g.tongues {
-		if t.code == "en" { // the keyword index knows them
+		if t.code == "en" { // the keyword index already drops English ones
 			continue
 		}
 		of := map[string]bool{}
 		for w, set := range g.words.all() {
 			if set&(1<<k) != 0 {
-				of[strings.TrimSuffix(w, "'")] = true // j' is the word j
+				of[strings.TrimSuffix(w, "'")] = true // j' is stored as the word j
 			}
 		}
 		all[t.code] = of
@@ -41,12 +41,13 @@ var loadForms = sync.OnceValue(func() map[string]map[string]bool {
 	return all
 })
 
-// IsForm reports whether a word in lower case only carries form in a language other than English: an article, a pronoun, a preposition. code is
-// that of the language.
+// IsForm reports whether a lower-case word of a language other than English is a function word: an article, a pronoun, a preposition.
+// code is the code of the language.
 func IsForm(code, word string) bool { return loadForms()[code][word] }
 
-// Subject returns a question without the words that carry its form and not its subject, and the language that [Guess] tells; a space stands for
-// each. Questions in English, in no language that is known, with quotation marks, and of such words alone are returned as they are.
+// Subject returns a question without its function words, and its language as reported by [Guess]. A space replaces each run of
+// function words. Questions in English or an unknown language, with quotation marks, or of function words alone are returned
+// unchanged.
 func Subject(question string) (subject, code string) {
 	if len(question) > maxQuery {
 		return question, ""
@@ -71,7 +72,7 @@ func Subject(question string) (subject, code string) {
 	return b.String(), code
 }
 
-// withoutWords writes the words that are none of forms, and reports whether there are any.
+// withoutWords writes the words of a question that are not in forms, and reports whether there are any.
 func withoutWords(b *strings.Builder, question string, forms map[string]bool) (left bool) {
 	start := -1
 	for i := 0; i <= len(question); {
@@ -100,11 +101,11 @@ func withoutWords(b *strings.Builder, question string, forms map[string]bool) (l
 	return left
 }
 
-// maxForm is the bytes of the longest form in a script without spaces.
+// maxForm is the length in bytes of the longest function word in a script without spaces.
 const maxForm = 30
 
-// withoutRuns writes the characters that stand in none of forms, of which it takes the longest at each place, and reports whether there are letters
-// among them.
+// withoutRuns writes the characters of a question that are not part of a function word; at each place the longest function word
+// counts. It reports whether any letters are left.
 func withoutRuns(b *strings.Builder, question string, forms map[string]bool) (left bool) {
 	for i := 0; i < len(question); {
 		to := i

@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Gram is a window of words of a question.
+// Gram is a window of consecutive words of a question.
 type Gram struct {
 	// Key is the normal form, equal to the key of an entity of that name.
 	Key string
@@ -14,32 +14,35 @@ type Gram struct {
 	Start, End int
 	// Words is the number of words, 1 to 6.
 	Words int
-	// Common says that the window is one word in lower case: match it only if it is not common in lower case.
+	// Common reports whether the window is one lower-case word. Match it only if the collection does not commonly use the word in
+	// lower case.
 	Common bool
 }
 
-// windows are the words of a question, from which its Grams are made.
+// windows holds the words of a question, from which its Grams are made.
 //
-// A key is what extract.Key says. That of most windows is its words in lower case with a space between them, so all
-// words of the question are joined like that once, and these keys are parts of it.
+// The key of a window is extract.Key of its text. For most windows that is their lower-case words with one space between them. So all
+// words of the question are joined in that way once, and the keys of such windows are substrings.
 type windows struct {
 	text   string
 	joined string
 	words  []gramWord
 }
 
-// gramWord is a word of a question that windows are made of. The numbers are as small as maxQuery and maxGramWords allow.
+// gramWord is a word of a question at which a window may begin or end. The integer types are the smallest that hold maxQuery and
+// maxGramWords.
 type gramWord struct {
 	start, end uint16 // in the question
 	from, to   uint16 // in the joined words
-	reach      int8   // the last word up to which the key of a window from here on is a part of the joined words, -1 for none
+	reach      int8   // the last word for which the key of a window from here is a substring of the joined words, -1 for none
 	first      bool   // a window may begin with it
 	last       bool   // a window may end with it
-	letter     bool   // is one letter, which the key of a window joins with another
-	common     bool   // alone is Gram.Common
+	letter     bool   // is one letter, which extract.Key may join with a neighbour
+	common     bool   // a window of this word alone is Gram.Common
 }
 
-// EachGram yields the windows of one to six words, by start, the longest first: look them up among known entities. It needs CueWindows.
+// EachGram yields the windows of one to six words in the order of their start, the longest first. The caller looks them up among known
+// entities. It needs CueWindows.
 func (c *Cues) EachGram(yield func(Gram) bool) { c.windows.each(yield) }
 
 func (ws *windows) each(yield func(Gram) bool) {
@@ -66,7 +69,7 @@ func (ws *windows) each(yield func(Gram) bool) {
 	}
 }
 
-// windows reads the words, into memory of d.
+// windows reads the words into memory of d.
 func (d *Document) windows() windows {
 	words, joined := d.words[:0], d.joined[:0]
 	for i := range d.Tokens {
@@ -78,7 +81,7 @@ func (d *Document) windows() windows {
 			break
 		}
 		w := gramWord{start: uint16(t.Start), end: uint16(t.End), from: uint16(len(joined)), reach: -1}
-		plain := true // ASCII letters and digits
+		plain := true // only ASCII letters and digits
 		for k := t.Start; k < t.End; k++ {
 			c := d.Text[k]
 			if IsUpperByte(c) {
@@ -109,8 +112,8 @@ func (d *Document) windows() windows {
 	return windows{text: d.Text, joined: string(joined), words: words}
 }
 
-// separates reports whether what stands between two words of ASCII letters and digits is no more than a space in the key of both,
-// perhaps behind a possessive ending. A comma right before a word may be one inside a number.
+// separates reports whether the text between two words of ASCII letters and digits becomes just a space in the key of both. A
+// possessive ending may come first. A comma right before a word does not count, as it may be inside a number.
 func separates(s string) bool {
 	if s == " " {
 		return true
