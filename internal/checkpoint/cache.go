@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/transformer"
 )
 
-// A file of the cache: magic, CRC-32C of what follows the head, zeros up to headBytes, then the file of transformer.Panels.
+// A file of the cache: magic, CRC-32C of everything after the head, zeros up to headBytes, then the file of transformer.Panels.
 const (
 	magic     = "CMPANEL1"
 	headBytes = 64
@@ -22,12 +22,12 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// cacheDir is the folder of CacheIn; nil without.
+// cacheDir is the folder set by CacheIn; nil when there is none.
 var cacheDir atomic.Pointer[string]
 
-// CacheIn keeps the matrices of models from memory that are loaded from now on, as the kernels read them, in files of dir, which it makes where it is
-// missing, and maps them: they are packed once and not by each process, and their pages are shared. "": they are packed in memory. A file is named after
-// the weights that it was made of; nothing ever deletes it.
+// CacheIn makes models from memory that are loaded from now on store their packed matrices in files of dir, and maps these files. So
+// the matrices are packed once instead of by each process, and the processes share their pages. CacheIn creates dir if it is missing.
+// "" means that matrices are packed in memory. A file is named after the weights that it was made from. Files are never deleted.
 func CacheIn(dir string) error {
 	if dir == "" {
 		cacheDir.Store(nil)
@@ -40,7 +40,7 @@ func CacheIn(dir string) error {
 	return nil
 }
 
-// panels returns what stands in place of tensors of the weights, with those that lie in the cache; nil where there is none or where it is of no use.
+// panels returns the cached panels that replace tensors of the weights; nil if there is no cache or it cannot be used.
 func (c *Checkpoint) panels() (over [][]byte) {
 	dir := cacheDir.Load()
 	if dir == nil || !c.cached {
@@ -62,7 +62,7 @@ func (c *Checkpoint) panels() (over [][]byte) {
 	return over
 }
 
-// panelsIn maps the panels of weights, and makes their file where it is missing or damaged.
+// panelsIn maps the panels of weights. It creates their file if it is missing or damaged.
 func panelsIn(dir string, weights []byte) ([]byte, error) {
 	path := filepath.Join(dir, nameOf(weights)+suffix)
 	if data, err := mapPanels(path); err == nil {
@@ -80,7 +80,7 @@ func panelsIn(dir string, weights []byte) ([]byte, error) {
 
 var errDamaged = errors.New("not a file of panels, or damaged")
 
-// mapPanels maps a file for as long as the process lives, as the model does.
+// mapPanels maps a file for the rest of the process's life, as long as the model may live.
 func mapPanels(path string) ([]byte, error) {
 	data, unmap, err := mapFile(path)
 	if err != nil {
@@ -89,11 +89,11 @@ func mapPanels(path string) ([]byte, error) {
 	if len(data) < headBytes || string(data[:len(magic)]) != magic || binary.LittleEndian.Uint32(data[len(magic):]) != crc32.Checksum(data[headBytes:], castagnoli) {
 		return nil, errors.Join(errDamaged, unmap())
 	}
-	release(data) // a model that has other layers over these never reads them
+	release(data) // a model whose layers are overridden never reads these pages
 	return data[headBytes:], nil
 }
 
-// writePanels makes a file at once, so that no other process sees a part of it.
+// writePanels creates a file atomically, so that no other process sees a part of it.
 func writePanels(path string, panels []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
@@ -120,7 +120,8 @@ func writePanels(path string, panels []byte) (err error) {
 	return os.Rename(f.Name(), path)
 }
 
-// nameOf tells weights from others without reading all of them: by their length, the first block, which has the table of tensors, and blocks all over.
+// nameOf returns a name that identifies weights without reading all of them. It hashes their length, the first block, which contains
+// the table of tensors, and blocks spread over the file.
 func nameOf(weights []byte) string {
 	const block, blocks = 4096, 16
 	h := sha256.New()

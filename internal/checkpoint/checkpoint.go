@@ -1,5 +1,5 @@
-// Package checkpoint opens what a transformer model consists of, config.json,
-// tokeniser and weights, from a Hugging Face directory or from memory.
+// Package checkpoint opens the parts of a transformer model (config.json, tokeniser and weights) from a Hugging Face directory or from
+// memory.
 package checkpoint
 
 import (
@@ -19,20 +19,19 @@ import (
 const (
 	ConfigFile        = "config.json"
 	TokenizerFile     = "tokenizer.json"
-	CompactTokenizer  = "tokenizer.bin" // in the compact form; taken before tokenizer.json
+	CompactTokenizer  = "tokenizer.bin" // in the compact form; preferred to tokenizer.json
 	WeightsFile       = "model.safetensors"
 	shardedIndex      = WeightsFile + ".index.json"
 	maxConfigBytes    = 1 << 20
 	maxTokenizerBytes = 256 << 20
 )
 
-// Files are the bytes of a model. They must not change while it is used; weights
-// and a compact tokeniser are read in place.
+// Files are the bytes of a model. They must not change while the model is used: weights and a compact tokeniser are read in place.
 type Files struct {
 	Config    []byte // config.json
 	Tokenizer []byte // tokenizer.json, or its compact form
 	Weights   []byte // model.safetensors
-	Over      []byte // such a file of tensors that stand in place of those of Weights; nil for none
+	Over      []byte // optional safetensors file whose tensors replace those of Weights
 }
 
 // Checkpoint is a model whose weights are not loaded yet.
@@ -45,8 +44,7 @@ type Checkpoint struct {
 	cached        bool         // see CacheIn
 }
 
-// Open opens a directory and maps its weights. Errors name files, without their
-// directory.
+// Open opens a directory and maps its weights. Errors contain the names of files without their directory.
 func Open(dir string) (*Checkpoint, error) {
 	config, err := Read(dir, ConfigFile, maxConfigBytes)
 	if err != nil {
@@ -76,7 +74,7 @@ func Open(dir string) (*Checkpoint, error) {
 	return c, nil
 }
 
-// New makes a checkpoint of bytes in memory.
+// New makes a checkpoint from bytes in memory.
 func New(f Files) (*Checkpoint, error) {
 	config, err := transformer.ReadConfig(f.Config)
 	if err != nil {
@@ -97,7 +95,7 @@ func New(f Files) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Load makes the model of the weights.
+// Load makes a model from the weights.
 func (c *Checkpoint) Load() (*transformer.Model, error) {
 	if over := c.panels(); len(over) > 0 {
 		if m, err := transformer.Load(c.Config, c.weights, over...); err == nil {
@@ -107,7 +105,7 @@ func (c *Checkpoint) Load() (*transformer.Model, error) {
 	return transformer.Load(c.Config, c.weights, c.over)
 }
 
-// Hash is the SHA-256 of the weights in hex. It reads all of them.
+// Hash returns the SHA-256 of the weights in hex. It reads all of them.
 func (c *Checkpoint) Hash() string {
 	h := sha256.New()
 	h.Write(c.weights)
@@ -115,7 +113,7 @@ func (c *Checkpoint) Hash() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Close gives mapped weights back. No model loaded from them may be used any more.
+// Close unmaps the weights. No model loaded from them may be used afterwards.
 func (c *Checkpoint) Close() error {
 	if c.unmap == nil {
 		return nil
@@ -125,8 +123,8 @@ func (c *Checkpoint) Close() error {
 	return unmap()
 }
 
-// Read reads a file of a directory that is at most limit bytes long. Errors name
-// the file without its directory; a file that is not there is fs.ErrNotExist.
+// Read reads a file of a directory that has at most limit bytes. Errors contain the name of the file without its directory; a missing
+// file is fs.ErrNotExist.
 func Read(dir, name string, limit int64) ([]byte, error) {
 	path := filepath.Join(dir, filepath.FromSlash(name))
 	info, err := os.Stat(path)
@@ -143,7 +141,7 @@ func Read(dir, name string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// bare is err without the path.
+// bare returns err without the path.
 func bare(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

@@ -4,11 +4,11 @@ package checkpoint
 
 import "os"
 
-// mapFile reads a file; unmap leaves the bytes to the garbage collector.
+// mapFile reads a file; unmap does nothing, as the garbage collector frees the bytes.
 func mapFile(path string) (data []byte, unmap func() error, err error) {
 	data, err = os.ReadFile(path)
 	return data, func() error { return nil }, err
 }
 
-// release does nothing: the bytes are no mapped file.
+// release does nothing, as the bytes are not a mapped file.
 func release([]byte) {}

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile maps a file for reading. The bytes are good until unmap.
+// mapFile maps a file for reading. The bytes are valid until unmap is called.
 func mapFile(path string) (data []byte, unmap func() error, err error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -31,5 +31,5 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 	return data, func() error { return unix.Munmap(data) }, nil
 }
 
-// release takes the pages of mapped bytes out of memory until they are read again.
+// release removes the pages of mapped bytes from memory until they are read again.
 func release(data []byte) { _ = unix.Madvise(data, unix.MADV_DONTNEED) }

@@ -11,13 +11,13 @@ import (
 //go:embed tables/guess.txt
 var guessTable string
 
-// guessTongue is what tells a language that is written in Latin letters.
+// guessTongue holds the words and letters that identify a language in Latin letters.
 type guessTongue struct {
 	code    string
-	letters string // letters that hardly any other of these languages has
+	letters string // letters that are rare in all other languages of the table
 }
 
-// guesses are the words and letters by which languages are told, with a bit for each language in guesses.tongues.
+// guesses holds the words and letters that identify languages, with a bit for each language in guesses.tongues.
 type guesses struct {
 	tongues []guessTongue
 	words   wordTable[uint16]
@@ -41,18 +41,18 @@ var loadGuesses = sync.OnceValue(func() *guesses {
 	return g
 })
 
-// Bounds of Guess.
+// Limits of Guess.
 const (
 	maxGuess     = 2048 // bytes that are read
 	maxTongues   = 16
-	letterPoints = 1 // of a letter that is a language's own, beside wordPoints of a word
+	letterPoints = 1 // points for a letter of one language; a word has wordPoints
 	wordPoints   = 2
-	fewWords     = 8 // from so many words on, one in so many must be a language's own, where no letter speaks for it
+	fewWords     = 8 // in a text of at least fewWords words, one word in fewWords must belong to one language, unless a letter identifies it
 )
 
-// Guess returns the language of a text as its ISO 639-1 code: ar, hi, ja, ko, ru, th and zh by their scripts, da, de, en, es, fi, fr, hu, it, nl, no, pl, pt, ro,
-// sv and tr by their commonest words and by letters of their own. It is "" where nothing tells, as in a name or a number, and
-// for scripts of no language of these. At most 2,048 bytes are read.
+// Guess returns the language of a text as its ISO 639-1 code: ar, hi, ja, ko, ru, th and zh by their scripts; da, de, en, es, fi, fr,
+// hu, it, nl, no, pl, pt, ro, sv and tr by their most frequent words and by letters of their own. It returns "" if nothing identifies
+// the language, as in a name or a number, and for other scripts. At most 2,048 bytes are read.
 func Guess(text string) string {
 	if len(text) > maxGuess {
 		text = text[:maxGuess]
@@ -79,14 +79,14 @@ func Guess(text string) string {
 	if points[best] == 0 || points[best] == points[second] {
 		return ""
 	}
-	// A name or an abbreviation among many words of which no other is known: "Piet van Loon", "cost per pupil".
+	// One known word among many unknown ones may be a name or an abbreviation: "Piet van Loon", "cost per pupil".
 	if best > 0 && !foreign && words >= fewWords && points[best]*fewWords < words*wordPoints {
 		return ""
 	}
 	return g.tongues[best].code
 }
 
-// ascii gives the languages of the words of a text their points, and counts these; false if the text is not in ASCII.
+// ascii adds the points of each word to its languages and counts the words. ok is false if the text is not in ASCII.
 func (g *guesses) ascii(text string, points *[maxTongues]int) (words int, ok bool) {
 	start := -1
 	for i := range len(text) {
@@ -111,7 +111,7 @@ func (g *guesses) ascii(text string, points *[maxTongues]int) (words int, ok boo
 	return words, true
 }
 
-// latin is ascii for a text in any Latin letters. foreign reports whether some are not in ASCII.
+// latin is ascii for a text in any Latin letters. foreign reports whether the text has letters outside ASCII.
 func (g *guesses) latin(text string, points *[maxTongues]int) (words int, foreign bool) {
 	start := -1
 	for i := 0; i <= len(text); {
@@ -141,7 +141,7 @@ func (g *guesses) latin(text string, points *[maxTongues]int) (words int, foreig
 	return words, foreign
 }
 
-// word gives the languages of a word their points: a word that is one language's alone counts in full.
+// word adds the points of a word to its languages. A word of only one language counts in full.
 func (g *guesses) word(w string, points *[maxTongues]int) {
 	for k, set := 0, g.of(w); set != 0; k, set = k+1, set>>1 {
 		if set&1 != 0 {
@@ -150,7 +150,7 @@ func (g *guesses) word(w string, points *[maxTongues]int) {
 	}
 }
 
-// of returns the languages of a word in any case.
+// of returns the bits of the languages that have a word, in any case.
 func (g *guesses) of(w string) uint16 {
 	if len(w) <= shortWord {
 		key := packLower(w)
@@ -181,8 +181,8 @@ func (g *guesses) lowered(w string) uint16 {
 	return in
 }
 
-// script returns the language of the script that most letters of a text are in, "latin" for that one and "" for none or
-// one of no language that is known.
+// script returns the language of the script of most letters in a text. It returns "latin" for Latin script, and "" if there are no
+// letters or the script has no known language.
 func script(text string) string {
 	var latin, han, kana, hangul, thai, arabic, hindi, cyrillic, other int
 	for i, r := range text {
@@ -211,7 +211,7 @@ func script(text string) string {
 			other++
 		}
 	}
-	// Ideographs and syllables say more than letters do.
+	// Ideographs and syllables carry more meaning per character than letters.
 	most, name := latin, "latin"
 	if latin == 0 {
 		name = ""
@@ -235,7 +235,7 @@ func script(text string) string {
 	return name
 }
 
-// PlainLatin reports whether a text has letters and all of them are those of English.
+// PlainLatin reports whether a text has letters and all of them are English letters.
 func PlainLatin(text string) bool {
 	letters := false
 	for _, r := range text {

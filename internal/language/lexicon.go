@@ -13,18 +13,18 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Word is what the lexicon knows about a word.
+// Word is the lexicon's entry for a word.
 type Word struct {
 	Flags Flag
-	Num   int16 // what it means depends on the flag
-	Verb  int16 // its verb, see VerbAt; 0 for none
-	Form  Form  // which forms of that verb it can be
+	Num   int16 // the meaning depends on the flag
+	Verb  int16 // number of its verb, see VerbAt; 0 for none
+	Form  Form  // the forms of that verb that the word can be
 }
 
-// maxLookup is the longest word in bytes that is looked up; nothing in the tables is longer.
+// maxLookup is the maximum length in bytes of a word that is looked up; the tables have no longer words.
 const maxLookup = 24
 
-// lookup finds a word in any case and with any Latin accents as they are in the tables.
+// lookup finds a word in any case. Latin accents must be as in the tables.
 func lookup(s string) Word {
 	if len(s) <= shortWord {
 		key := packLower(s)
@@ -43,26 +43,25 @@ func lookup(s string) Word {
 	return lexicon.long[key]
 }
 
-// wordTable is what is known of words in lower case. Most words of a text are short, and a number is found in a map in half the time of a
-// text.
+// wordTable maps lower-case words to values. Most words are short, and a lookup by an integer takes half the time of one by a string.
 type wordTable[V any] struct {
-	short map[uint64]V // by packLower, those of up to shortWord bytes
+	short map[uint64]V // words of up to shortWord bytes, by packLower
 	long  map[lexKey]V
 }
 
-// shortWord is the number of bytes that fit a number.
+// shortWord is the number of bytes that fit into a uint64.
 const shortWord = 8
 
-// highBits are those that no byte of ASCII has.
+// highBits masks the high bit of each byte, which ASCII bytes do not have.
 const highBits = 0x8080808080808080
 
-// packLower returns the bytes of a word of up to shortWord of them as a number, the first lowest and in lower case where they are ASCII.
+// packLower packs a word of up to shortWord bytes into an integer, the first byte lowest. ASCII letters become lower case.
 func packLower(s string) uint64 {
 	var w uint64
 	switch n := len(s); {
 	case n >= 4:
 		w = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
-		e := s[n-4:] // overlaps the first
+		e := s[n-4:] // may overlap the first four bytes
 		w |= (uint64(e[0]) | uint64(e[1])<<8 | uint64(e[2])<<16 | uint64(e[3])<<24) << (8 * uint(n-4))
 	case n >= 2:
 		w = uint64(s[0]) | uint64(s[1])<<8 | uint64(s[n-1])<<(8*uint(n-1))
@@ -75,11 +74,11 @@ func packLower(s string) uint64 {
 	return w | upper>>2
 }
 
-// lexKey is a word in lower case with zeros behind it. A map with such keys touches less memory than one with strings, and
-// each word of each text is looked up.
+// lexKey is a lower-case word padded with zeros. A map with such keys touches less memory than one with strings, and every word of
+// every text is looked up.
 type lexKey [maxLookup]byte
 
-// tableOf makes a table of words, which are in lower case.
+// tableOf builds a table from a map of lower-case words.
 func tableOf[V any](m map[string]V) wordTable[V] {
 	w := wordTable[V]{short: make(map[uint64]V, len(m)), long: make(map[lexKey]V)}
 	for s, v := range m {
@@ -96,7 +95,7 @@ func tableOf[V any](m map[string]V) wordTable[V] {
 	return w
 }
 
-// all gives all words, in no order.
+// all yields all words, in no particular order.
 func (w *wordTable[V]) all() iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		var b [shortWord]byte
@@ -114,7 +113,7 @@ func (w *wordTable[V]) all() iter.Seq2[string, V] {
 	}
 }
 
-// find finds a word as it is in the tables.
+// find returns the value of a word that is spelled as in the tables.
 func (w *wordTable[V]) find(s string) (v V, ok bool) {
 	if len(s) <= shortWord {
 		v, ok = w.short[packLower(s)]
@@ -128,7 +127,7 @@ func (w *wordTable[V]) find(s string) (v V, ok bool) {
 	return v, ok
 }
 
-// lowerKey returns the key of a word in any case; false if it is not in ASCII. The word is not too long for the tables.
+// lowerKey returns the key of a word in any case; ok is false if the word is not in ASCII. The word must not be longer than maxLookup.
 func lowerKey(s string) (key lexKey, ok bool) {
 	for i := range len(s) {
 		c := s[i]
@@ -143,13 +142,13 @@ func lowerKey(s string) (key lexKey, ok bool) {
 	return key, true
 }
 
-// keyOf returns the key of a word; false if it is too long for the tables.
+// keyOf returns the key of a word; ok is false if the word is longer than maxLookup.
 func keyOf(s string) (key lexKey, ok bool) {
 	n := copy(key[:], s)
 	return key, n == len(s)
 }
 
-// Lookup returns what the lexicon knows about a word in any case, zero if nothing.
+// Lookup returns the lexicon's entry for a word in any case, the zero Word if there is none.
 func Lookup(s string) Word {
 	load()
 	return lookup(s)
@@ -178,7 +177,7 @@ var placeTable string
 //go:embed tables/verbs.txt
 var verbsTable string
 
-// load reads the tables of words when the first text comes.
+// load reads the word tables when the first text is read.
 var load = sync.OnceFunc(readTables)
 
 func readTables() {
@@ -201,14 +200,14 @@ func readTables() {
 	}
 }
 
-// What load reads; loaded before a document has a text.
+// The results of load. It runs before a document gets its text.
 var (
 	lexicon      wordTable[Word]
 	verbs        []Verb
 	placePhrases map[string]bool // places of more than one word, by key
 )
 
-// addWords reads a table of words with flags.
+// addWords reads a table of words with flags into m.
 func addWords(m map[string]Word, table string) {
 	var flags Flag
 	num, step, numbered := 0, 0, false

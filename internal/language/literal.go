@@ -4,7 +4,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// TextMentions adds the names, dates and literal things of the text, in reading order.
+// TextMentions adds the names, dates and literals (identifiers, addresses, amounts) of the text, in text order.
 func (d *Document) TextMentions() {
 	name, date := 0, 0
 	for i := range d.Tokens {
@@ -30,7 +30,7 @@ func (d *Document) addName(h *Name) {
 	d.AddMention(extract.Mention{Name: surface, Key: h.Key, Type: h.Type, Start: int(d.Tokens[h.Lo].Start), End: int(d.Tokens[h.Hi-1].End), Weak: h.Weak, Part: h.Part})
 }
 
-// addDate adds a date and, for a day or month that spells its year, the year too.
+// addDate adds a date. For a day or month with its year, it also adds the year.
 func (d *Document) addDate(h *Date) {
 	if h.From.IsZero() {
 		return

@@ -17,7 +17,7 @@ type Name struct {
 	Part     bool
 }
 
-// findNames collects the capitalised spans of every sentence.
+// findNames finds the capitalised names of every sentence.
 func (d *Document) findNames() {
 	if d.upper > d.lower {
 		return
@@ -43,7 +43,7 @@ func (d *Document) findNames() {
 	d.dropWeak()
 }
 
-// shouting reports whether a sentence of some length has more capitals than small letters.
+// shouting reports whether a sentence that is long enough has more capitals than small letters.
 func (d *Document) shouting(s *Sentence) bool {
 	words, loud := 0, 0
 	for i := s.Lo; i < s.Hi; i++ {
@@ -57,7 +57,7 @@ func (d *Document) shouting(s *Sentence) bool {
 	return words >= 4 && loud*2 > words
 }
 
-// nameAt returns where the name that begins at token i ends, or i if none does.
+// nameAt returns the end of the name that begins at token i, or i if there is none.
 func (d *Document) nameAt(s *Sentence, i int) int {
 	t := &d.Tokens[i]
 	if !t.Capital() || t.Is(FirstPerson) {
@@ -86,7 +86,7 @@ func (d *Document) nameAt(s *Sentence, i int) int {
 	return hi
 }
 
-// extend returns the end of the span [lo, hi) with the next word of the name, or hi.
+// extend returns the end of the span [lo, hi) after adding the next word of the name, or hi if there is none.
 func (d *Document) extend(s *Sentence, lo, hi int) int {
 	j := hi
 	prev := &d.Tokens[hi-1]
@@ -139,7 +139,7 @@ func (d *Document) numbered(s *Sentence, lo, j int) bool {
 	return j > lo
 }
 
-// firstWord reports whether no word stands before token i in the sentence.
+// firstWord reports whether token i is the first word of its sentence.
 func (d *Document) firstWord(s *Sentence, i int) bool {
 	for j := i - 1; j >= s.Lo; j-- {
 		if d.Tokens[j].Kind != KindPunct || d.Tokens[j].Sign == ':' {
@@ -149,13 +149,13 @@ func (d *Document) firstWord(s *Sentence, i int) bool {
 	return true
 }
 
-// name records the span [lo, hi) and the parts around its connectors.
+// name adds the span [lo, hi) and the parts around its connectors.
 func (d *Document) name(sent, lo, hi int) {
 	if hi-lo == 1 {
 		d.oneWord(sent, lo)
 		return
 	}
-	join := false // joined by "and" or "in": the parts are the names
+	join := false // joined by "and" or "in": only the parts are names
 	var cuts [MaxSpan]int
 	n := 0
 	for i := lo + 1; i < hi-1; i++ {
@@ -198,7 +198,7 @@ func (d *Document) name(sent, lo, hi int) {
 	}
 }
 
-// keep adds a name, unless it is only nouns in a language that writes nouns with capitals.
+// keep adds a name, unless it consists only of nouns in a language that capitalises nouns.
 func (d *Document) keep(h Name) {
 	if d.german && h.Type == extract.TypeConcept && !d.cued(h.Lo, h.Hi) {
 		return
@@ -206,7 +206,7 @@ func (d *Document) keep(h Name) {
 	d.Names = append(d.Names, h)
 }
 
-// oneWord records a name of one word unless it is a common word, weak at the start of a sentence.
+// oneWord adds a name of one word unless it is a common word. At the start of a sentence the name is weak.
 func (d *Document) oneWord(sent, i int) {
 	t := &d.Tokens[i]
 	if d.common(t) || t.End-t.Start == 1 && t.Kind == KindWord {
@@ -224,7 +224,7 @@ func (d *Document) oneWord(sent, i int) {
 	d.keep(Name{Lo: i, Hi: i + 1, Sentence: sent, Type: typ, Weak: weak})
 }
 
-// cued reports whether a span of capitalised nouns has a cue that it is a name.
+// cued reports whether something marks a span of capitalised nouns as a name.
 func (d *Document) cued(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		t := &d.Tokens[i]
@@ -235,7 +235,7 @@ func (d *Document) cued(lo, hi int) bool {
 	return false
 }
 
-// dropWeak removes weak names whose word the text itself has in lower case more than twice.
+// dropWeak removes weak names whose word occurs in lower case more than lowerCaseAllowed times in the text.
 func (d *Document) dropWeak() {
 	n := 0
 	for _, h := range d.Names {
@@ -248,7 +248,7 @@ func (d *Document) dropWeak() {
 	d.Names = d.Names[:n]
 }
 
-// lowerCount counts the tokens that are name in lower case.
+// lowerCount counts the lower-case occurrences of name.
 func (d *Document) lowerCount(name string) int {
 	if len(d.Tokens) <= smallVocabulary {
 		n := 0
@@ -273,7 +273,7 @@ func (d *Document) lowerCount(name string) int {
 	return int(d.vocabulary[strings.ToLower(name)])
 }
 
-// AddMention adds a mention of the bytes [start, end) to every chunk that holds its start, once per chunk and key.
+// AddMention adds a mention of the bytes [start, end) to every chunk that contains start, once per chunk and key.
 func (d *Document) AddMention(m extract.Mention) {
 	if m.Key == "" || len(d.Mentions) >= MaxMentions {
 		return
@@ -293,10 +293,10 @@ func (d *Document) AddMention(m extract.Mention) {
 	}
 }
 
-// maxOverlap is how many chunks may share a place in the text.
+// maxOverlap is the maximum number of chunks that overlap at one place.
 const maxOverlap = 4
 
-// ChunksAt returns the range of chunks that hold the byte at off, or the nearest one before it.
+// ChunksAt returns the range of chunks that contain the byte at off, or the last one before it.
 func ChunksAt(chunks []extract.Span, off int) (first, last int) {
 	last = sort.Search(len(chunks), func(i int) bool { return chunks[i].Start > off }) - 1
 	if last < 0 {
@@ -309,7 +309,7 @@ func ChunksAt(chunks []extract.Span, off int) (first, last int) {
 	return first, last
 }
 
-// AddToChunk adds a mention to the chunk that it names, or merges it into that of its key there.
+// AddToChunk adds a mention to its chunk, or merges it into the mention with the same key there.
 func (d *Document) AddToChunk(m extract.Mention) {
 	ms := d.Mentions
 	if len(ms) < smallIndex {

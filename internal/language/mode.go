@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// sentenceModes finds the modes of the clauses of sentence k, which begin at first.
+// sentenceModes determines the modes of the clauses of sentence k; first is the index of its first clause.
 func (d *Document) sentenceModes(k, first int) {
 	s := &d.Sentences[k]
 	if k == 0 || d.Tokens[s.Lo].Gap == BlankGap || d.Sentences[k-1].Role != s.Role {
@@ -17,7 +17,7 @@ func (d *Document) sentenceModes(k, first int) {
 	asks := s.Question
 	joke := d.phraseIn(jokePhrases, s.Lo, s.Hi) >= 0
 	code := d.looksLikeCode(s)
-	shown := false // the rest of the sentence is what a text says
+	shown := false // the rest of the sentence is quoted text
 	for i := range clauses {
 		c := &clauses[i]
 		var before *Clause
@@ -34,11 +34,11 @@ func (d *Document) sentenceModes(k, first int) {
 			c.Mode = extract.ModeQuestion
 		}
 		if c.Mode == extract.ModeQuestion && first+i > 0 && c.Lo > 0 && d.Tokens[c.Lo-1].Sign == ',' && d.tag(c) {
-			if said := &d.Clauses[first+i-1]; said.Mode.Believable() { // in a sentence of its own, which ends with the comma
+			if said := &d.Clauses[first+i-1]; said.Mode.Believable() { // the tag is a sentence of its own, after the comma
 				said.Mode = extract.ModeQuestion
 			}
 		}
-		// A frame such as "in my novel" holds for what follows in its paragraph.
+		// A frame such as "in my novel" holds for the rest of its paragraph.
 		if at := d.phraseIn(fictionPhrases, c.Lo, c.Hi); at >= 0 && d.quoteAt(at) == nil || d.shows(s, c) {
 			d.frame = extract.ModeFiction
 		}
@@ -62,7 +62,7 @@ func (d *Document) sentenceModes(k, first int) {
 	}
 }
 
-// tag reports whether a clause turns the one before it into a question: "Anna lives in Bonn, doesn't she?"
+// tag reports whether a clause makes the previous one a question: "Anna lives in Bonn, doesn't she?"
 func (d *Document) tag(c *Clause) bool {
 	lo, hi := c.Lo, c.Hi
 	for hi > lo && d.Tokens[hi-1].Kind == KindPunct {
@@ -71,11 +71,11 @@ func (d *Document) tag(c *Clause) bool {
 	if hi-lo < 2 || hi-lo > 4 || !d.Tokens[lo].Is(FormOfBe|FormOfDo|FormOfHave|Modal) {
 		return false
 	}
-	last := &d.Tokens[hi-1] // "do you?" behind a statement asks the other
+	last := &d.Tokens[hi-1] // "do you?" after a statement asks the listener
 	return last.Kind == KindWord && last.Is(FirstPerson|FirstPlural|Masculine|Feminine|ThirdPlural|Neuter) && !last.Is(Possessive)
 }
 
-// shows reports whether a clause asks its reader to write or read something, past words such as "can you".
+// shows reports whether a clause asks the reader to write or read something; words such as "can you" may come first.
 func (d *Document) shows(s *Sentence, c *Clause) bool {
 	i := c.Lo
 	for i < c.Hi && (d.isJoiner(i) || d.Tokens[i].Is(SecondPerson|Modal|Starter|Affirmative) || d.IsWord(s, i, "please") || d.IsWord(s, i, "to") || d.IsWord(s, i, "help") || d.IsWord(s, i, "me") ||
@@ -85,7 +85,7 @@ func (d *Document) shows(s *Sentence, c *Clause) bool {
 	return i < c.Hi && d.quoteAt(i) == nil && d.phraseAt(shownPhrases, i, c.Hi) > 0
 }
 
-// frameLasts reports whether a frame of sentence s goes on behind it: "let's role-play. I'm a pirate.", "Write a letter: ...".
+// frameLasts reports whether a frame in sentence s continues after it: "let's role-play. I'm a pirate.", "Write a letter: ...".
 func (d *Document) frameLasts(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		switch strings.ToLower(d.TokenText(i)) {
@@ -100,7 +100,7 @@ func (d *Document) frameLasts(s *Sentence) bool {
 	return false
 }
 
-// looksLikeCode reports whether a sentence is a line of a program.
+// looksLikeCode reports whether a sentence is a line of program code.
 func (d *Document) looksLikeCode(s *Sentence) bool {
 	text := d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End]
 	for _, mark := range [...]string{" = \"", "=\"", " = '", "(\"", "('", "();", "=>", "#include", "def ", "</", "/>", "){", ") {", "\": \"", "\":\""} {
@@ -111,7 +111,7 @@ func (d *Document) looksLikeCode(s *Sentence) bool {
 	return false
 }
 
-// questionOrder reports whether a clause asks by its order alone: "do I live", "how do people", "where did I park".
+// questionOrder reports whether a clause is a question by its word order: "do I live", "how do people", "where did I park".
 func (d *Document) questionOrder(s *Sentence, c *Clause) bool {
 	i := c.Lo
 	for i < c.Hi && (d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "so") || d.IsWord(s, i, "or") || d.Tokens[i].Is(Affirmative|Starter) && !d.Tokens[i].Is(FormOfDo|Modal)) {
@@ -132,7 +132,7 @@ func (d *Document) questionOrder(s *Sentence, c *Clause) bool {
 	}
 	next := &d.Tokens[i+1]
 	subject := next.Kind == KindWord && next.Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural) && !d.IsWord(s, i+1, "me")
-	if t.Is(FormOfHave) { // "had I known" is a condition, "have the same" an order
+	if t.Is(FormOfHave) { // "had I known" is a condition, "have the same" an imperative
 		return subject && !next.Is(Possessive) && !d.IsWord(s, i, "had")
 	}
 	if t.Is(FormOfDo) && t.Is(Negation) || d.IsWord(s, i, "do") && !subject {
@@ -141,7 +141,7 @@ func (d *Document) questionOrder(s *Sentence, c *Clause) bool {
 	return subject || next.Is(Determiner) && !d.IsWord(s, i, "be") || next.Capital()
 }
 
-// clauseAbout finds whom a clause is about: its first subject, or that of the clause before where it has none.
+// clauseAbout determines whom a clause is about: its first subject, or that of the previous clause if it has none.
 func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
 	c.About = extract.AboutWorld
 	if s.Role == RoleAssistant {
@@ -183,7 +183,7 @@ func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
 			return
 		case d.finiteVerb(s, i) || t.Word.Verb > 0 && i == c.Lo:
 			verb = true
-			if d.onlyOpeners(s, c.Lo, i) { // without a subject
+			if d.onlyOpeners(s, c.Lo, i) { // the clause has no subject
 				c.About = speaker
 				if before != nil && before.About != extract.AboutAssistant {
 					c.About, c.Who = before.About, before.Who
@@ -195,7 +195,7 @@ func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
 	}
 }
 
-// onlyOpeners reports whether the tokens [lo, hi) can stand before a verb without being its subject: "and just".
+// onlyOpeners reports whether the tokens [lo, hi) can precede a verb without being its subject: "and just".
 func (d *Document) onlyOpeners(s *Sentence, lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if t := &d.Tokens[i]; t.Kind != KindPunct && !d.isJoiner(i) && !t.Is(Adverb|Starter|Affirmative|Dissent|Negation) {
@@ -205,7 +205,7 @@ func (d *Document) onlyOpeners(s *Sentence, lo, hi int) bool {
 	return true
 }
 
-// kinBehind returns the noun of family or friends behind the possessive at token i, with a name behind it; i for none.
+// kinBehind returns the end of the kin noun after the possessive at token i, including a name after it; it returns i for none.
 func (d *Document) kinBehind(s *Sentence, i, hi int) int {
 	for j := i + 1; j < hi && j < i+4; j++ {
 		t := &d.Tokens[j]
@@ -225,12 +225,12 @@ func (d *Document) kinBehind(s *Sentence, i, hi int) int {
 	return i
 }
 
-// clauseMode tells how a clause outside of quotes and stories is meant.
+// clauseMode determines the mode of a clause outside of quotations and stories.
 func (d *Document) clauseMode(s *Sentence, c *Clause, before *Clause) extract.Mode {
 	joined := before != nil && d.isJoiner(c.Lo)
 	c.Report = d.reports(s, c)
 	c.told = d.tells(s, c) || joined && before.told && !d.hasSubject(s, c)
-	if before != nil && before.Report && !joined && (!d.ownReport(s, before) || before.told || before.Mode == extract.ModeQuote) { // what somebody says
+	if before != nil && before.Report && !joined && (!d.ownReport(s, before) || before.told || before.Mode == extract.ModeQuote) { // the clause is what somebody says
 		c.Who = before.Who
 		return extract.ModeQuote
 	}
@@ -250,7 +250,7 @@ func (d *Document) clauseMode(s *Sentence, c *Clause, before *Clause) extract.Mo
 		return extract.ModeHypothetical
 	}
 	if before != nil && before.Mode == extract.ModeHypothetical && !joined && (d.conditional(s, before) || !d.hasSubject(s, c)) {
-		return extract.ModeHypothetical // what follows from a condition
+		return extract.ModeHypothetical // depends on a condition
 	}
 	if at := d.phraseIn(hedgePhrases, c.Lo, c.Hi); at >= 0 && d.phraseIn(wishPhrases, c.Lo, c.Hi) < 0 && !(d.Tokens[at].Is(Month) && d.Tokens[at].Shape == Capitalized) {
 		return extract.ModeHypothetical

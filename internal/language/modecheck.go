@@ -19,7 +19,7 @@ func (d *Document) hasSubject(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// reports reports whether a clause ends in a verb of saying or holding, so that the next clause is what is said.
+// reports reports whether a clause ends in a verb of saying or believing, so that the next clause is its content.
 func (d *Document) reports(s *Sentence, c *Clause) bool {
 	end := c.Hi
 	for end > c.Lo+1 {
@@ -34,7 +34,7 @@ func (d *Document) reports(s *Sentence, c *Clause) bool {
 	return end > c.Lo && (modeTables().report.has(w) || modeTables().own.has(w))
 }
 
-// ownReport reports whether it is the speaker who says or holds something in a clause: "I think", not "my doctor thinks".
+// ownReport reports whether the speaker is the one who says or believes something in a clause: "I think", not "my doctor thinks".
 func (d *Document) ownReport(s *Sentence, c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		t := &d.Tokens[i]
@@ -75,8 +75,8 @@ func (d *Document) wouldBe(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// tells reports whether the speaker reports words said to somebody else, which may be untrue: "I told him", "I lied". What is told to the
-// reader is meant: "as I said", "I told you".
+// tells reports whether the speaker quotes words said to somebody else, which may be untrue: "I told him", "I lied". Words said to the
+// reader do not count: "as I said", "I told you".
 func (d *Document) tells(s *Sentence, c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		switch strings.ToLower(d.TokenText(i)) {
@@ -89,7 +89,7 @@ func (d *Document) tells(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// past reports whether the first verb of a clause is in the past and does not reach the present.
+// past reports whether the first verb of a clause is in the past and the clause does not extend to the present.
 func (d *Document) past(s *Sentence, c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		if !d.finiteVerb(s, i) {
@@ -108,7 +108,7 @@ func (d *Document) past(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// negates reports whether the verb of a clause is denied, or its subject is nobody.
+// negates reports whether the verb of a clause is negated, or its subject is "nobody" or the like.
 func (d *Document) negates(s *Sentence, c *Clause) bool {
 	if t := &d.Tokens[c.Lo]; d.IsWord(s, c.Lo, "nobody") || d.IsWord(s, c.Lo, "not") || t.Is(Negation) && !d.IsWord(s, c.Lo, "without") {
 		return true
@@ -136,7 +136,7 @@ func (d *Document) negates(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// orders reports whether a clause tells its reader to do something.
+// orders reports whether a clause is an imperative.
 func (d *Document) orders(s *Sentence, c *Clause) bool {
 	if d.phraseIn(requestPhrases, c.Lo, min(c.Hi, c.Lo+4)) >= 0 || d.phraseIn(standingPhrases, c.Lo, c.Hi) >= 0 {
 		return true
@@ -155,7 +155,7 @@ func (d *Document) orders(s *Sentence, c *Clause) bool {
 	if t.Kind != KindWord || t.Word.Verb == 0 || t.Word.Form&BaseForm == 0 || t.Word.Form&(PastForm|ThirdForm) != 0 || t.Is(FormOfHave|FormOfDo|FormOfBe|Modal) {
 		return false
 	}
-	if i+1 >= c.Hi { // "love", "work": a lone word is no order
+	if i+1 >= c.Hi { // a single word such as "love" or "work" is no imperative
 		return false
 	}
 	if d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0 || d.IsWord(s, i+1, "since") || d.IsWord(s, i+1, "for") {
@@ -165,7 +165,7 @@ func (d *Document) orders(s *Sentence, c *Clause) bool {
 	return next.Is(Determiner|Possessive|FirstPerson|FirstPlural|Preposition|Adverb|Neuter|Masculine|Feminine|ThirdPlural|Conjunction) || next.Kind == KindPunct || next.Shape != LowerCase || next.Kind != KindWord || !next.Is(FunctionWord)
 }
 
-// arranged reports whether a progressive form speaks of a time ahead: "we're moving in December", "I'm seeing Dan tomorrow".
+// arranged reports whether a progressive form is about the future: "we're moving in December", "I'm seeing Dan tomorrow".
 func (d *Document) arranged(s *Sentence, c *Clause) bool {
 	ing, ahead := false, false
 	for i := c.Lo; i < c.Hi; i++ {

@@ -11,7 +11,8 @@ import (
 //go:embed tables/modes.txt
 var modeTable string
 
-// phraseSet is a section of the table of phrases; several are added up.
+// phraseSet is a section of the table of phrases. Several sets are combined with
+// .
 type phraseSet uint16
 
 const (
@@ -29,19 +30,19 @@ const (
 	standingPhrases
 )
 
-// phraseSections are the names of the sets in the table, by bit.
+// phraseSections are the names of the sets in the table, in the order of their bits.
 var phraseSections = [...]string{"hedge", "condition", "fiction", "shown", "joke", "ended", "cancelled", "corrected", "wish", "plan", "request", "standing"}
 
-// modePhrase is a phrase of a set: the words behind its first.
+// modePhrase is a phrase of a set, without its first word.
 type modePhrase struct {
 	set  phraseSet
 	rest []string
 }
 
-// modeWords are the words that tell how a clause is meant.
+// modeWords holds the words and phrases that determine the mode of a clause.
 type modeWords struct {
 	report, own wordSet
-	phrases     map[string][]modePhrase // by their first word
+	phrases     map[string][]modePhrase // by the first word
 	first       shapes                  // of those words
 }
 
@@ -81,13 +82,13 @@ func EndingWords() (words []string) {
 	return words
 }
 
-// phraseHit is a phrase of a sentence at the tokens [lo, hi).
+// phraseHit is a phrase found in a sentence, at the tokens [lo, hi).
 type phraseHit struct {
 	lo, hi int32
 	set    phraseSet
 }
 
-// findPhrases notes the phrases of a sentence.
+// findPhrases finds the phrases of a sentence.
 func (d *Document) findPhrases(s *Sentence) {
 	d.phrases = d.phrases[:0]
 	t := modeTables()
@@ -113,21 +114,21 @@ func (d *Document) findPhrases(s *Sentence) {
 	}
 }
 
-// shapes are the first bytes and the lengths of words: most words are in no table, and need not be looked up to know it.
-type shapes [utf8.RuneSelf]uint32 // bits of lengths, by first byte
+// shapes is a filter of words by first byte and length: it quickly rules out most words, which are in no table.
+type shapes [utf8.RuneSelf]uint32 // set of lengths as bits, by first byte
 
-// maxShape is the length from which on words are not told apart.
+// maxShape is the length from which on all lengths share one bit.
 const maxShape = 31
 
-// add notes a word in lower case.
+// add adds a lower-case word to the filter.
 func (s *shapes) add(w string) {
 	if c := w[0]; c < utf8.RuneSelf {
 		s[c] |= 1 << min(len(w), maxShape)
 	}
 }
 
-// mayBe is false for a word in any case that is none of those that were added. One with typographic apostrophes, of three bytes,
-// may be one with plain ones.
+// mayBe returns false if a word, in any case, is certainly none of the added words. It allows for typographic apostrophes, which have
+// three bytes, in place of plain ones.
 func (s *shapes) mayBe(w string) bool {
 	c, n := w[0], min(len(w), maxShape)
 	if c >= utf8.RuneSelf {
@@ -140,7 +141,7 @@ func (s *shapes) mayBe(w string) bool {
 	return s[c]&(one|one>>2|one>>4) != 0 || n == maxShape
 }
 
-// wordSet is a section of words.
+// wordSet is a set of words with its filter.
 type wordSet struct {
 	words  map[string]bool
 	shapes shapes
@@ -149,7 +150,7 @@ type wordSet struct {
 // has reports whether a word in any case is in the set.
 func (s *wordSet) has(w string) bool { return s.shapes.mayBe(w) && s.words[strings.ToLower(w)] }
 
-// plainWord is token i in lower case with straight apostrophes.
+// plainWord returns token i in lower case with straight apostrophes.
 func (d *Document) plainWord(i int) string {
 	return strings.ReplaceAll(strings.ToLower(d.TokenText(i)), "’", "'")
 }
@@ -165,7 +166,7 @@ func (d *Document) phraseAt(set phraseSet, i, hi int) int {
 	return n
 }
 
-// phraseIn returns where the first phrase of a set begins in the tokens [lo, hi), -1 for none.
+// phraseIn returns the token at which the first phrase of a set begins in [lo, hi), -1 for none.
 func (d *Document) phraseIn(set phraseSet, lo, hi int) int {
 	for _, h := range d.phrases {
 		if int(h.lo) >= lo && int(h.hi) <= hi && h.set&set != 0 {

@@ -2,7 +2,7 @@ package language
 
 import "strings"
 
-// split cuts the tokens into sentences, keeping paragraphs and turns apart.
+// split divides the tokens into sentences. A sentence crosses neither paragraphs nor turns.
 func (d *Document) split() {
 	lo, para := 0, 0
 	lineStart := int32(0)
@@ -50,8 +50,8 @@ func (d *Document) sentence(lo, hi, para int) {
 	d.Sentences = append(d.Sentences, s)
 }
 
-// questionStart finds where the question begins in "I moved to Oslo, do you know a gym?", 0 for none or at the start.
-// Without a question mark only "can you", "should I" and the like are taken for one.
+// questionStart returns where the question begins in "I moved to Oslo, do you know a gym?"; it returns 0 if there is none or it begins
+// the sentence. Without a question mark only "can you", "should I" and the like count as one.
 func (d *Document) questionStart(s *Sentence) int {
 	for i := s.Lo + 2; i+2 < s.Hi; i++ {
 		if !d.IsPunct(s, i, ',') {
@@ -79,7 +79,7 @@ func (d *Document) questionStart(s *Sentence) int {
 	return 0
 }
 
-// breaksLine reports whether the new line before token i ends a sentence: in wrapped text it does not.
+// breaksLine reports whether the line break before token i ends a sentence. In wrapped text it does not.
 func (d *Document) breaksLine(i int, lineStart int32) bool {
 	t, prev := &d.Tokens[i], &d.Tokens[i-1]
 	if t.Gap == BlankGap {
@@ -131,7 +131,7 @@ func (d *Document) endsSentence(i int) bool {
 	return false
 }
 
-// abbreviation reports whether the dot at i belongs to the word before it.
+// abbreviation reports whether the dot at i belongs to the previous word.
 func (d *Document) abbreviation(i int) bool {
 	if i == 0 || d.Tokens[i].Gap != NoGap {
 		return false
@@ -144,14 +144,14 @@ func (d *Document) abbreviation(i int) bool {
 		return false
 	}
 	if prev.Is(Abbreviation) && (i+1 >= len(d.Tokens) || d.Tokens[i+1].Kind != KindPunct) {
-		// "Inc." may end a sentence: then a function word with a capital follows.
+		// "Inc." ends a sentence if a capitalised function word follows.
 		return i+1 >= len(d.Tokens) || !(d.Tokens[i+1].Is(FunctionWord) && d.Tokens[i+1].Shape == Capitalized && prev.Is(OrgWord))
 	}
 	n := prev.End - prev.Start
 	return n == 1 && prev.Shape == Capitalized && !prev.Is(FirstPerson) || n > 1 && isDotted(d.TokenText(i-1)) && i+1 < len(d.Tokens) && !d.Tokens[i+1].Is(FunctionWord)
 }
 
-// turnStart reports whether a line begins at token i with who speaks: "assistant:", "Anna:".
+// turnStart reports whether a line begins at token i with a speaker's label: "assistant:", "Anna:".
 func (d *Document) turnStart(i int) bool {
 	if i+1 >= len(d.Tokens) || d.Tokens[i].Kind != KindWord || d.Tokens[i+1].Kind != KindPunct || d.Tokens[i+1].Sign != ':' {
 		return false

@@ -29,7 +29,7 @@ func tableWords(table string) iter.Seq[string] {
 	}
 }
 
-// TableSections divides a table at its lines "@ name". Comments are dropped.
+// TableSections divides a table at its lines "@ name" and returns the sections by name. Comments are dropped.
 func TableSections(table string) map[string]string {
 	sections := make(map[string]string)
 	name := ""

@@ -6,14 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is what a token is.
+// Kind is the kind of a token.
 type Kind uint8
 
 // Kinds of tokens.
 const (
-	KindPunct      Kind = iota // a sign
+	KindPunct      Kind = iota // a punctuation sign
 	KindWord                   // letters, with inner hyphens and apostrophes
-	KindClitic                 // 's 'm 're 've 'll 'd, cut from the word before
+	KindClitic                 // 's 'm 're 've 'll 'd, split from the previous word
 	KindNumber                 // digits with separators
 	KindDate                   // 2023-05-08, 8/5/2023, ISO timestamps
 	KindClock                  // 10:30
@@ -25,7 +25,7 @@ const (
 	KindScript // a run of a script without capitals (Chinese, Arabic, ...)
 )
 
-// Shape is the case of a word.
+// Shape is the capitalisation of a word.
 type Shape uint8
 
 // Shapes of words.
@@ -39,7 +39,7 @@ const (
 // Gap is the white space before a token.
 type Gap uint8
 
-// Gaps, by size.
+// Gaps, in ascending order.
 const (
 	NoGap    Gap = iota
 	SpaceGap     // spaces and tabs
@@ -53,15 +53,15 @@ type Token struct {
 	Kind       Kind
 	Shape      Shape
 	Gap        Gap
-	Sign       byte // what a KindPunct stands for in ASCII, 0 for other signs
-	Used       bool // part of a date, quantity or address: not part of a name
-	Word       Word // what the lexicon knows, zero if nothing
+	Sign       byte // the ASCII sign that a KindPunct corresponds to, 0 for other signs
+	Used       bool // part of a date, quantity or address, so not part of a name
+	Word       Word // the lexicon's entry, zero if there is none
 }
 
 // Is reports whether t has any of the flags f.
 func (t *Token) Is(f Flag) bool { return t.Word.Flags&f != 0 }
 
-// common reports whether t is a function word, also with a capital. "MIT" and "US" are names.
+// common reports whether t is a function word, which may have a capital. "MIT" and "US" are names.
 func (d *Document) common(t *Token) bool {
 	if !t.Is(FunctionWord) || t.Shape == MixedCase {
 		return false
@@ -73,7 +73,7 @@ func (d *Document) common(t *Token) bool {
 	return !t.Is(ForeignWord) || t.Is(English) && w != "US" && w != "WHO"
 }
 
-// Capital reports whether t can be part of a name.
+// Capital reports whether t has a capital, so that it can be part of a name.
 func (t *Token) Capital() bool {
 	return (t.Kind == KindWord || t.Kind == KindIdentifier && t.Shape == UpperCase) && t.Shape != LowerCase && !t.Used
 }
@@ -86,7 +86,7 @@ func (d *Document) SpanText(lo, hi int) string {
 // TokenText returns the text of token i.
 func (d *Document) TokenText(i int) string { return d.Text[d.Tokens[i].Start:d.Tokens[i].End] }
 
-// tokenize fills d.toks from d.text.
+// tokenize fills d.Tokens from d.Text.
 func (d *Document) tokenize() {
 	text := d.Text
 	g := BlankGap
@@ -132,7 +132,7 @@ func (d *Document) tokenize() {
 
 func (d *Document) add(t Token) { d.Tokens = append(d.Tokens, t) }
 
-// asciiSign maps typographic signs to the plain ones that the rules look for, 0 for others.
+// asciiSign maps typographic signs to the ASCII signs that the rules use; it returns 0 for others.
 func asciiSign(r rune) byte {
 	switch r {
 	case '“', '”', '„', '«', '»', '「', '」', '『', '』':
@@ -161,7 +161,7 @@ func asciiSign(r rune) byte {
 	return 0
 }
 
-// sign adds a punctuation token, or what begins with a sign: a handle, a tag or a path.
+// sign adds a punctuation token, or a token that begins with a sign: a handle, a tag or a path.
 func (d *Document) sign(i int, g Gap) int {
 	c := d.Text[i]
 	if i+1 < len(d.Text) && g != NoGap {
@@ -194,7 +194,7 @@ func (d *Document) sign(i int, g Gap) int {
 	return i + 1
 }
 
-// otherRun adds a run of letters without case as one token.
+// otherRun adds a run of letters of a script without capitals as one token.
 func (d *Document) otherRun(i int, g Gap) int {
 	j := i
 	afterNumber := g == NoGap && len(d.Tokens) > 0 && d.Tokens[len(d.Tokens)-1].Kind == KindNumber
@@ -213,7 +213,7 @@ func (d *Document) otherRun(i int, g Gap) int {
 			if j == i {
 				j += date
 			}
-			break // dates are tokens of their own
+			break // a date is a token of its own
 		}
 		j += n
 		if afterNumber && (r == '年' || r == '月' || r == '日') {
@@ -225,7 +225,7 @@ func (d *Document) otherRun(i int, g Gap) int {
 	return j
 }
 
-// cased reports whether r is a letter of a script that has capitals.
+// cased reports whether r is a letter of a script with capitals.
 func cased(r rune) bool {
 	switch {
 	case r < 0xAA:
@@ -238,14 +238,14 @@ func cased(r rune) bool {
 	return false
 }
 
-// features says which signs a blob holds.
+// features says which signs occur in a blob.
 type features struct {
 	upper, lower, digit                                       int
 	dot, slash, colon, at, under, hyphen, comma, apos, scheme bool
 	foreign, plus                                             bool
 }
 
-// blob adds the tokens of a run of letters, digits and the signs that may stand inside names, numbers and addresses.
+// blob adds the tokens of a run of letters, digits and the signs that can be inside names, numbers and addresses.
 func (d *Document) blob(i int, g Gap) int {
 	var f features
 	j := d.blobEnd(i, &f)
@@ -289,7 +289,7 @@ func (d *Document) blobEnd(i int, f *features) int {
 	return trimBlob(text, i, j)
 }
 
-// joins reports whether the sign at j is inside a blob that began at i, and notes it.
+// joins reports whether the sign at j is part of the blob that began at i, and records the sign in f.
 func (d *Document) joins(i, j int, f *features) bool {
 	text := d.Text
 	c := text[j]
@@ -343,7 +343,7 @@ func (d *Document) joins(i, j int, f *features) bool {
 	return false
 }
 
-// trimBlob cuts signs that only end a sentence or a bracket from text[i:j].
+// trimBlob removes signs at the end of text[i:j] that end a sentence or close a bracket.
 func trimBlob(text string, i, j int) int {
 	for j > i+1 && strings.IndexByte(".,:;!?/-_'&*~@", text[j-1]) >= 0 {
 		j--
@@ -372,5 +372,5 @@ func alphaAt(s string, i int) bool {
 	return r != utf8.RuneError && unicode.IsLetter(r)
 }
 
-// FoldEqual reports whether two words are equal but for case.
+// FoldEqual reports whether two words of equal byte length are equal except for case.
 func FoldEqual(a, b string) bool { return len(a) == len(b) && strings.EqualFold(a, b) }

@@ -10,13 +10,13 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Tongue is a language other than English of which relative dates are known.
+// Tongue is a language other than English whose relative dates are recognised.
 type Tongue struct {
 	Name     string // "spanish"
 	flag     Flag
-	dates    map[string][]*datePhrase // by their first word
+	dates    map[string][]*datePhrase // by the first word
 	weekdays map[string]int           // 0 is Sunday
-	seasons  map[string]int           // the first month
+	seasons  map[string]int           // number of the first month
 	numbers  map[string]int
 }
 
@@ -35,7 +35,7 @@ var portugueseTable string
 //go:embed tables/italian.txt
 var italianTable string
 
-// tongueTables are the languages with tables, the likelier first where two have equally many words in a sentence.
+// tongueTables are the languages with tables. When two languages have equally many words in a sentence, the first one is more likely.
 var tongueTables = [...]struct {
 	name  string
 	flag  Flag
@@ -45,7 +45,7 @@ var tongueTables = [...]struct {
 	{"portuguese", Portuguese, &portugueseTable}, {"italian", Italian, &italianTable},
 }
 
-// tongues reads the tables when the first text in another language comes.
+// tongues reads the tables when the first text in another language is read.
 var tongues = sync.OnceValue(func() []*Tongue {
 	var out []*Tongue
 	for i := range tongueTables {
@@ -73,8 +73,8 @@ func readTongue(name string, f Flag, table string) *Tongue {
 		seasons: order(sections["seasons"], 3), numbers: numbers}
 }
 
-// LanguagesOf returns the languages of which a sentence has most function words, several where they have equally many, and
-// none where English has more.
+// LanguagesOf returns the languages with the most function words in a sentence: several if they have equally many, and none if English
+// has more.
 func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
 	d.tongues = d.tongues[:0]
 	if !d.Foreign {
@@ -88,7 +88,7 @@ func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
 		if f&(English|tongueFlags) == 0 {
 			continue
 		}
-		if f&English != 0 && d.Tokens[i].End-d.Tokens[i].Start > 2 { // short ones stand in other languages too: "me", "a", "in"
+		if f&English != 0 && d.Tokens[i].End-d.Tokens[i].Start > 2 { // short words occur in several languages: "me", "a", "in"
 			english++
 		}
 		if f&tongueFlags == 0 {
@@ -109,7 +109,7 @@ func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
 	return d.tongues
 }
 
-// WordKey is the normal form of a word token, empty for other tokens.
+// WordKey returns the normal form of a word token, empty for other tokens.
 func (d *Document) WordKey(i int) string {
 	if k := d.Tokens[i].Kind; k != KindWord && k != KindNumber {
 		return ""

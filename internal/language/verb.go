@@ -20,7 +20,7 @@ type Verb struct {
 	Third string // "goes"
 }
 
-// addVerbs reads the verbs into the lexicon.
+// addVerbs reads the verbs into the lexicon and returns them.
 func addVerbs(m map[string]Word, table string) []Verb {
 	var out []Verb
 	for w := range tableWords(table) {
@@ -43,16 +43,16 @@ func addVerbs(m map[string]Word, table string) []Verb {
 	return out
 }
 
-// Verbs returns the verbs of the tables; a word's number of its verb counts from 1.
+// Verbs returns the verbs of the tables. The numbers in Word.Verb count from 1.
 func Verbs() []Verb {
 	load()
 	return verbs
 }
 
-// VerbAt returns the verb of a number that a word has.
+// VerbAt returns the verb with the number n, as in Word.Verb.
 func VerbAt(n int16) *Verb { return &verbs[n-1] }
 
-// RegularForms spells the forms of a regular verb.
+// RegularForms returns the forms of a regular verb.
 func RegularForms(base string) []string {
 	n := len(base)
 	last := base[n-1]
@@ -72,7 +72,7 @@ func RegularForms(base string) []string {
 	return []string{base, base + "s", base + "ed", base + "ed", base + "ing"}
 }
 
-// doubles reports whether the last consonant is doubled: short words that end consonant, vowel, consonant.
+// doubles reports whether the last consonant is doubled: in short words that end in consonant, vowel, consonant.
 func doubles(base string) bool {
 	n := len(base)
 	if n < 3 || n > 4 || strings.IndexByte("aeiouwxy", base[n-1]) >= 0 {

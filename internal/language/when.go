@@ -11,7 +11,7 @@ import (
 //go:embed tables/when.txt
 var whenTable string
 
-// whenPhrases are the phrases by which questions ask for a time, by language.
+// whenPhrases are the phrases that ask for a time, by language.
 var whenPhrases = sync.OnceValue(func() map[string][]string {
 	m := make(map[string][]string)
 	for line := range TableLines(whenTable) {
@@ -21,7 +21,7 @@ var whenPhrases = sync.OnceValue(func() map[string][]string {
 	return m
 })
 
-// whenFirst are the first words of the phrases.
+// whenFirst are the first words of these phrases.
 var whenFirst = sync.OnceValue(func() map[string]bool {
 	m := make(map[string]bool)
 	for _, list := range whenPhrases() {
@@ -36,13 +36,14 @@ var whenFirst = sync.OnceValue(func() map[string]bool {
 })
 
 const (
-	// whenWords is among how many first words of a question a phrase may begin.
+	// whenWords is the number of words at the start of a question at which a phrase may begin.
 	whenWords = 3
-	// maxWhenWord is longer than the first word of each phrase in ASCII.
+	// maxWhenWord is greater than the length of the first word of any phrase in ASCII.
 	maxWhenWord = 16
 )
 
-// mayAskWhen is false for a question in ASCII whose first words begin no phrase: it need not be known which language it is in.
+// mayAskWhen returns false for a question in ASCII that certainly contains no phrase near its start; its language then need not be
+// known.
 func mayAskWhen(q string) bool {
 	first := whenFirst()
 	var word [maxWhenWord]byte
@@ -105,7 +106,7 @@ func asksWhen(q string) bool {
 	return false
 }
 
-// beginsWith reports whether words begin with those of a phrase.
+// beginsWith reports whether words begin with the words of a phrase.
 func beginsWith(words []string, phrase string) bool {
 	for w := range strings.FieldsSeq(phrase) {
 		if len(words) == 0 || words[0] != w {

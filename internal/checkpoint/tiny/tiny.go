@@ -22,12 +22,11 @@ const (
 	inner     = 64
 )
 
-// words are the vocabulary besides special tokens and letters.
+// words is the vocabulary without special tokens and letters.
 var words = []string{"the", "cat", "dog", "sat", "ran", "on", "mat", "house", "ann", "lives", "in", "oslo", "query", "passage", "who", "where", ":", "?", "."}
 
-// Files returns a BERT encoder with a WordPiece vocabulary of a few words and the
-// letters a to z; with labels above 0 a sequence classifier. The same seed gives the
-// same model.
+// Files returns a BERT encoder with a WordPiece vocabulary of a few words and the letters a to z. With labels above 0 it is a sequence
+// classifier. The same seed gives the same model.
 func Files(seed uint64, labels int) checkpoint.Files {
 	vocab := vocabulary()
 	config := map[string]any{
