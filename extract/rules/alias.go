@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// aliases lets a first or family name alone stand for the one person of the text whose full name holds it: "Riemann"
-// is also a mention of "bernhard riemann", and its relations are that person's.
+// aliases makes a first or family name alone stand for the only person of the text whose full name contains it: "Riemann" is then also
+// a mention of "bernhard riemann", and its relations belong to that person.
 func (d *doc) aliases() {
 	var full map[string]string
 	for i := range d.Mentions {
@@ -26,7 +26,7 @@ func (d *doc) aliases() {
 		}
 		for _, w := range [...]string{first, last} {
 			if other, known := full[w]; w != "" && known && other != m.Key {
-				full[w] = "" // two people of that name
+				full[w] = "" // two people have that name
 			} else if w != "" {
 				full[w] = m.Key
 			}
@@ -35,7 +35,7 @@ func (d *doc) aliases() {
 	if full == nil {
 		return
 	}
-	for i := range d.Mentions { // "Paris Hilton" does not make a person of Paris
+	for i := range d.Mentions { // "Paris Hilton" does not make Paris a person
 		if m := &d.Mentions[i]; full[m.Key] != "" && m.Type != extract.TypePerson && m.Type != extract.TypeConcept {
 			full[m.Key] = ""
 		}
@@ -82,7 +82,7 @@ func (d *doc) aliases() {
 	})
 }
 
-// nameWords returns the first and the last word of a name of two to four words; first is empty behind a title.
+// nameWords returns the first and the last word of a name of two to four words; first is empty after a title.
 func nameWords(key string) (first, last string, ok bool) {
 	n := strings.Count(key, " ")
 	if n < 1 || n > 3 || strings.ContainsAny(key, "0123456789") {

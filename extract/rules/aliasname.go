@@ -12,15 +12,15 @@ import (
 
 const (
 	maxAliases   = 200 // per item
-	maxAliasGap  = 48  // bytes between two names that are one
+	maxAliasGap  = 48  // maximum bytes between two names of one entity
 	maxAcronym   = 8   // letters
 	minShortName = 3   // letters of a first name that begins a longer one: "Alex", "Alexander"
 )
 
-// aliasTable says which words stand between two names of one entity.
+// aliasTable holds the words that may stand between two names of one entity.
 type aliasTable struct {
-	cues   map[string]bool     // between the two names
-	former map[string]bool     // those before an older name: the name before them is the one to keep
+	cues   map[string]bool     // words between the two names
+	former map[string]bool     // words before a former name: the name before them is the current one
 	full   map[string][]string // the full forms of a familiar given name
 }
 
@@ -42,8 +42,8 @@ var aliases = sync.OnceValue(func() *aliasTable {
 	return t
 })
 
-// statedAliases adds the names that the text says to be one: "Robert Smith, also known as Bob", "Bob (Robert Smith)",
-// "International Business Machines (IBM)".
+// statedAliases adds the aliases that the text states: "Robert Smith, also known as Bob", "Bob (Robert Smith)", "International
+// Business Machines (IBM)".
 func (d *doc) statedAliases() {
 	var last *language.Name
 	for i := range d.Names {
@@ -59,7 +59,7 @@ func (d *doc) statedAliases() {
 	d.bracketedAcronyms()
 }
 
-// aliasPair adds two neighbouring names when what is between them says that they are one.
+// aliasPair makes two neighbouring names aliases if the words between them say so.
 func (d *doc) aliasPair(a, b *language.Name) {
 	from, to := int(d.Tokens[a.Hi-1].End), int(d.Tokens[b.Lo].Start)
 	if to-from < 2 || to-from > maxAliasGap || len(d.out.Aliases) >= maxAliases {
@@ -94,7 +94,7 @@ func (d *doc) aliasPair(a, b *language.Name) {
 // fuller reports whether a name has more words than another.
 func fuller(a, b string) bool { return strings.Count(a, " ") > strings.Count(b, " ") }
 
-// onePerson reports whether one of two names is a familiar form of the other's first name: Bob of Robert Smith.
+// onePerson reports whether one of two names contains a familiar form of the other's first name: Bob of Robert Smith.
 func (d *doc) onePerson(a, b *language.Name, keyA, keyB string) bool {
 	if fuller(keyB, keyA) {
 		a, b, keyA, keyB = b, a, keyB, keyA
@@ -109,7 +109,7 @@ func (d *doc) onePerson(a, b *language.Name, keyA, keyB string) bool {
 	return familiar(keyB, first) || strings.HasSuffix(keyA, " "+keyB)
 }
 
-// familiar reports whether short is a short form of a given name.
+// familiar reports whether short is a familiar form of a given name.
 func familiar(short, full string) bool {
 	for _, f := range aliases().full[short] {
 		if f == full {
@@ -126,7 +126,7 @@ func (d *doc) hitKey(h *language.Name) string {
 	return extract.Key(d.SpanText(h.Lo, h.Hi))
 }
 
-// addAlias says that short stands for full.
+// addAlias adds short as an alias of full.
 func (d *doc) addAlias(short, full *language.Name, shortKey, fullKey string) {
 	s := &d.Sentences[full.Sentence]
 	if s.Question || len(d.out.Aliases) >= maxAliases {
@@ -176,7 +176,7 @@ func (d *doc) acronymAlias(sent int, short, full language.Span) {
 	}
 }
 
-// acronym reports whether token i is two to eight capitals.
+// acronym reports whether token i consists of two to eight capitals.
 func (d *doc) acronym(i int) bool {
 	w := d.TokenText(i)
 	if len(w) < 2 || len(w) > maxAcronym || d.Tokens[i].Kind != language.KindWord && d.Tokens[i].Kind != language.KindIdentifier {
@@ -190,7 +190,7 @@ func (d *doc) acronym(i int) bool {
 	return true
 }
 
-// spelledBefore returns where the words before token i begin whose initials are those of an acronym, or i.
+// spelledBefore returns the start of the words before token i whose initials form an acronym, or i if there are none.
 func (d *doc) spelledBefore(s *language.Sentence, i int, acronym string) int {
 	for lo := i - 1; lo >= s.Lo && lo >= i-language.MaxSpan; lo-- {
 		if d.initialsAre(lo, i, acronym) {
@@ -200,8 +200,8 @@ func (d *doc) spelledBefore(s *language.Sentence, i int, acronym string) int {
 	return i
 }
 
-// initialsAre reports whether the capitalised words [lo, hi) begin with the letters of an acronym; small words between
-// them may be left out of it.
+// initialsAre reports whether the initials of the capitalised words [lo, hi) form an acronym; lower-case words between them may be
+// missing in it.
 func (d *doc) initialsAre(lo, hi int, acronym string) bool {
 	at, words := 0, 0
 	for i := lo; i < hi; i++ {
@@ -230,8 +230,8 @@ func (d *doc) initialsAre(lo, hi int, acronym string) bool {
 
 func (d *doc) startsWith(i int, c byte) bool { return d.TokenText(i)[0] == c }
 
-// likelyAliases lets the first name of a person stand for the full name, in memories: whoever has one name in them is
-// spoken of by it. The Store drops it where two people have that first name.
+// likelyAliases makes the first name of a person stand for the full name, in memories, where people usually mention a known person by
+// first name. The Store drops the alias if two people have that first name.
 func (d *doc) likelyAliases() {
 	if !d.in.Memory {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// modeAt tells how the clause of token i is meant, asserted where no clauses were read, as in documents.
+// modeAt returns the mode of the clause of token i. It is ModeAsserted where clauses were not read, as in documents.
 func (d *doc) modeAt(i int) extract.Mode {
 	if c := d.ClauseOf(i); c != nil {
 		return c.Mode
@@ -16,7 +16,7 @@ func (d *doc) modeAt(i int) extract.Mode {
 	return extract.ModeAsserted
 }
 
-// factMode tells how a fact is meant that stands in a clause of mode m.
+// factMode returns the mode of a fact that stands in a clause of mode m.
 func factMode(f *extract.Fact, m extract.Mode) extract.Mode {
 	switch {
 	case f.Retracts:
@@ -26,7 +26,7 @@ func factMode(f *extract.Fact, m extract.Mode) extract.Mode {
 	case f.Kind == extract.KindGoal && m != extract.ModePlan:
 		return extract.ModeWish
 	case m == extract.ModeNegated || m == extract.ModeEnded || m == extract.ModeWish:
-		return extract.ModeAsserted // of what is said besides: "I live in Oslo, not in Bergen"
+		return extract.ModeAsserted // the part that is also stated: "I live in Oslo, not in Bergen"
 	}
 	return m
 }
@@ -55,7 +55,7 @@ func (d *doc) statementMode(st *statement) (mode extract.Mode, ok bool) {
 	return m, true
 }
 
-// fits reports whether the words [lo, hi) can be an object of a type; an empty type takes anything.
+// fits reports whether a node can be an object of a type; an empty type accepts anything.
 func (d *doc) fits(s *language.Sentence, typ string, n *node) bool {
 	if typ == "" || n.lo >= n.hi {
 		return true
@@ -74,13 +74,14 @@ func (d *doc) fits(s *language.Sentence, typ string, n *node) bool {
 	return true
 }
 
-// objectFits is fits for the words [lo, hi) behind a predicate, past their article.
+// objectFits is fits for the words [lo, hi) after a predicate, without their article.
 func (d *doc) objectFits(s *language.Sentence, predicate string, lo, hi int) bool {
 	_, ok := d.typedEnd(s, predicate, lo, hi)
 	return ok
 }
 
-// typedEnd returns where the object of a predicate ends that begins at lo, hi where any object will do, and whether it fits.
+// typedEnd returns the end of the object of a predicate that begins at lo, and whether it fits the predicate. The end is hi for a
+// predicate that accepts any object.
 func (d *doc) typedEnd(s *language.Sentence, predicate string, lo, hi int) (int, bool) {
 	typ := predicateTypes[predicate]
 	if typ == "" {
@@ -130,7 +131,7 @@ func (d *doc) isOrganization(s *language.Sentence, n *node) bool {
 	return false
 }
 
-// isPerson reports whether a node can be somebody.
+// isPerson reports whether a node can be a person.
 func (d *doc) isPerson(n *node) bool {
 	switch n.kind {
 	case nodeName:
@@ -147,10 +148,10 @@ func (d *doc) isPerson(n *node) bool {
 	return false
 }
 
-// head is the last word of a phrase in lower case.
+// head returns the last word of a phrase in lower case.
 func (d *doc) head(n *node) string { return d.WordKey(n.hi - 1) }
 
-// abstractHead reports whether a phrase names nothing that one can live in or work for: "fear of my inbox", "night".
+// abstractHead reports whether a phrase is nothing that a person can live in or work for: "fear of my inbox", "night".
 func (d *doc) abstractHead(n *node) bool {
 	for i := n.lo + 1; i < n.hi; i++ {
 		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition) {
@@ -160,7 +161,7 @@ func (d *doc) abstractHead(n *node) bool {
 	return d.Tokens[n.hi-1].Is(language.TimeUnit | language.DayWord)
 }
 
-// objectType is the type that a frame asks of its object. Only persons work and live somewhere; of things, "lies in" may be said of anything.
+// objectType returns the type that a frame requires of its object. Only persons live and work somewhere; "lies in" fits anything.
 func objectType(fr *frame) string {
 	if fr == nil || fr.predicate == "located_in" {
 		return ""
@@ -175,11 +176,11 @@ func objectType(fr *frame) string {
 	return predicateTypes[fr.predicate]
 }
 
-// predicateTypes are what predicates ask of their objects when no frame says it.
+// predicateTypes are the types that predicates require of their objects where the frame has none.
 var predicateTypes = map[string]string{"lives_in": extract.TypeLocation, "moved_from": extract.TypeLocation, "born_in": extract.TypeLocation, "raised_in": extract.TypeLocation,
 	"from": extract.TypeLocation, "works_at": extract.TypeOrganization, "studied_at": extract.TypeOrganization, "married_to": extract.TypePerson, "engaged_to": extract.TypePerson}
 
-// kindOfPerson reports whether a description says what somebody is: "engineer", "morning person", not "mess".
+// kindOfPerson reports whether a description says what a person is: "engineer", "morning person", not "mess".
 func (d *doc) kindOfPerson(n *node) bool {
 	if n.kind != nodePhrase {
 		return true
@@ -197,15 +198,15 @@ func (d *doc) kindOfPerson(n *node) bool {
 	return false
 }
 
-// offRecord finds the wish that something is not kept: "don't store that".
+// offRecord matches a request not to keep something: "don't store that".
 var offRecord = regexp.MustCompile(`(?i)\b(?:do not|don['’]?t) (?:store|save|remember|record) (?:any of )?(?:that|this|it)\b`)
 
-// offBefore finds it at the beginning of what follows.
+// offBefore matches such a request at the start of the text after a sentence.
 var offBefore = regexp.MustCompile(`(?i)^[\s.,;:!]*(?:please,? |so |but |and )*(?:do not|don['’]?t) (?:store|save|remember|record) (?:any of )?(?:that|this|it)\b`)
 
-const wishBytes = 64 // behind a sentence, in which such a wish is looked for
+const wishBytes = 64 // the number of bytes after a sentence in which such a request is looked for
 
-// off reports whether a sentence, or what follows it at once, wishes that it is not kept.
+// off reports whether a sentence, or the text right after it, asks not to keep it.
 func (d *doc) off(s *language.Sentence) bool {
 	start, end := int(d.Tokens[s.Lo].Start), int(d.Tokens[s.Hi-1].End)
 	near := d.Text[start:min(len(d.Text), end+wishBytes)]
@@ -215,8 +216,8 @@ func (d *doc) off(s *language.Sentence) bool {
 	return offBefore.MatchString(near[end-start:]) || offRecord.MatchString(near[:end-start])
 }
 
-// mayWish reports whether offRecord or offBefore can match somewhere in a text: whether the end of "not" or "don't" and the
-// beginning of "store", "save", "remember" or "record" stand beside a space.
+// mayWish reports whether offRecord or offBefore can match somewhere in a text. It looks for a space between the end of "not" or
+// "don't" and the start of "store", "save", "remember" or "record".
 func mayWish(text string) bool {
 	for at := 0; ; {
 		i := strings.IndexByte(text[at:], ' ')
@@ -238,13 +239,13 @@ func mayWish(text string) bool {
 			if c == 'e' {
 				return true
 			}
-		case "ſ"[0]: // to a pattern that ignores case it is an s
+		case "ſ"[0]: // a case-insensitive pattern treats it as an s
 			return true
 		}
 	}
 }
 
-// emptyObject reports whether a phrase is no thing: "late", "your number".
+// emptyObject reports whether a phrase is no real object: "late", "your number".
 func (d *doc) emptyObject(n *node) bool {
 	if n.kind != nodePhrase {
 		return false
@@ -256,7 +257,7 @@ func (d *doc) emptyObject(n *node) bool {
 	return n.hi-n.lo == 1 && t.Word.Verb > 0 && t.Word.Form == language.Participle|language.PastForm || n.hi-n.lo == 1 && t.Is(language.Adjective|language.Adverb|language.DatePart) && !t.Is(language.Occupation|language.KinNoun)
 }
 
-// participleAt reports whether a participle stands at token i, so that "get" before it makes a passive.
+// participleAt reports whether token i is a participle, so that "get" before it forms a passive.
 func (d *doc) participleAt(i, hi int) bool {
 	if i >= hi || d.Tokens[i].Kind != language.KindWord {
 		return false
@@ -265,10 +266,11 @@ func (d *doc) participleAt(i, hi int) bool {
 	return t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && t.Word.Form&language.BaseForm == 0 || t.Word.Flags == 0 && t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 
-// contracted finds a clause of its own where an object should be: "epipen's in the glovebox".
+// contracted matches a clause in the place of an object: "epipen's in the glovebox".
 var contracted = regexp.MustCompile(`(?i)\pL['’](?:s (?:in|on|at|under|behind|not|going|been|gone)|re|m|ll|ve)\b`)
 
-// emptyObject reports whether an object shows that a statement says nothing, or is not meant: "have one", "allergic to mornings", "speak fluent sarcasm".
+// emptyObject reports whether an object shows that a statement says nothing or is not meant literally: "have one", "allergic to
+// mornings", "speak fluent sarcasm".
 func emptyObject(predicate, object string) bool {
 	list := ""
 	switch strings.TrimPrefix(predicate, extract.NotPrefix) {

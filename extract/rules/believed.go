@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// believed is a fact or a relation as labels see it.
+// believed is a fact or a relation in the form of the labels.
 type believed struct {
 	subject, predicate, object string
 	ended, denied, goal        bool

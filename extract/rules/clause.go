@@ -7,12 +7,12 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// clause is a verb with what stands around it.
+// clause is a verb with its subject and tense.
 type clause struct {
 	verbTok int // the main verb
 	lo, hi  int // the verb group [lo, hi): auxiliaries, adverbs, verb, particle
-	end     int // where its reach ends
-	subject int // index of its node, -1 for none
+	end     int // the end of the tokens that can hold its objects
+	subject int // index of the subject's node, -1 for none
 	far     bool
 	passive bool
 	negated bool
@@ -62,7 +62,7 @@ func (d *doc) hypothetical(s *language.Sentence) bool {
 	return false
 }
 
-// auxiliary reports whether "have" at i only helps a participle.
+// auxiliary reports whether "have" at i is the auxiliary of a participle.
 func (d *doc) auxiliary(s *language.Sentence, i int) bool {
 	for j := i + 1; j < s.Hi && j < i+4; j++ {
 		t := &d.Tokens[j]
@@ -77,7 +77,7 @@ func (d *doc) auxiliary(s *language.Sentence, i int) bool {
 	return false
 }
 
-// usedAsNoun reports whether the word at i that could be a verb stands where a noun stands: "the work", "a visit".
+// usedAsNoun reports whether the word at i, which could be a verb, is in the position of a noun: "the work", "a visit".
 func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
 	t := &d.Tokens[i]
 	if i == s.Lo {
@@ -95,7 +95,7 @@ func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
 	case prev.Kind == language.KindWord && prev.Is(language.Preposition) && !d.IsWord(s, i-1, "to") && t.Word.Form&(language.BaseForm|language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.IngForm == 0:
 		return true
 	}
-	if t.Word.Form&language.IngForm != 0 { // a gerund is a clause only behind "be" or as a participle behind a comma
+	if t.Word.Form&language.IngForm != 0 { // a gerund is a clause only after "be", or as a participle after a comma
 		return !prev.Is(language.FormOfBe|language.Adverb|language.Negation) && prev.Kind != language.KindClitic
 	}
 	if t.Word.Form&(language.BaseForm|language.PastForm) == language.BaseForm && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.FormOfBe) && !prev.Is(language.Modal) {
@@ -104,7 +104,7 @@ func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
 	return false
 }
 
-// verbGroup takes in the auxiliaries and adverbs before a verb, and notes tense, voice and negation.
+// verbGroup adds the auxiliaries and adverbs before a verb to its clause, and notes tense, voice and negation.
 func (d *doc) verbGroup(s *language.Sentence, c *clause) {
 	t := &d.Tokens[c.verbTok]
 	be := false
@@ -164,12 +164,12 @@ done:
 	}
 }
 
-// infinitive reports whether the verb only completes another one ("wants to visit"), which states nothing done.
+// infinitive reports whether the verb only completes another one ("wants to visit"), so that it states no action.
 func (d *doc) infinitive(s *language.Sentence, c *clause) bool {
 	return d.IsWord(s, c.lo-1, "to") && !c.ended && !c.future
 }
 
-// findSubject picks the node that a verb group belongs to.
+// findSubject picks the subject of a verb group.
 func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before []clause) {
 	i := c.lo - 1
 	if i < s.Lo {
@@ -273,7 +273,7 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 	}
 }
 
-// openingName returns the name that opens a sentence and has an aside behind it, "Anna Lind (born 1961), a poet, lives".
+// openingName returns the name that opens a sentence and is followed by an aside: "Anna Lind (born 1961), a poet, lives".
 func (d *doc) openingName(s *language.Sentence, nodes []node, before int) int {
 	if len(nodes) == 0 || nodes[0].kind != nodeName && nodes[0].kind != nodeSpeaker || nodes[0].lo > s.Lo+1 || nodes[0].hi >= before {
 		return -1
@@ -285,7 +285,7 @@ func (d *doc) openingName(s *language.Sentence, nodes []node, before int) int {
 	return 0
 }
 
-// phraseStart returns where the noun phrase in lower case that ends at token i begins.
+// phraseStart returns the start of the lower-case noun phrase that ends at token i.
 func (d *doc) phraseStart(s *language.Sentence, i int) int {
 	for i > s.Lo {
 		p := &d.Tokens[i-1]
@@ -297,7 +297,7 @@ func (d *doc) phraseStart(s *language.Sentence, i int) int {
 	return i
 }
 
-// governed reports whether the node that begins at lo hangs on a preposition ("the mayor of Berlin").
+// governed reports whether a preposition governs the node that begins at lo ("the mayor of Berlin").
 func (d *doc) governed(s *language.Sentence, lo int) bool {
 	i := lo - 1
 	for i > s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Adjective) && !d.Tokens[i].Is(language.Preposition) {
@@ -315,7 +315,7 @@ func (d *doc) beforePreposition(s *language.Sentence, lo int) int {
 	return i
 }
 
-// plainPlural reports whether a word looks like a plural, which a base form can follow: "my parents like".
+// plainPlural reports whether a word looks like a plural, so that a base form can be its verb: "my parents like".
 func plainPlural(w string) bool {
 	return len(w) > 2 && w[len(w)-1] == 's' && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") || w == "people" || w == "children"
 }

@@ -50,7 +50,7 @@ func (r *relator) copulas(s *language.Sentence) {
 	}
 }
 
-// beGroup takes the auxiliaries before "be" and "been" into the clause.
+// beGroup adds the auxiliaries before "be" and "been" to the clause.
 func (r *relator) beGroup(s *language.Sentence, c *clause) {
 	d := r.d
 	for c.lo > s.Lo && c.verbTok-c.lo < 4 {
@@ -66,7 +66,7 @@ func (r *relator) beGroup(s *language.Sentence, c *clause) {
 	}
 }
 
-// contractedIs reports whether "'s" at i is "is": behind a pronoun, or before a determiner.
+// contractedIs reports whether "'s" at i means "is": after a pronoun, or before a determiner.
 func (d *doc) contractedIs(s *language.Sentence, i int) bool {
 	if i == s.Lo || i+1 >= s.Hi {
 		return false
@@ -78,7 +78,7 @@ func (d *doc) contractedIs(s *language.Sentence, i int) bool {
 // employment is the frame of "X is a nurse at Y".
 var employment = frame{predicate: "works_at", target: extract.TypeOrganization, source: extract.TypePerson, kind: extract.KindFact, functional: true}
 
-// predicateNominal reads what X is said to be from token i on.
+// predicateNominal reads the complement from token i on: what X is.
 func (r *relator) predicateNominal(s *language.Sentence, c *clause, subject node, i int, conf float32, raw string) {
 	d := r.d
 	link := func(n node, predicate, raw string, turn bool) {
@@ -154,7 +154,7 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 		return false
 	}
 	if k := nodeAt(r.nodes, lo); k >= 0 && r.nodes[k].hi >= hi {
-		return false // "Luxembourg, the Netherlands": another name, no description
+		return false // "Luxembourg, the Netherlands": another name, not a description
 	}
 	noun := strings.ToLower(d.TokenText(hi - 1))
 	if subject.kind == nodeSpeaker && wordLists()["royals"][noun] {
@@ -200,7 +200,7 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 	return true
 }
 
-// named returns the node that a phrase at token i comes to: "the Canadian province of Nova Scotia" is Nova Scotia.
+// named returns the node that a phrase at token i names: "the Canadian province of Nova Scotia" is Nova Scotia.
 func (r *relator) named(s *language.Sentence, i int) int {
 	d := r.d
 	for steps := 0; i < s.Hi && steps < 8; steps++ {
@@ -227,7 +227,7 @@ func (r *relator) named(s *language.Sentence, i int) int {
 	return -1
 }
 
-// placed reads the participle behind a description: "a firm based in Porto".
+// placed reads the participle after a description: "a firm based in Porto".
 func (r *relator) placed(s *language.Sentence, i int, link func(n node, predicate, raw string, turn bool)) {
 	d := r.d
 	if i+2 >= s.Hi || d.Tokens[i].Kind != language.KindWord || d.Tokens[i].Word.Verb == 0 || d.Tokens[i].Word.Form&language.Participle == 0 {
@@ -246,7 +246,7 @@ func (r *relator) placed(s *language.Sentence, i int, link func(n node, predicat
 	}
 }
 
-// nounPredicate names the relation that "the NOUN of Y" states.
+// nounPredicate returns the predicate that "the NOUN of Y" states.
 func nounPredicate(noun, prep, typ string) string {
 	p := rolePredicate(noun)
 	ok := p != ""
@@ -265,7 +265,7 @@ func nounPredicate(noun, prep, typ string) string {
 	return snake(noun) + "_" + prep
 }
 
-// snake spells a word as part of a predicate.
+// snake formats a word as part of a predicate.
 func snake(s string) string {
 	b := make([]byte, 0, len(s))
 	for _, c := range []byte(extract.Key(s)) {
@@ -311,7 +311,7 @@ func (r *relator) appositions(s *language.Sentence) {
 	}
 }
 
-// lifeDates reads "(born 3 May 1961 in Porto)" and "(3 May 1961 – 8 June 2001)" behind a name.
+// lifeDates reads "(born 3 May 1961 in Porto)" and "(3 May 1961 – 8 June 2001)" after a name.
 func (r *relator) lifeDates(s *language.Sentence, n node) bool {
 	d := r.d
 	add := func(i int, predicate string, kind nodeKind) int {
@@ -348,10 +348,10 @@ func (r *relator) lifeDates(s *language.Sentence, n node) bool {
 	return true
 }
 
-// listed reports whether node k is part of a list of more than three, or of one that ends with "and".
+// listed reports whether node k is part of a list of more than three, or of a list that ends with "and".
 func (r *relator) listed(s *language.Sentence, k int) bool {
 	d := r.d
-	comma := func(a int) bool { // between nodes a and a+1, perhaps with "the"
+	comma := func(a int) bool { // reports a comma between nodes a and a+1; "the" may follow it
 		i := r.nodes[a].hi
 		if a+1 >= len(r.nodes) || !d.IsPunct(s, i, ',') {
 			return false
@@ -372,7 +372,7 @@ func (r *relator) listed(s *language.Sentence, k int) bool {
 	return hi-lo > 2 || d.IsWord(s, end, "and") && nodeAt(r.nodes, end+1) >= 0
 }
 
-// isAcronym reports whether the capitals of token a are those of the words in [lo, hi).
+// isAcronym reports whether token a consists of the initials of the words in [lo, hi).
 func (d *doc) isAcronym(lo, hi, a int) bool {
 	s := d.TokenText(a)
 	if d.Tokens[a].Shape != language.UpperCase || len(s) < 2 || len(s) > 8 {
@@ -387,7 +387,7 @@ func (d *doc) isAcronym(lo, hi, a int) bool {
 	return k == len(s)
 }
 
-// greets reports whether a sentence begins with a greeting, in which one says one's name.
+// greets reports whether a sentence begins with a greeting, after which people say their name.
 func (d *doc) greets(s *language.Sentence) bool {
 	switch strings.ToLower(d.TokenText(s.Lo)) {
 	case "hi", "hello", "hey", "hiya", "greetings":

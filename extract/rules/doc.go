@@ -7,33 +7,33 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Bounds of one item.
+// Limits of one item.
 const (
-	maxRelations = 10000 // per item, the contract's limit of a supplied graph
+	maxRelations = 10000 // per item; the API's limit for a supplied graph
 	maxFacts     = 2000  // per item
 
-	bytesOfMention = 128 // of a text, for each mention that room is made for
+	bytesOfMention = 128 // bytes of text per mention, to reserve memory
 )
 
-// doc is one item on its way through the rules.
+// doc is one item while the rules process it.
 type doc struct {
 	language.Document
 	in  *extract.Input
 	out extract.Output
 	rel relator
-	at  int // the token whose clause the next facts stand in
+	at  int // the token of the clause that the next facts belong to
 
-	unjudged bool      // nothing is judged by the gate
-	learn    *[]judged // what the gate would judge, for those who learn
+	unjudged bool      // the gate judges nothing
+	learn    *[]judged // collects the gate's input, for training
 	traits   traits
 }
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
 
-// maxKeptTokens is how many tokens a doc has room for, at most, that is kept for others: 8 MiB.
+// maxKeptTokens is the maximum capacity for tokens of a doc that returns to the pool: 8 MiB.
 const maxKeptTokens = 1 << 18
 
-// done gives d, of which nothing is used any more, to others.
+// done returns d to the pool; d must not be used afterwards.
 func (d *doc) done() {
 	if cap(d.Tokens) > maxKeptTokens {
 		return

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// emit writes a statement as a relation, with mentions for ends that have none yet.
+// emit adds a statement as a relation, and mentions for its ends if they have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
 	if d.in.Memory && (st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) || st.target.kind != nodeName && timeAlone(st.predicate, st.target.key)) {
@@ -53,8 +53,9 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	}
 }
 
-// implied returns what a statement of a memory says of where somebody works besides: who left a company works there no longer, and who started a job
-// at one, or joined it as something, works there. Who left a place may come back.
+// implied returns the relation that a statement in a memory implies about somebody's job. Leaving a company ends the job there;
+// starting a job at a company, or joining it in some role, begins one. Leaving a place implies nothing, since the person may come
+// back.
 func (d *doc) implied(s *language.Sentence, st *statement, rel extract.Relation) (extract.Relation, bool) {
 	c := st.clause
 	if !d.in.Memory || c == nil || rel.Negated || rel.Mode == extract.ModePlan || st.target.kind != nodeName || st.source.kind != nodeSpeaker && st.source.typ != extract.TypePerson && st.source.key != "user" {
@@ -82,7 +83,7 @@ func (d *doc) implied(s *language.Sentence, st *statement, rel extract.Relation)
 	return rel, true
 }
 
-// anyWord reports whether one of some words stands between two tokens.
+// anyWord reports whether one of the given words occurs in [lo, hi).
 func (d *doc) anyWord(s *language.Sentence, lo, hi int, list ...string) bool {
 	for i := max(lo, s.Lo); i < min(hi, s.Hi); i++ {
 		for _, w := range list {
@@ -94,7 +95,7 @@ func (d *doc) anyWord(s *language.Sentence, lo, hi int, list ...string) bool {
 	return false
 }
 
-// chunkOf returns the last chunk in which a sentence begins.
+// chunkOf returns the last chunk that contains the start of a sentence.
 func (d *doc) chunkOf(s *language.Sentence) (chunk int) {
 	if len(d.in.Chunks) > 0 {
 		_, chunk = language.ChunksAt(d.in.Chunks, int(d.Tokens[s.Lo].Start))
@@ -102,7 +103,7 @@ func (d *doc) chunkOf(s *language.Sentence) (chunk int) {
 	return chunk
 }
 
-// mentionNode makes sure that a relation's end is a mention, and lets the frame type a name that nothing else does.
+// mentionNode makes sure that an end of a relation is a mention. The frame gives the name a type if nothing else does.
 func (d *doc) mentionNode(n *node, fr *frame, source bool) {
 	typ := n.typ
 	if fr != nil {
@@ -125,7 +126,7 @@ func (d *doc) mentionNode(n *node, fr *frame, source bool) {
 	d.AddMention(m)
 }
 
-// clip bounds a sentence at a rune.
+// clip shortens a sentence to MaxContext bytes at a rune boundary.
 func clip(s string) string {
 	if len(s) <= extract.MaxContext {
 		return s
@@ -147,7 +148,7 @@ func (d *doc) datesOf(s *language.Sentence) []language.Date {
 	return d.Dates[lo:hi]
 }
 
-// temporalWords joins the words of a sentence that say when.
+// temporalWords joins the words of a sentence that express a time.
 func (d *doc) temporalWords(s *language.Sentence, dates []language.Date) string {
 	first, rest := "", []string(nil)
 	add := func(w string) {
@@ -181,8 +182,8 @@ func (d *doc) temporalWords(s *language.Sentence, dates []language.Date) string 
 	return first + "; " + strings.Join(rest, "; ")
 }
 
-// validity bounds a statement by the dates of its sentence: "since" opens, "until" closes, "from ... to" does both; a
-// date alone bounds an event and a past state on both sides, and opens a state that goes on.
+// validity derives the bounds of a statement from the dates of its sentence. "since" sets the start, "until" the end, "from ... to"
+// both. A date alone bounds an event and a past state on both sides, and is the start of a state that continues.
 func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statement) (from, to time.Time, prec string) {
 	c := st.clause
 	count := 0
@@ -225,18 +226,18 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	return from, to, prec
 }
 
-// functional reports whether a statement says what is so now, of a predicate that has one value at a time.
+// functional reports whether a statement is about the present and its predicate has one value at a time.
 func (d *doc) functional(st *statement) bool {
 	f, c := st.frame, st.clause
 	if f == nil || !f.functional || c == nil {
 		return false
 	}
-	gone := f.kind != extract.KindEvent && c.past && !c.perfect && !c.passive // "worked at" says nothing about now
+	gone := f.kind != extract.KindEvent && c.past && !c.perfect && !c.passive // "worked at" says nothing about the present
 	return !gone && !c.future && !c.hyp && !c.negated && !c.ended
 }
 
-// asserted is the end of the period in which a dated change took place: "in 2015 I moved to Oslo" says nothing about
-// later years. Zero means that the statement is about when it was said.
+// asserted returns the end of the period of a dated change: "in 2015 I moved to Oslo" says nothing about later years. Zero means that
+// the statement is about the time at which it was said.
 func (d *doc) asserted(s *language.Sentence, dates []language.Date, st *statement) time.Time {
 	if !d.functional(st) || st.frame.kind != extract.KindEvent || d.Reference.IsZero() {
 		return time.Time{}
@@ -250,7 +251,7 @@ func (d *doc) asserted(s *language.Sentence, dates []language.Date, st *statemen
 	return time.Time{}
 }
 
-// earlier is when a sentence was said where that is before the time of the item, else zero.
+// earlier returns when a sentence was said if that is before the time of the item, else zero.
 func (d *doc) earlier(s *language.Sentence) time.Time {
 	if s.Said.IsZero() || !s.Said.Before(d.in.Time) {
 		return time.Time{}
@@ -258,7 +259,7 @@ func (d *doc) earlier(s *language.Sentence) time.Time {
 	return s.Said
 }
 
-// coarser keeps the coarser of two precisions.
+// coarser sets prec to the coarser of two precisions.
 func coarser(prec *string, p string) {
 	if *prec == "" || p == extract.PrecisionYear || p == extract.PrecisionMonth && *prec == extract.PrecisionDay {
 		*prec = p

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Confidence of facts by how they were found; relations pass theirs on.
+// Confidence of facts by the way they were found; facts from relations have the relation's confidence.
 const (
 	confState   = 0.75 // a known form such as "I'm 34" or "my favorite X is Y"
 	confGoal    = 0.7
@@ -17,14 +17,14 @@ const (
 	factorReply = 0.85 // "yes" to a question
 )
 
-// maxFactWords is the longest segment that is worth a statement of its own.
+// maxFactWords is the maximum length of a segment that becomes a fact as a whole.
 const maxFactWords = 60
 
 // segment is a part of a sentence with the speaker as its subject: the tokens [lo, hi).
 type segment struct {
 	lo, hi   int
-	opener   int  // tokens before lo of a date with which it opens: "Last May, I ..."
-	comp     int  // where the complement begins, behind the main verb
+	opener   int  // number of tokens before lo of an opening date: "Last May, I ..."
+	comp     int  // start of the complement, after the main verb
 	verb     int  // main verb or form of "be"
 	we       bool // "we"
 	my       bool // "my X ..."
@@ -40,7 +40,7 @@ type segment struct {
 	progress bool
 	wish     bool // "would like to"
 	may      bool // "can", "must": not done yet
-	arranged bool // speaks of a time ahead: "we're moving in December"
+	arranged bool // is about the future: "we're moving in December"
 }
 
 // factsOf adds the facts that a sentence states about its speaker.
@@ -66,7 +66,7 @@ func (d *doc) factsOf(k int, s *language.Sentence, sts []statement) {
 	d.otherFacts(s, sts)
 }
 
-// segments cuts a sentence where a new statement about the speaker begins.
+// segments splits a sentence wherever a new statement about the speaker begins.
 func (d *doc) segments(s *language.Sentence, yield func(*segment)) {
 	lo := d.skipOpeners(s, s.Lo)
 	open := lo
@@ -96,13 +96,13 @@ func (d *doc) segments(s *language.Sentence, yield func(*segment)) {
 			start = i // "Likes hiking; hates rain"
 		case d.IsPunct(s, i-1, ',') && d.turnsAway(s, i):
 			flush(i)
-			start = s.Hi // what follows is not about the speaker until a new start
+			start = s.Hi // the rest is not about the speaker until a new segment begins
 		}
 	}
 	flush(s.Hi)
 }
 
-// turnsAway reports whether ", so" or ", but she" at token i leaves the speaker as the subject.
+// turnsAway reports whether the subject changes at token i, as after ", so" or ", but she".
 func (d *doc) turnsAway(s *language.Sentence, i int) bool {
 	if !d.coordinator(s, i) && !d.IsWord(s, i, "which") && !d.IsWord(s, i, "maybe") {
 		return false
@@ -114,7 +114,7 @@ func (d *doc) turnsAway(s *language.Sentence, i int) bool {
 	return !d.IsWord(s, i, "and") || next.Kind == language.KindWord && next.Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)
 }
 
-// skipOpeners passes over "Well,", "Yes,", "Also" and the like.
+// skipOpeners skips "Well,", "Yes,", "Also" and the like.
 func (d *doc) skipOpeners(s *language.Sentence, i int) int {
 	for i < s.Hi {
 		t := &d.Tokens[i]
@@ -132,7 +132,7 @@ func (d *doc) skipOpeners(s *language.Sentence, i int) int {
 	return i
 }
 
-// skipDate passes over a date with which a sentence opens before its subject: "In 2015 I", "Last week, I".
+// skipDate skips a date at the start of a sentence, before the subject: "In 2015 I", "Last week, I".
 func (d *doc) skipDate(s *language.Sentence, i int) int {
 	for k := range d.datesOf(s) {
 		h := &d.datesOf(s)[k]
@@ -177,7 +177,7 @@ func (d *doc) subjectStart(s *language.Sentence, i int) bool {
 	return false
 }
 
-// boundary reports whether a statement may begin at token i: behind a comma or a coordinating word.
+// boundary reports whether a statement may begin at token i: after a comma or a coordinating word.
 func (d *doc) boundary(s *language.Sentence, i int) bool {
 	p := &d.Tokens[i-1]
 	if p.Kind == language.KindPunct {
@@ -206,7 +206,7 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		return d.openMy(s, g)
 	case t.Is(language.FirstPerson) && !d.IsWord(s, g.lo, "me") && !d.IsWord(s, g.lo, "myself"):
 		if d.IsWord(s, g.lo, "im") || d.IsWord(s, g.lo, "i'm") {
-			i = g.lo // written together
+			i = g.lo // subject and verb are one word
 		}
 	case t.Is(language.FirstPlural) && !d.IsWord(s, g.lo, "us"):
 		g.we = true
@@ -229,7 +229,7 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 	return d.openVerb(s, g, i)
 }
 
-// barePast reads a note that begins with what its writer did: "Started at Acme", "just moved to Oslo".
+// barePast reads a note that begins with what the writer did: "Started at Acme", "just moved to Oslo".
 func (d *doc) barePast(s *language.Sentence, g *segment) bool {
 	i := g.lo
 	if d.IsWord(s, i, "just") || d.IsWord(s, i, "finally") || d.IsWord(s, i, "recently") {
@@ -326,7 +326,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.past = g.past || g.perfect || t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0
 			return true
 		}
-		if t.Kind == language.KindWord && !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) && w != "tho" { // a verb that the table does not have
+		if t.Kind == language.KindWord && !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) && w != "tho" { // a verb that is not in the table
 			g.verb, g.comp = i, i+1
 			g.past = g.past || strings.HasSuffix(w, "ed")
 			return true
@@ -337,7 +337,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 	return g.be && g.comp < g.hi
 }
 
-// leadsToVerb reports whether a verb comes at i, past adverbs.
+// leadsToVerb reports whether a verb follows at i, possibly after adverbs.
 func (d *doc) leadsToVerb(i int) bool {
 	for j := i; j < len(d.Tokens) && j < i+4; j++ {
 		t := &d.Tokens[j]
@@ -351,7 +351,7 @@ func (d *doc) leadsToVerb(i int) bool {
 	return false
 }
 
-// openMy reads "my X is Y" and "my X does Y": verb is the verb behind the noun.
+// openMy reads "my X is Y" and "my X does Y"; g.verb becomes the verb after the noun.
 func (d *doc) openMy(s *language.Sentence, g *segment) bool {
 	for i := g.lo + 1; i < g.hi && i < g.lo+7; i++ {
 		t := &d.Tokens[i]
@@ -383,7 +383,8 @@ func (d *doc) openMy(s *language.Sentence, g *segment) bool {
 
 func (d *doc) isName(i int) bool { return d.Tokens[i].Shape != language.LowerCase }
 
-// over reports whether the sentence of a fact says that it is over, where its clause has no subject of its own: "I moved to Oslo and no longer live in Bonn".
+// over reports whether the sentence of a fact says that it has ended, in a clause without a subject of its own: "I moved to Oslo and
+// no longer live in Bonn".
 func (d *doc) over(f *extract.Fact) bool {
 	for i := len(d.out.Relations) - 1; i >= 0 && d.out.Relations[i].Context == f.Evidence; i-- {
 		if r := &d.out.Relations[i]; r.Retracts && !f.Retracts && r.Predicate == f.Predicate && r.Target == extract.Key(f.Object) {
@@ -393,8 +394,8 @@ func (d *doc) over(f *extract.Fact) bool {
 	return false
 }
 
-// addFact completes a fact with its evidence and keeps the surer of two equal ones. Of two facts that one statement
-// gives, the second gets a sentence of its own.
+// addFact fills in the evidence of a fact and adds it. Of two equal facts it keeps the one with the higher confidence. If one
+// statement gives two facts, the second gets a sentence of its own.
 func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || emptyObject(f.Predicate, f.Object) || f.Object == "" && wordLists()["no-event"][f.Predicate] {
 		return

@@ -100,7 +100,7 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	d.addFact(s, f)
 }
 
-// kinFacts adds the relationships of a "my" segment that relations already found.
+// kinFacts adds the relationships of a "my" segment for which relations already exist.
 func (d *doc) kinFacts(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {
 	self, found := extract.Key(s.Speaker), false
 	for i := range sts {
@@ -134,7 +134,8 @@ func (d *doc) namedSubject(s *language.Sentence, g *segment, f extract.Fact, sts
 	return found
 }
 
-// attributeValue reports whether an object can be the value of an attribute: a phone number has digits, "my phone is dead" speaks of a thing.
+// attributeValue reports whether an object can be the value of an attribute. A phone number has digits; "my phone is dead" is about a
+// thing.
 func (d *doc) attributeValue(attribute, object string) bool {
 	switch attribute {
 	case "phone", "phone_number", "number", "age", "height", "weight", "shoe_size", "birthday", "salary", "budget":
@@ -151,7 +152,8 @@ func (d *doc) attributeValue(attribute, object string) bool {
 	return true
 }
 
-// relativeFact reads "my friend Lena is allergic to bees": a state of somebody named or meant by the words before the verb at nounHi.
+// relativeFact reads "my friend Lena is allergic to bees": the state of a person who is named or described by the words before the
+// verb at nounHi.
 func (d *doc) relativeFact(s *language.Sentence, g *segment, f extract.Fact, nounHi int) bool {
 	if !g.be || g.comp >= g.hi || !d.kinBefore(g.lo, nounHi) {
 		return false
@@ -166,7 +168,7 @@ func (d *doc) relativeFact(s *language.Sentence, g *segment, f extract.Fact, nou
 	return true
 }
 
-// kinBefore reports whether one of the tokens [lo, hi) is a word of family or friends.
+// kinBefore reports whether one of the tokens [lo, hi) is a word for family or friends.
 func (d *doc) kinBefore(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if d.Tokens[i].Is(language.KinNoun) {
@@ -176,7 +178,7 @@ func (d *doc) kinBefore(lo, hi int) bool {
 	return false
 }
 
-// relative names who "my friend Lena" or "my sister" is: by the name at the end, else as the speaker's.
+// relative returns who "my friend Lena" or "my sister" is: the name at the end, else a description relative to the speaker.
 func (d *doc) relative(s *language.Sentence, lo, hi int) string {
 	for i := range d.Names {
 		if h := &d.Names[i]; h.Hi == hi && h.Lo > lo && !h.Part {
@@ -186,7 +188,8 @@ func (d *doc) relative(s *language.Sentence, lo, hi int) string {
 	return s.Speaker + "'s " + d.object(lo+1, hi)
 }
 
-// genericObject reads what somebody close does by the frames of the verb at v, and reports whether it says anything.
+// genericObject reads what a person close to the speaker does, using the frames of the verb at v. It reports whether that states
+// anything.
 func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bool {
 	if wordLists()["chatter"][d.verbName(v)] || f.Object == "" && !f.Negated && !f.Retracts && wordLists()["light"][d.verbName(v)] || d.verbName(v) == "keep" && v+1 < hi && strings.HasSuffix(d.TokenText(v+1), "ing") {
 		return false

@@ -74,7 +74,7 @@ func (d *doc) newJob(s *language.Sentence, g *segment, f extract.Fact, name stri
 	return false
 }
 
-// leftJob reads the job that ends behind "I quit" or "I left" at token i.
+// leftJob reads the job that ends after "I quit" or "I left" at token i.
 func (d *doc) leftJob(s *language.Sentence, g *segment, f extract.Fact, i int) bool {
 	f.Retracts, f.Negated, f.Kind = true, false, extract.KindFact
 	d.endAt(&f)
@@ -88,7 +88,7 @@ func (d *doc) leftJob(s *language.Sentence, g *segment, f extract.Fact, i int) b
 	return false
 }
 
-// abstractObject reports whether what one has from token i on says nothing lasting: "a feeling", "no idea".
+// abstractObject reports whether the object from token i on says nothing lasting: "a feeling", "no idea".
 func (d *doc) abstractObject(i, hi int) bool {
 	for j := i; j < hi && j < i+5; j++ {
 		if d.Tokens[j].Kind != language.KindWord {
@@ -103,8 +103,6 @@ func (d *doc) abstractObject(i, hi int) bool {
 	}
 	return false
 }
-
-// endAt moves the date of an ending to where validity ends.
 
 // leftEmployer reads "I left Acme" as the end of working there.
 func (d *doc) leftEmployer(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {

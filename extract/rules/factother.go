@@ -36,7 +36,7 @@ func (d *doc) otherFacts(s *language.Sentence, sts []statement) {
 	}
 }
 
-// stateOther spells a relation as a sentence: its own words where they can stand alone, else subject, verb and object.
+// stateOther writes a relation as a sentence: the words of the text if they are understandable alone, else subject, verb and object.
 func (d *doc) stateOther(s *language.Sentence, st *statement, f *extract.Fact) string {
 	predicate := strings.ReplaceAll(st.predicate, "_", " ")
 	switch {
@@ -61,7 +61,7 @@ func (d *doc) stateOther(s *language.Sentence, st *statement, f *extract.Fact) s
 	return f.Subject + " " + predicate + " " + f.Object + "."
 }
 
-// plainText spells a fact from its parts: "Alex works at Zorblax."
+// plainText writes a fact from its parts: "Alex works at Zorblax."
 func plainText(f *extract.Fact) string {
 	words := strings.ReplaceAll(f.Predicate, "_", " ")
 	first, _, _ := strings.Cut(words, " ")
@@ -86,7 +86,7 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// firstPerson reports whether a sentence speaks of its speaker.
+// firstPerson reports whether a sentence is about its speaker.
 func (d *doc) firstPerson(s *language.Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.FirstPerson|language.FirstPlural) {
@@ -100,7 +100,7 @@ func (d *doc) sentenceText(s *language.Sentence) string {
 	return d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End]
 }
 
-// nodeName is the readable name of a node.
+// nodeName returns the readable name of a node.
 func (d *doc) nodeName(n *node) string {
 	if n.kind == nodePronoun {
 		return n.name

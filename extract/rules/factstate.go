@@ -47,7 +47,7 @@ func (d *doc) segmentFacts(s *language.Sentence, g *segment, sts []statement) {
 	}
 }
 
-// onlySigns reports whether the tokens [lo, hi) have no words.
+// onlySigns reports whether the tokens [lo, hi) contain no words.
 func (d *doc) onlySigns(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		if d.Tokens[i].Kind != language.KindPunct {
@@ -57,7 +57,7 @@ func (d *doc) onlySigns(lo, hi int) bool {
 	return true
 }
 
-// listEnd returns where an object that begins at lo ends before hi: at a comma, unless it is a list that goes on to "and" or "or".
+// listEnd returns the end, at most hi, of an object that begins at lo. It ends at a comma, unless a list continues to "and" or "or".
 func (d *doc) listEnd(lo, hi int) int {
 	comma := -1
 	for i := lo; i < hi; i++ {
@@ -116,7 +116,7 @@ func (d *doc) isAdverbEnd(i int) bool {
 	return false
 }
 
-// withoutArticle reads an object from token i, past its article.
+// withoutArticle returns the object from token i on, without its article.
 func (d *doc) withoutArticle(i, hi int) string {
 	for i < hi-1 && d.Tokens[i].Kind == language.KindWord && (language.FoldEqual(d.TokenText(i), "a") || language.FoldEqual(d.TokenText(i), "an") || language.FoldEqual(d.TokenText(i), "the") || d.Tokens[i].Is(language.Possessive)) {
 		i++
@@ -170,7 +170,7 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 			return
 		}
 	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && i+1 < g.hi && d.passiveFrame(t.Word, d.TokenText(i+1)):
-		return // "born in the wrong century": no place
+		return // "born in the wrong century": not a place
 	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && (d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w]):
 		return // "born to dance", "done with winter"
 	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
@@ -184,7 +184,7 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && !d.greets(s) && i+1 >= g.hi:
 		return // "I'm Batman"
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) || d.in.Memory && clippedIng(t, w) || d.IsWord(s, i+1, "to") && w == "born"):
-		return // "I'm framing it": what one is doing just now
+		return // "I'm framing it": only a current activity
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
 		if d.in.Memory && wordLists()["royals"][w] {
 			return // "I'm emperor of a shed"
@@ -221,7 +221,7 @@ func (d *doc) fanOf(s *language.Sentence, g *segment, i int, f *extract.Fact) bo
 	return false
 }
 
-// age reads "34", "34 years old", "turning 40 next week" is not one.
+// age reads "34" and "34 years old"; "turning 40 next week" is not an age.
 func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 	n, ok := d.Number(i)
 	if !ok || n < 1 || n > 120 {
@@ -234,7 +234,7 @@ func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 	return d.TokenText(i), j >= g.hi || d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign != '%' && d.Tokens[j].Sign != '\'' && d.Tokens[j].Sign != '"' || d.IsWord(s, j, "and") || d.IsWord(s, j, "now")
 }
 
-// complementFact adds what a known word behind "be" says, once per object of a list.
+// complementFact adds what a known word after "be" states, once for each object of a list.
 func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c *complement, i int) {
 	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
 	if c.predicate == "diet" && g.past && !g.perfect && !g.ended {
@@ -262,7 +262,7 @@ func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c
 		}
 		if f.Object == "" {
 			if g.bare {
-				return // "bad.", of what nobody knows
+				return // "bad." without a subject
 			}
 			f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, g.hi), confGeneric, extract.KindFact
 		}
@@ -290,7 +290,7 @@ func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c
 	})
 }
 
-// eachObject calls yield for the parts of a list: "nuts, shellfish and milk".
+// eachObject calls yield for each element of a list: "nuts, shellfish and milk".
 func (d *doc) eachObject(s *language.Sentence, i, hi int, yield func(string)) {
 	lo := i
 	for n := 0; i <= hi && n < maxObjects; i++ {
@@ -306,15 +306,15 @@ func (d *doc) eachObject(s *language.Sentence, i, hi int, yield func(string)) {
 			continue
 		}
 		if lo < hi && d.Tokens[lo].Kind == language.KindWord && !d.Tokens[lo].Is(language.Determiner|language.Possessive) && (d.Tokens[lo].Is(language.FunctionWord|language.Adverb) || d.Tokens[lo].Word.Verb > 0 && d.Tokens[lo].Word.Form&(language.BaseForm|language.IngForm) == 0) {
-			return // ", who ...": the list is over
+			return // ", who ...": the list has ended
 		}
 	}
 }
 
-// american spells the names of attributes in one way.
+// american converts the names of attributes to American spelling.
 var american = strings.NewReplacer("favourite", "favorite", "colour", "color")
 
-// passiveFrame reports whether a verb has a frame for "is VERBed PREPOSITION", which then would have taken a fitting object.
+// passiveFrame reports whether a verb has a frame for "is VERBed PREPOSITION"; that frame would already have taken a fitting object.
 func (d *doc) passiveFrame(w language.Word, prep string) bool {
 	for _, fr := range framesOf(w) {
 		if fr.passive && fr.matches(prep) {

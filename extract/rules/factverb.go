@@ -106,12 +106,12 @@ func (d *doc) goalPredicate(name string) string {
 	return name
 }
 
-// genericFact keeps a statement whose verb has no frame.
+// genericFact adds a fact for a verb without a frame.
 func (d *doc) genericFact(s *language.Sentence, g *segment, f extract.Fact, name string, verb int) {
 	f.Predicate, f.Object = name, d.object(verb+1, g.hi)
 	f.Confidence *= confGeneric / confState
 	if name == "name" {
-		f.Predicate = "named" // of something else: "name" is what oneself is called
+		f.Predicate = "named" // of something else: "name" is the speaker's own name
 	}
 	f.Kind = extract.KindFact
 	if g.past && !g.ended && !(g.perfect && d.goesOn(s, g)) {
@@ -192,7 +192,7 @@ func (d *doc) dateBegins(s *language.Sentence, i int) bool {
 	return false
 }
 
-// transitive reports whether the verb at token i has a frame with a direct object: alone it says nothing.
+// transitive reports whether the verb at token i has a frame with a direct object, so that the verb alone says nothing.
 func (d *doc) transitive(i int) bool {
 	if d.Tokens[i].Word.Verb == 0 {
 		return false
@@ -205,7 +205,7 @@ func (d *doc) transitive(i int) bool {
 	return false
 }
 
-// prepositional reads the object behind a preposition that the verb's frames know: "Works at Zorblax".
+// prepositional reads the object after a preposition of the verb's frames: "Works at Zorblax".
 func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, verb int) bool {
 	v := d.Tokens[verb].Word.Verb
 	if v == 0 || verb+2 >= g.hi {
@@ -251,7 +251,7 @@ func (d *doc) goesOn(s *language.Sentence, g *segment) bool {
 	return false
 }
 
-// objectIsPronoun reports whether an object says nothing alone: "it", "that".
+// objectIsPronoun reports whether an object says nothing on its own: "it", "that".
 func (d *doc) objectIsPronoun(i, hi int) bool {
 	if i >= hi || d.Tokens[i].Kind != language.KindWord {
 		return false
@@ -266,14 +266,14 @@ func (d *doc) objectIsPronoun(i, hi int) bool {
 	return d.Tokens[i].Is(language.Neuter|language.ThirdPlural|language.SecondPerson|language.Masculine|language.Feminine|language.FirstPerson|language.FirstPlural) && !d.Tokens[i].Is(language.Possessive) || w == "that" || w == "this" && i+1 == hi || w == "so"
 }
 
-// dislike turns "does not like" into "dislikes".
+// dislike changes "does not like" to "dislikes".
 func dislike(f *extract.Fact) {
 	if f.Predicate == "likes" && f.Negated {
 		f.Predicate, f.Negated = "dislikes", false
 	}
 }
 
-// goal adds what the speaker wants or plans, unless it is a request to the one who listens.
+// goal adds what the speaker wants or plans, unless it is a request to the listener.
 func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate string, i int) {
 	for j := i; j < g.hi && j < i+4; j++ {
 		if wordLists()["request-words"][strings.ToLower(d.TokenText(j))] {
@@ -281,7 +281,7 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 		}
 	}
 	if d.objectIsPronoun(i, g.hi) || d.in.Memory && g.past && !g.perfect && (!g.progress && !g.future || g.future && predicate == "plans") {
-		return // needs what stands before; "I wanted a boat" says nothing of today
+		return // it is not understandable alone; "I wanted a boat" says nothing about the present
 	}
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState
 	if d.in.Memory && (wordLists()["no-plan"][strings.ToLower(f.Object)] || (predicate == "wants" || predicate == "needs") && (d.IsWord(s, i, "near") || d.IsWord(s, i, "for"))) {
@@ -320,7 +320,7 @@ func (d *doc) linkedVerb(i int, sts []statement) bool {
 	return false
 }
 
-// linkedFacts turns the relations of a segment's clause into facts.
+// linkedFacts adds the relations of a segment's clause as facts.
 func (d *doc) linkedFacts(s *language.Sentence, g *segment, f extract.Fact, sts []statement) bool {
 	self := extract.Key(s.Speaker)
 	count := 0
@@ -380,7 +380,7 @@ func (d *doc) inSegment(st *statement, g *segment, self string) bool {
 	return st.source.key == self && st.clause != nil && st.clause.verbTok >= g.lo && st.clause.verbTok < g.hi && st.predicate != "related_to"
 }
 
-// verbName is the base form of the verb at token i.
+// verbName returns the base form of the verb at token i.
 func (d *doc) verbName(i int) string {
 	t := &d.Tokens[i]
 	if t.Word.Verb > 0 {

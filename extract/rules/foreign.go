@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Confidence of statements by tables: below those of English, which sees whole sentences.
+// Confidence of statements found by the tables of phrases. It is lower than for English, where whole sentences are read.
 const (
 	confForeign      = 0.65
 	maxForeignObject = 8 // tokens
 )
 
-// foreignSentence reads a sentence in another language by the tables and reports whether it stated anything.
+// foreignSentence reads a sentence in another language with the tables, and reports whether it stated anything.
 func (d *doc) foreignSentence(s *language.Sentence) bool {
 	if s.Question || s.Role == language.RoleAssistant {
 		return false
@@ -35,7 +35,7 @@ func (d *doc) foreignSentence(s *language.Sentence) bool {
 // foreignPhrases finds the phrases of a language in a sentence.
 func (d *doc) foreignPhrases(s *language.Sentence, l *phrases) bool {
 	found := false
-	var relative language.Name // the last "my sister Clara", of whom the sentence may go on to speak
+	var relative language.Name // the last "my sister Clara", who may be the subject of what follows
 	for i := s.Lo; i < s.Hi; i++ {
 		if d.Tokens[i].Kind != language.KindWord {
 			continue
@@ -66,7 +66,7 @@ func (d *doc) foreignPhrases(s *language.Sentence, l *phrases) bool {
 	return found
 }
 
-// unstated reports whether what stands before token i makes a question or a wish of it.
+// unstated reports whether the words before token i make it a question or a wish.
 func (d *doc) unstated(s *language.Sentence, l *phrases, i int) bool {
 	for j := max(s.Lo, i-2); j < i; j++ {
 		if l.not[d.WordKey(j)] {
@@ -76,7 +76,7 @@ func (d *doc) unstated(s *language.Sentence, l *phrases, i int) bool {
 	return false
 }
 
-// nameBefore returns the name that ends right before token i. The names of earlier sentences are passed already.
+// nameBefore returns the name that ends right before token i. It skips the names of earlier sentences.
 func (d *doc) nameBefore(s *language.Sentence, i int) *language.Name {
 	for k := range d.rel.names {
 		h := &d.rel.names[k]
@@ -90,7 +90,7 @@ func (d *doc) nameBefore(s *language.Sentence, i int) *language.Name {
 	return nil
 }
 
-// foreignStatement adds what a phrase says of a subject and returns the token behind it, 0 for nothing.
+// foreignStatement adds what a phrase says about a subject. It returns the token after the phrase, 0 if there is no statement.
 func (d *doc) foreignStatement(s *language.Sentence, l *phrases, p *phrase, at language.Span, end, word int, subject string, subjectName *language.Name) int {
 	f := p.form
 	lo, last := at.Hi, 0
@@ -132,13 +132,13 @@ func (d *doc) foreignStatement(s *language.Sentence, l *phrases, p *phrase, at l
 	}
 }
 
-// listGoesOn reports whether what follows a comma is one of several objects: a joining word comes behind it, or a comma.
+// listGoesOn reports whether a comma is followed by another element of a list: a joining word or a comma comes after the element.
 func (d *doc) listGoesOn(s *language.Sentence, l *phrases, lo int) bool {
 	hi := d.foreignObject(s, l, lo)
 	return hi < s.Hi && (l.joins[d.WordKey(hi)] || d.IsPunct(s, hi, ',')) || l.joins[d.WordKey(lo-1)]
 }
 
-// foreignObject returns where the object that begins at token lo ends.
+// foreignObject returns the end of the object that begins at token lo.
 func (d *doc) foreignObject(s *language.Sentence, l *phrases, lo int) int {
 	hi := lo
 	for hi < s.Hi && hi < lo+maxForeignObject {
@@ -182,8 +182,8 @@ func (d *doc) foreignFact(s *language.Sentence, l *phrases, f *tableForm, object
 	d.foreignPair(s, f, predicate, subject, o, place, at, lower, text)
 }
 
-// foreignPair adds a fact with subject and object and the relation between them, and reports whether it did. place and at
-// are where the two stand, or the words that imply them; lower says that the object is a common noun.
+// foreignPair adds a fact with subject and object and the relation between them, and reports whether it did so. place and at are the
+// positions of the subject and the object, or of words that imply them. lower reports whether the object is a common noun.
 func (d *doc) foreignPair(s *language.Sentence, f *tableForm, predicate, subject, o string, place, at piece, lower bool, text string) bool {
 	from, to := extract.Key(subject), extract.Key(o)
 	if from == "" || to == "" || from == to || predicate == "" {

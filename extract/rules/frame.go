@@ -9,22 +9,22 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// frame is one way in which a verb links two things.
+// frame is one way in which a verb relates two things.
 type frame struct {
 	preps      []string // prepositions before the object; empty for a direct object
 	passive    bool     // a form of "be" and the participle come before the preposition
 	predicate  string
-	source     string // type of the subject where its name tells nothing
+	source     string // type of the subject if its name does not show one
 	target     string // the same for the object
 	kind       string // kind of the fact, for a first-person subject
-	functional bool   // a newer one supersedes
+	functional bool   // a newer statement supersedes it
 	swap       bool   // the object is the source of the relation
 }
 
 //go:embed tables/frames.txt
 var frameTable string
 
-// frames holds the frames of each verb, by its number less one.
+// frames holds the frames of each verb, by Word.Verb - 1.
 var frames = sync.OnceValue(func() [][]frame {
 	byBase := make(map[string][]frame)
 	for line := range language.TableLines(frameTable) {

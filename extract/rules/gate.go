@@ -10,15 +10,16 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// The gate judges what the rules found by what stands around it. It is a logistic model over the traits of a statement (trait.go), learned from statements that a
-// reader called right or wrong; models/build/statements has them and the script that learns. A statement below the threshold of its kind is dropped.
+// The gate is a classifier that drops statements which are probably wrong. It is a logistic model over the traits of a statement
+// (trait.go), trained on statements that a reader labelled right or wrong; models/build/statements has the labels and the training
+// script. A statement below the threshold of its kind is dropped.
 
 //go:embed tables/gate.txt
 var gateTable string
 
-// gateModel is the weights of traits, in a table that is searched by their hash, and what a sum of them has to reach.
+// gateModel holds the weights of traits in a hash table, and the thresholds for the sum of the weights.
 type gateModel struct {
-	weights        []traitWeight // from the place of the hash on, up to one without a weight
+	weights        []traitWeight // open addressing: from the slot of the hash up to the first slot without a weight
 	fact, relation float32
 }
 
@@ -27,7 +28,7 @@ type traitWeight struct {
 	weight float32
 }
 
-// weight is what a trait of that hash counts.
+// weight returns the weight of the trait with a hash.
 func (m *gateModel) weight(hash uint32) float32 {
 	for i := int(hash) & (len(m.weights) - 1); m.weights[i].weight != 0; i = (i + 1) & (len(m.weights) - 1) {
 		if m.weights[i].hash == hash {
@@ -68,13 +69,13 @@ var gate = sync.OnceValue(func() *gateModel {
 	return m
 })
 
-// claim is a fact or relation as the gate sees it.
+// claim is a fact or relation in the form that the gate judges.
 type claim struct {
 	relation       bool
-	about          string // whom it is about: "i", "name", "pronoun", "mine" (somebody or something of the speaker)
+	about          string // the subject: "i", "name", "pronoun", or "mine" (somebody or something of the speaker)
 	predicate      string
 	at             int // the token of its clause
-	lo, hi         int // the tokens of its object, hi 0 where they are not known
+	lo, hi         int // the tokens of its object; hi is 0 if they are unknown
 	object         string
 	kind           string // of a fact
 	mode           extract.Mode
@@ -83,19 +84,19 @@ type claim struct {
 	from           string // type of the subject of a relation
 	to             string // type of its object
 	verb           bool   // a relation has a verb
-	name           string // of the one that it is about, where that is not the speaker
-	twice          bool   // a fact that is a relation too
-	said           string // as labels have it, for those who learn
+	name           string // of the subject, if that is not the speaker
+	twice          bool   // a fact that also is a relation
+	said           string // in the form of the labels, for training
 }
 
-// judged is a claim with its traits, for those who learn.
+// judged is a claim with its traits, for training.
 type judged struct {
 	said     string
 	relation bool
 	traits   []string
 }
 
-// sound reports whether the gate lets a statement of a sentence through. What is not said by somebody in English is not judged.
+// sound reports whether the gate accepts a statement. Statements outside of English speech are not judged: they are always accepted.
 func (d *doc) sound(s *language.Sentence, c *claim) bool {
 	if !d.in.Memory && !d.in.Pairs || d.unjudged || c.at < s.Lo || c.at >= s.Hi || strings.HasPrefix(c.predicate, "wants_assistant_to") {
 		return true
@@ -115,7 +116,7 @@ func (d *doc) sound(s *language.Sentence, c *claim) bool {
 	return t.sum >= limit
 }
 
-// soundFact is sound for a fact that is otherwise complete.
+// soundFact is sound for a fact that is complete except for this check.
 func (d *doc) soundFact(s *language.Sentence, f *extract.Fact) bool {
 	c := claim{predicate: strings.TrimPrefix(f.Predicate, extract.NotPrefix), at: d.at, object: f.Object, kind: f.Kind, mode: f.Mode, negated: f.Negated, ended: f.Retracts, confidence: f.Confidence}
 	if d.learn != nil {
@@ -183,7 +184,7 @@ func (d *doc) soundRelation(s *language.Sentence, st *statement, mode extract.Mo
 	return d.sound(s, &c)
 }
 
-// find returns the token of a sentence, from token i on, at which some words of the text begin, or -1.
+// find returns the token, from i on, at which the given words begin in a sentence, or -1.
 func (d *doc) find(s *language.Sentence, words string, i int) int {
 	lo, hi := int(d.Tokens[i].Start), int(d.Tokens[s.Hi-1].End)
 	at := strings.Index(d.Text[lo:hi], words)

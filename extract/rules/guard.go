@@ -7,8 +7,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// unreal reports whether what stands at token i is only asked, pretended or imagined, by a word before it in its sentence: "asked whether I still work at", "I pretend
-// I'm from".
+// unreal reports whether a word earlier in the sentence makes the content at token i a question, pretence or imagination: "asked
+// whether I still work at", "I pretend I'm from".
 func (d *doc) unreal(s *language.Sentence, i int) bool {
 	for j := i - 1; j >= s.Lo; j-- {
 		t := &d.Tokens[j]
@@ -25,7 +25,7 @@ func (d *doc) unreal(s *language.Sentence, i int) bool {
 	return false
 }
 
-// apposed reports whether the names behind an object only say who it is: "two stepsisters, Marta and Kinga".
+// apposed reports whether the names after an object only say who it is: "two stepsisters, Marta and Kinga".
 func (r *relator) apposed(s *language.Sentence, n *node, next int) bool {
 	if n.kind != nodePhrase || !r.d.IsPunct(s, next, ',') || !plainPlural(r.d.TokenText(n.hi-1)) {
 		return false
@@ -34,7 +34,7 @@ func (r *relator) apposed(s *language.Sentence, n *node, next int) bool {
 	return k >= 0 && r.nodes[k].kind == nodeName && r.nodes[k].typ == extract.TypePerson
 }
 
-// untold reports whether an object is no object of a predicate: a weekday that one works on, the age at which one played.
+// untold reports whether an object does not fit a predicate: a weekday that one works on, the age at which one played.
 func (d *doc) untold(predicate string, n *node) bool {
 	word := d.head(n)
 	switch {
@@ -48,7 +48,7 @@ func (d *doc) untold(predicate string, n *node) bool {
 	return false
 }
 
-// withoutDoing cuts what somebody was doing off what they did something to: "broke my wrist skating".
+// withoutDoing cuts an activity off the end of an object: "broke my wrist skating".
 func (d *doc) withoutDoing(n *node) int {
 	hi := n.hi
 	if hi-n.lo > 1 && strings.HasSuffix(d.TokenText(hi-1), "ly") && d.Tokens[hi-1].Word.Flags == 0 {
@@ -60,7 +60,7 @@ func (d *doc) withoutDoing(n *node) int {
 	return hi
 }
 
-// isDate reports whether an object is nothing but a date of its sentence: "visited next weekend".
+// isDate reports whether an object is only a date of its sentence: "visited next weekend".
 func (d *doc) isDate(s *language.Sentence, object string) bool {
 	for _, h := range d.datesOf(s) {
 		if strings.EqualFold(object, d.SpanText(h.Lo, h.Hi)) {
@@ -70,7 +70,7 @@ func (d *doc) isDate(s *language.Sentence, object string) bool {
 	return false
 }
 
-// withoutAgo cuts the measure off an object before "ago": "left the church years ago".
+// withoutAgo cuts a length of time before "ago" off an object: "left the church years ago".
 func (d *doc) withoutAgo(lo, hi int) int {
 	if hi >= len(d.Tokens) || !language.FoldEqual(d.TokenText(hi), "ago") {
 		return hi
@@ -81,7 +81,8 @@ func (d *doc) withoutAgo(lo, hi int) int {
 	return hi
 }
 
-// empty reports whether the words behind a verb make no object of it, though they look like one: "get rid of", "find that hard", "want the car to be red", "I hear Bonn is nice".
+// empty reports whether the words after a verb look like its object but are not: "get rid of", "find that hard", "want the car to be
+// red", "I hear Bonn is nice".
 func (d *doc) empty(s *language.Sentence, c *clause, base string) bool {
 	next := c.hi
 	switch base {
@@ -97,23 +98,23 @@ func (d *doc) empty(s *language.Sentence, c *clause, base string) bool {
 		if f := d.Tokens[c.verbTok].Word.Form; f&language.BaseForm == 0 || c.past || c.perfect {
 			return false
 		}
-		return d.clauseBehind(s, next) // what follows is what one hears
+		return d.clauseBehind(s, next) // the rest is the content of what was heard
 	}
 	return false
 }
 
-// wanted reports whether the object that ends before token i is only the subject of what is wanted: "want my next car to be electric".
+// wanted reports whether the object that ends before token i is only the subject of a wish: "want my next car to be electric".
 func (d *doc) wanted(s *language.Sentence, c *clause, i int) bool {
 	base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base
 	return (base == "want" || base == "need" || base == "expect" || base == "like" || base == "prefer") && d.IsWord(s, i, "to") && i+1 < s.Hi && (d.Tokens[i+1].Is(language.FormOfBe) || d.Tokens[i+1].Word.Verb > 0)
 }
 
-// besidePerson reports whether a phrase is a person and what is done to them with it: "teaches my daughter maths".
+// besidePerson reports whether a phrase is a person followed by a thing: "teaches my daughter maths".
 func (d *doc) besidePerson(n *node) bool {
 	return n.kind == nodePhrase && n.hi-n.lo > 1 && d.Tokens[n.lo].Is(language.KinNoun) && n.typ != extract.TypePerson && !d.Tokens[n.hi-1].Is(language.KinNoun|language.Occupation) && !d.Tokens[n.lo+1].Is(language.Preposition)
 }
 
-// clauseBehind reports whether a verb of its own follows in a sentence.
+// clauseBehind reports whether a clause with its own verb follows from token i on.
 func (d *doc) clauseBehind(s *language.Sentence, i int) bool {
 	for ; i < s.Hi; i++ {
 		if d.Tokens[i].Is(language.FormOfBe|language.FormOfHave) || d.Tokens[i].Word.Verb > 0 && d.Tokens[i].Word.Form&(language.ThirdForm|language.PastForm) != 0 {
@@ -123,7 +124,8 @@ func (d *doc) clauseBehind(s *language.Sentence, i int) bool {
 	return false
 }
 
-// habitual is the predicate of what is done again and again, where that of a frame says that it was done: "I take the tram" is "takes".
+// habitual returns the predicate of a repeated action, where the frame's predicate says that it was done once: "I take the tram" is
+// "takes".
 func (d *doc) habitual(c *clause, predicate string) string {
 	t := &d.Tokens[c.verbTok]
 	if d.in.Memory && predicate == "has" && c.past && !c.perfect && !c.ended && t.Is(language.FormOfHave) {
@@ -157,7 +159,7 @@ func (d *doc) habitual(c *clause, predicate string) string {
 	return language.VerbAt(t.Word.Verb).Third
 }
 
-// somebody reports whether a person stands before the verb at token v: "my sister", not "my team".
+// somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".
 func (d *doc) somebody(s *language.Sentence, v int) bool {
 	for i := v - 1; i >= s.Lo && i > v-6; i-- {
 		if d.Tokens[i].Is(language.KinNoun|language.Occupation) || d.Tokens[i].Shape != language.LowerCase || wordLists()["persons"][d.WordKey(i)] || wordLists()["kinds-of-people"][d.WordKey(i)] {
@@ -167,7 +169,7 @@ func (d *doc) somebody(s *language.Sentence, v int) bool {
 	return false
 }
 
-// ownVerb reports whether the one who speaks is before the verb at token i: "I think", not "the accountant said".
+// ownVerb reports whether the speaker is the subject of the verb at token i: "I think", not "the accountant said".
 func (d *doc) ownVerb(s *language.Sentence, i int) bool {
 	for i--; i >= s.Lo; i-- {
 		t := &d.Tokens[i]

@@ -177,7 +177,7 @@ func isYearRange(s string) bool {
 	return len(s) == 9 && s[4] == '-' && (s[0] == '1' || s[0] == '2') && (s[5] == '1' || s[5] == '2')
 }
 
-// suffixed adds "5kg", "8th", "1990s", "3pm" as a number and a word; false if s is something else.
+// suffixed adds "5kg", "8th", "1990s", "3pm" as a number and a word. It returns false if s has another form.
 func (d *Document) suffixed(t Token, s string) bool {
 	n := 0
 	for n < len(s) && (isDigitByte(s[n]) || s[n] == '.' || s[n] == ',') {

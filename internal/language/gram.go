@@ -8,7 +8,7 @@ import (
 
 // Gram is a window of consecutive words of a question.
 type Gram struct {
-	// Key is the normal form, equal to the key of an entity of that name.
+	// Key is the normal form; it equals the key of an entity with that name.
 	Key string
 	// Start and End are byte offsets in the question.
 	Start, End int

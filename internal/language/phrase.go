@@ -67,8 +67,8 @@ var modeTables = sync.OnceValue(func() *modeWords {
 	return t
 })
 
-// EndingWords returns the first words of the phrases without one of which ReadClauses finds no clause that says that something ended or was
-// called off, in lower case.
+// EndingWords returns, in lower case, the first words of the phrases for endings and cancellations. A text without any of these words
+// has no clause that ReadClauses marks as ended or cancelled.
 func EndingWords() (words []string) {
 	for w, all := range modeTables().phrases {
 		for _, p := range all {
