@@ -102,7 +102,7 @@ func (d *doc) segments(s *language.Sentence, yield func(*segment)) {
 	flush(s.Hi)
 }
 
-// turnsAway reports whether the subject changes at token i, as after ", so" or ", but she".
+// turnsAway reports whether a coordinating word at token i, after a comma, begins something that is not about the speaker: ", but she".
 func (d *doc) turnsAway(s *language.Sentence, i int) bool {
 	if !d.coordinator(s, i) && !d.IsWord(s, i, "which") && !d.IsWord(s, i, "maybe") {
 		return false

@@ -96,7 +96,8 @@ type judged struct {
 	traits   []string
 }
 
-// sound reports whether the gate accepts a statement. Statements outside of English speech are not judged: they are always accepted.
+// sound reports whether the gate accepts a statement. Only statements of memories and
+// conversations are judged. All others are accepted, and so is every statement while unjudged is set.
 func (d *doc) sound(s *language.Sentence, c *claim) bool {
 	if !d.in.Memory && !d.in.Pairs || d.unjudged || c.at < s.Lo || c.at >= s.Hi || strings.HasPrefix(c.predicate, "wants_assistant_to") {
 		return true

@@ -6,8 +6,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// hollow reports whether what a predicate is said of says nothing without what stood around it, or is no thing: "got two", "has half", "made one of those",
-// "show her you".
+// hollow reports whether an object says nothing without its context, or is no thing: "got two", "has half", "made one of those", "show
+// her you".
 func hollow(predicate, object string) bool {
 	words := strings.Fields(strings.ToLower(object))
 	if len(words) == 0 {
@@ -32,7 +32,7 @@ func hollow(predicate, object string) bool {
 	return false
 }
 
-// timeAlone reports whether a predicate that has nothing to do with time is said of a time: "runs Mondays".
+// timeAlone reports whether the object is only a time, for a predicate that has nothing to do with time: "runs Mondays".
 func timeAlone(predicate, object string) bool {
 	switch strings.TrimPrefix(predicate, "not_") {
 	case "runs", "ran", "is", "has", "had", "wants", "knows", "drives", "drove", "makes", "made", "does", "plays", "uses", "keeps", "teaches", "owns":
@@ -47,11 +47,11 @@ func timeAlone(predicate, object string) bool {
 	return object != ""
 }
 
-// slang are short forms of "because" and the like, behind which an object is over.
+// slang reports whether token i is a short form such as "bc" for "because", which ends an object.
 func (d *doc) slang(i int) bool { return wordLists()["slang"][d.WordKey(i)] }
 
-// closed reports whether a description behind a name's comma ends as one: at a sign or the end of its sentence, without a verb of its own. "my manager's Rosa, director is
-// some guy" says nothing of Rosa.
+// closed reports whether a description after a name's comma is complete: it ends at a sign or the end of the sentence and has no verb
+// of its own. In "my manager's Rosa, director is some guy", the description is not of Rosa.
 func (d *doc) closed(s *language.Sentence, i int) bool {
 	for ; i < s.Hi; i++ {
 		t := &d.Tokens[i]
@@ -67,8 +67,8 @@ func (d *doc) closed(s *language.Sentence, i int) bool {
 	return true
 }
 
-// supposed reports whether what stands at token i was only taken for true, by the speaker once or by the one who is spoken to: "I thought I was allergic", "don't assume
-// I drink".
+// supposed reports whether the content at token i was only believed, by the speaker in the past or by the listener: "I thought I was
+// allergic", "don't assume I drink".
 func (d *doc) supposed(s *language.Sentence, i int) bool {
 	for j := i - 1; j > s.Lo; j-- {
 		t := &d.Tokens[j]
@@ -95,8 +95,8 @@ func (d *doc) supposed(s *language.Sentence, i int) bool {
 	return false
 }
 
-// noVerb reports whether the word at which a statement was read for want of a verb is none, or what follows is no object of it: "my aunt does wed", "I eat like 4,200",
-// "so I don't forget", "left hand".
+// noVerb reports whether the word that was read as the verb of a statement is no verb, or what follows is not its object: "my aunt
+// does wed", "I eat like 4,200", "so I don't forget", "left hand".
 func (d *doc) noVerb(s *language.Sentence, g *segment, verb int) bool {
 	t, next := &d.Tokens[verb], verb+1
 	switch {
@@ -116,7 +116,7 @@ func (d *doc) noVerb(s *language.Sentence, g *segment, verb int) bool {
 	return t.Word.Verb == 0 && d.Tokens[next].Word.Verb > 0 && d.Tokens[next].Word.Form&language.BaseForm != 0 && d.Tokens[next].Word.Flags == 0 && !d.Tokens[next].Is(language.Determiner)
 }
 
-// helped reports whether an auxiliary stands before the verb at token v.
+// helped reports whether an auxiliary precedes the verb at token v.
 func (d *doc) helped(v int) bool {
 	if v == 0 {
 		return false
@@ -139,7 +139,8 @@ func (d *doc) since(i int) bool {
 	return false
 }
 
-// hearsay reports whether what stands at token i is said by somebody else in words of their own, without quotation marks: "he said I can walk, I'm not a horse".
+// hearsay reports whether the content at token i is somebody else's direct speech without quotation marks: "he said I can walk, I'm
+// not a horse".
 func (d *doc) hearsay(s *language.Sentence, i int) bool {
 	own := false
 	for j := s.Lo; j+1 < s.Hi && j < i; j++ {

@@ -13,16 +13,16 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// maxInstructions is how much of the instructions is read, in bytes.
+// maxInstructions is the maximum number of bytes of the instructions that are read.
 const maxInstructions = 8 << 10
 
-// topic is what an instruction can ask for or leave out: words that show it, and kinds of facts that are it.
+// topic is a subject that an instruction can request or exclude: words that indicate it, and kinds of facts that belong to it.
 type topic struct {
 	words []string
 	kinds []string
 }
 
-// topics holds the topics by the words of instructions that name them.
+// topics maps the words of instructions to the topics that they name.
 var topics = sync.OnceValue(func() map[string]topic {
 	m := make(map[string]topic)
 	for names, lines := range readTable("topics") {
@@ -41,20 +41,20 @@ var topics = sync.OnceValue(func() map[string]topic {
 	return m
 })
 
-// instructions is what rules understand of custom instructions.
+// instructions holds the custom instructions that the rules understand.
 type instructions struct {
 	only, ignore []topic
-	most         int // facts to keep; 0: all
+	most         int // maximum number of facts to keep; 0 means all
 	unheeded     []string
 }
 
-// Bounds of what is said of clauses that rules do not understand.
+// Limits of the report about clauses that the rules do not understand.
 const (
 	maxUnheeded      = 8
 	maxUnheededBytes = 200
 )
 
-// mostFacts reads how many facts are wanted.
+// mostFacts matches the number of facts that an instruction requests.
 var mostFacts = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?:at most|no more than|not more than|maximum(?: of)?|max\.?|up to|limit(?: it)? to|only|just)\s+(\d{1,4}|one|two|three|four|five|six|seven|eight|nine|ten)\s+(?:facts?|statements?|memories|memory|items?|things|entries|preferences)\b`)
 })
@@ -66,7 +66,7 @@ func parseInstructions(text string) instructions {
 	}
 	var in instructions
 	for clause := range strings.FieldsFuncSeq(strings.ToLower(text), func(r rune) bool { return strings.ContainsRune(".;!\n", r) }) {
-		// "only food, ignore work": a comma or "but" may begin another instruction
+		// "only food, ignore work": after a comma or "but" another instruction may begin
 		rest := clause
 		for rest != "" {
 			head := rest
@@ -82,7 +82,7 @@ func parseInstructions(text string) instructions {
 	return in
 }
 
-// unheed notes a clause that was not understood, in its own spelling.
+// unheed records a clause that was not understood, as the user wrote it.
 func (in *instructions) unheed(text, clause string) {
 	clause = strings.TrimSpace(clause)
 	if clause == "" || len(in.unheeded) == maxUnheeded {
@@ -103,7 +103,7 @@ func (in *instructions) unheed(text, clause string) {
 	in.unheeded = append(in.unheeded, strings.ToValidUTF8(clause, ""))
 }
 
-// nextInstruction returns where a second instruction begins in a clause, 0 for none.
+// nextInstruction returns the start of a second instruction in a clause, 0 for none.
 func nextInstruction(s string) int {
 	best := 0
 	for _, mark := range [...]string{", ignore", ", skip", ", don't", ", do not", ", only", ", focus", ", but ", " but ignore", " and ignore", " but not", " and skip", " except"} {
@@ -114,7 +114,7 @@ func nextInstruction(s string) int {
 	return best
 }
 
-// clause reads one instruction and reports whether it is understood.
+// clause reads one instruction and reports whether it was understood.
 func (in *instructions) clause(s string) bool {
 	counted := false
 	if m := mostFacts().FindStringSubmatchIndex(s); m != nil {
@@ -168,13 +168,13 @@ func (in *instructions) clause(s string) bool {
 	return len(found) > 0 || counted
 }
 
-// separator stands for "and" between the words of an instruction.
+// separator replaces "and" between the words of an instruction.
 const separator = "|"
 
-// topicsOf turns words into topics. A kind of fact right behind a subject ("dietary preferences") only repeats it.
+// topicsOf returns the topics that words name. A kind of fact right after a subject ("dietary preferences") adds no topic.
 func topicsOf(words []string) []topic {
 	var out []topic
-	subject := false // the word before names a subject
+	subject := false // the previous word names a subject
 	for _, w := range words {
 		if w == separator {
 			subject = false
@@ -192,7 +192,7 @@ func topicsOf(words []string) []topic {
 	return out
 }
 
-// stem cuts common endings, so that "cars" finds "car" and "driving" finds "drive".
+// stem removes common endings, so that "cars" matches "car" and "driving" matches "drive".
 func stem(w string) string {
 	for _, end := range [...]string{"ing", "ies", "es", "s", "e"} {
 		if len(w)-len(end) >= 3 && strings.HasSuffix(w, end) {
@@ -202,7 +202,7 @@ func stem(w string) string {
 	return w
 }
 
-// filter keeps the facts that the instructions ask for.
+// filter returns the facts that the instructions allow.
 func (in instructions) filter(facts []extract.Fact) []extract.Fact {
 	if len(in.only) > 0 || len(in.ignore) > 0 {
 		facts = in.wanted(facts)
@@ -224,7 +224,7 @@ func (in instructions) filter(facts []extract.Fact) []extract.Fact {
 	return out
 }
 
-// wanted keeps the facts that are about what is asked for.
+// wanted returns the facts about the requested topics.
 func (in instructions) wanted(facts []extract.Fact) []extract.Fact {
 	return slices.DeleteFunc(facts, func(f extract.Fact) bool {
 		text := " " + strings.ToLower(f.Text+" "+f.Predicate+" "+f.Object)
@@ -233,8 +233,8 @@ func (in instructions) wanted(facts []extract.Fact) []extract.Fact {
 	})
 }
 
-// unwanted tells which statements of relations the instructions leave out: those about what is to be ignored, and of what the speakers say of themselves what is not about the topics
-// that alone are wanted.
+// unwanted reports whether the instructions exclude a relation. They exclude relations about an ignored topic. If they request topics,
+// they also exclude relations of the speakers that are about other topics.
 func (in instructions) unwanted(r *extract.Relation, speakers map[string]bool) bool {
 	if r.Predicate == "related_to" {
 		return false
@@ -251,7 +251,7 @@ func (in instructions) unwanted(r *extract.Relation, speakers map[string]bool) b
 	return !slices.ContainsFunc(in.only, match)
 }
 
-// drop removes the relations that instructions leave out, so that the graph keeps no more than the facts do.
+// drop removes the relations that the instructions exclude, so that the graph holds no more than the facts.
 func (d *doc) drop(in instructions) {
 	if len(in.only)+len(in.ignore) == 0 {
 		return
@@ -265,7 +265,7 @@ func (d *doc) drop(in instructions) {
 	d.out.Relations = slices.DeleteFunc(d.out.Relations, func(r extract.Relation) bool { return in.unwanted(&r, speakers) })
 }
 
-// matches reports whether a word of the topic begins a word of the fact, or the fact's kind is one of the topic's.
+// matches reports whether a word of the topic is a prefix of a word of the fact, or the topic includes the fact's kind.
 func (t topic) matches(text string, f *extract.Fact) bool {
 	if slices.Contains(t.kinds, f.Kind) {
 		return true
@@ -286,7 +286,7 @@ func (t topic) matches(text string, f *extract.Fact) bool {
 	return false
 }
 
-// wordEnd reports whether a word ends within slack letters from i: short words match no longer ones.
+// wordEnd reports whether a word ends at most slack letters after i. So short words do not match much longer ones.
 func wordEnd(s string, i, slack int) bool {
 	for n := 0; i < len(s) && s[i] >= 'a' && s[i] <= 'z'; i++ {
 		if n++; n > slack {

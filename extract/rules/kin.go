@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// kinNoun returns the kin noun at token i, past adjectives, or -1.
+// kinNoun returns the index of the kin noun at token i, which adjectives may precede, or -1.
 func (r *relator) kinNoun(s *language.Sentence, i int) int {
 	d := r.d
 	for j := i; j < s.Hi && j < i+3; j++ {
@@ -50,7 +50,7 @@ func (r *relator) kin(s *language.Sentence) {
 			j += 2
 		}
 		if predicate == "lives_with" && (d.IsWord(s, i-1, "old") || d.IsWord(s, i-1, "former") || d.IsWord(s, i-1, "previous") || d.IsWord(s, i-1, "ex")) {
-			continue // lived with once
+			continue // a former relationship: "lived with"
 		}
 		negated, copula := false, -1
 		if j < s.Hi && d.Tokens[j].Is(language.FormOfBe) {
@@ -76,7 +76,7 @@ func (r *relator) kin(s *language.Sentence) {
 	}
 }
 
-// possessor returns whose the noun at i is: "my", "his", "Anna's".
+// possessor returns the owner of the noun at i: "my", "his", "Anna's".
 func (r *relator) possessor(s *language.Sentence, i int) (node, bool) {
 	d := r.d
 	for j := i - 1; j >= s.Lo && j >= i-3; j-- {

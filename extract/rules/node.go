@@ -7,58 +7,58 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// nodeKind says what an argument of a verb is.
+// nodeKind is the kind of an argument of a verb.
 type nodeKind uint8
 
 const (
 	nodeName nodeKind = iota
 	nodeSpeaker
-	nodePronoun // stands for an earlier name
+	nodePronoun // refers to an earlier name
 	nodeDate
 	nodeLiteral
-	nodePhrase // a noun phrase in lower case
+	nodePhrase // a lower-case noun phrase
 )
 
-// node is something a relation can link: the tokens [lo, hi) and what they stand for.
+// node is something that a relation can link: the tokens [lo, hi) and what they refer to.
 type node struct {
 	lo, hi int
 	kind   nodeKind
 	key    string
 	name   string
 	typ    string
-	from   int  // of a pronoun: the token behind the name that it stands for
+	from   int  // for a pronoun: the token after the name that it refers to
 	plural bool // "we": the speaker and others
 	weak   bool
 }
 
-// Confidence of relations by how they were found. The API leaves it open (default 0.8); the order is what counts.
+// Confidence of relations by the way they were found. The API does not define the values (default 0.8); only their order matters.
 const (
 	confVerb       = 0.8
 	confCopula     = 0.75
 	confApposition = 0.75
-	confPhrase     = 0.7 // one end is a noun phrase in lower case
+	confPhrase     = 0.7 // one end is a lower-case noun phrase
 	confTogether   = 0.3 // two names in one sentence
 	factorPronoun  = 0.75
-	factorFar      = 0.85 // the subject stands far from its verb
+	factorFar      = 0.85 // the subject is far from its verb
 )
 
-// defaultSpeaker is the contract's default of user_name.
+// defaultSpeaker is the API's default of user_name.
 const defaultSpeaker = "User"
 
-// memoryOf is what pronouns can refer to at a place in the text.
+// memoryOf holds the names that pronouns can refer to at a place in the text.
 type memoryOf struct {
 	para       int
 	person     [2]node // 0 he, 1 she
 	thing      node
 	group      node
-	subject    node // of the sentence before
+	subject    node // of the previous sentence
 	hasPerson  [2]bool
 	hasThing   bool
 	hasGroup   bool
 	hasSubject bool
 }
 
-// nodesOf lists the arguments of a sentence by position.
+// nodesOf returns the arguments of a sentence in the order of the text.
 func (d *doc) nodesOf(k int, nodes []node, names []language.Name, dates []language.Date, mem *memoryOf) []node {
 	s := &d.Sentences[k]
 	ni, di := 0, 0
@@ -101,14 +101,14 @@ func (d *doc) speakerNode(s *language.Sentence, i int) node {
 	return node{lo: i, hi: i + 1, kind: nodeSpeaker, key: extract.Key(s.Speaker), name: s.Speaker, typ: extract.TypePerson, plural: d.Tokens[i].Is(language.FirstPlural)}
 }
 
-// newSentence forgets names of earlier paragraphs.
+// newSentence clears the names of earlier paragraphs.
 func (m *memoryOf) newSentence(para int) {
 	if para != m.para {
 		*m = memoryOf{para: para}
 	}
 }
 
-// note remembers a name for the pronouns that follow.
+// note records a name that later pronouns can refer to.
 func (m *memoryOf) note(d *doc, n node) {
 	n.name = d.SpanText(n.lo, n.hi)
 	switch n.typ {
@@ -129,7 +129,7 @@ func (m *memoryOf) note(d *doc, n node) {
 	}
 }
 
-// gender guesses from the ending of a given name: 1 she, 0 he, -1 unknown.
+// gender guesses the gender from the ending of a given name: 1 she, 0 he, -1 unknown.
 func gender(d *doc, n *node) int {
 	t := &d.Tokens[n.lo]
 	if t.Kind != language.KindWord {
@@ -158,7 +158,7 @@ func gender(d *doc, n *node) int {
 	return -1
 }
 
-// resolve finds what a pronoun stands for.
+// resolve returns the node that a pronoun refers to.
 func (m *memoryOf) resolve(t *language.Token) (node, bool) {
 	switch {
 	case t.Is(language.Masculine):
@@ -186,11 +186,11 @@ func nodeAt(nodes []node, i int) int {
 	return -1
 }
 
-// maxPhrase is the longest noun phrase in tokens.
+// maxPhrase is the maximum length of a noun phrase in tokens.
 const maxPhrase = 7
 
-// phraseAt reads the noun phrase in lower case at token i: "the old wooden boat" gives "old wooden boat". It ends at a
-// preposition, a conjunction, a sign, a verb that cannot be a noun, or after maxPhrase words.
+// phraseAt reads the lower-case noun phrase at token i: "the old wooden boat" gives "old wooden boat". The phrase ends at a
+// preposition, a conjunction, a sign, or a verb that cannot be a noun, or after maxPhrase words.
 func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
 	for i < s.Hi && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Possessive) && !d.Tokens[i].Is(language.NumberWord) && d.Tokens[i].Gap != language.NoGap {
 		i++
@@ -229,7 +229,7 @@ func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
 	return lo, i, i > lo
 }
 
-// phraseNode makes a node of the noun phrase at i.
+// phraseNode returns the noun phrase at i as a node.
 func (d *doc) phraseNode(s *language.Sentence, i int) (node, bool) {
 	lo, hi, ok := d.phraseAt(s, i)
 	if !ok {

@@ -23,7 +23,7 @@ func noteKey(words string) (complement, bool) {
 	return complement{}, false
 }
 
-// note reads "Birthday: May 8" and "Allergies: nuts, milk" in a memory as facts about its speaker.
+// note reads "Birthday: May 8" and "Allergies: nuts, milk" in a memory as facts about the speaker.
 func (d *doc) note(s *language.Sentence) bool {
 	colon := -1
 	for i := s.Lo + 1; i < min(s.Hi-1, s.Lo+4); i++ {

@@ -5,13 +5,14 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// subjectPronoun reports whether "I" or "we" stands at token i behind "that", so that no preposition before it governs it: "before that we had a book".
+// subjectPronoun reports whether token i is "I" or "we" after "that", so that no earlier preposition governs it: "before that we had a
+// book".
 func (d *doc) subjectPronoun(s *language.Sentence, i int) bool {
 	t := &d.Tokens[i]
 	return d.in.Memory && t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural) && !t.Is(language.Possessive) && !d.IsWord(s, i, "me") && !d.IsWord(s, i, "us") && d.IsWord(s, i-1, "that")
 }
 
-// passing reports whether a clause in the present only says when something else happens: "the app crashes when I open the camera".
+// passing reports whether a present-tense clause only says when something else happens: "the app crashes when I open the camera".
 func (r *relator) passing(s *language.Sentence, c *clause, subject *node) bool {
 	if subject.kind != nodeSpeaker || c.past || c.perfect || subject.lo <= s.Lo {
 		return false
@@ -23,8 +24,8 @@ func (r *relator) passing(s *language.Sentence, c *clause, subject *node) bool {
 	return false
 }
 
-// verbBehind reports whether a verb in the past stands at token i with a preposition or nothing behind it, so that what is before it is its subject and what stands in
-// between has no object: "everything I owned smelled of vinegar".
+// verbBehind reports whether a past-tense verb stands at token i, followed by a preposition or nothing. The words before it are then
+// its subject, and the verb in between has no object: "everything I owned smelled of vinegar".
 func (d *doc) verbBehind(i, hi int) bool {
 	if i+1 >= hi {
 		return false
@@ -35,7 +36,8 @@ func (d *doc) verbBehind(i, hi int) bool {
 		!d.Tokens[i-1].Is(language.FormOfHave|language.FormOfBe) && d.verbName(i-1) != "get"
 }
 
-// hadAround reports whether what somebody had, behind which token i stands, was only there or came up: "had the inspector in", "had a customer who said".
+// hadAround reports whether the object of "had", which ends before token i, was only present or mentioned, not owned: "had the
+// inspector in", "had a customer who said".
 func (d *doc) hadAround(s *language.Sentence, i int) bool {
 	if !d.in.Memory || i >= s.Hi {
 		return false
@@ -55,7 +57,7 @@ func (d *doc) hadSomebody(s *language.Sentence, i int) bool {
 	return ok && d.hadAround(s, n.hi)
 }
 
-// behindOther reports whether a sentence without a subject stands behind one about somebody else, who may be the one that did it.
+// behindOther reports whether a sentence without a subject follows one about somebody else, who may be its subject.
 func (d *doc) behindOther(s *language.Sentence) bool {
 	if s.Lo < 2 {
 		return false
@@ -64,7 +66,7 @@ func (d *doc) behindOther(s *language.Sentence) bool {
 	return c != nil && c.About != extract.AboutSpeaker
 }
 
-// theirs reports whether a thing is somebody's who was named before: "I don't like their app".
+// theirs reports whether a thing belongs to somebody who was mentioned before: "I don't like their app".
 func (d *doc) theirs(n *node) bool {
 	if n.lo == 0 {
 		return false
@@ -73,13 +75,14 @@ func (d *doc) theirs(n *node) bool {
 	return t.Kind == language.KindWord && t.Is(language.Possessive) && t.Is(language.ThirdPlural|language.Neuter)
 }
 
-// going reports whether the thing at token i is only set going: "got the raffle going".
+// going reports whether the thing at token i is only started: "got the raffle going".
 func (d *doc) going(s *language.Sentence, i, hi int) bool {
 	n, ok := d.phraseNode(s, i)
 	return ok && n.hi < hi && d.WordKey(n.hi) == "going" || ok && d.WordKey(n.hi-1) == "going" && n.hi-n.lo > 1
 }
 
-// plainly reports whether a pronoun can only stand for the name that it is taken for: neither another name nor somebody without one is spoken of in between.
+// plainly reports whether a pronoun is unambiguous: between it and the name that it refers to, no other name and no unnamed person
+// occurs.
 func (d *doc) plainly(n *node) bool {
 	if n.kind != nodePronoun {
 		return true
@@ -98,13 +101,13 @@ func (d *doc) plainly(n *node) bool {
 	return true
 }
 
-// didThing reports whether "did" at token i has a noun behind it that no verb is known for: "I did night buses".
+// didThing reports whether "did" at token i is followed by a noun that cannot be a verb: "I did night buses".
 func (d *doc) didThing(i int, w string) bool {
 	t := &d.Tokens[i+1]
 	return d.in.Memory && (w == "did" || w == "do" || w == "does") && t.Kind == language.KindWord && t.Word.Verb == 0 && t.Word.Flags != 0 && !t.Is(language.Adverb|language.Negation)
 }
 
-// doubted reports whether the one who speaks is not sure of what is told as past: "I think I left my jacket at yours".
+// doubted reports whether the speaker is unsure about a statement in the past: "I think I left my jacket at yours".
 func (d *doc) doubted(s *language.Sentence, g *segment) bool {
 	if !g.past || g.lo-2 < s.Lo {
 		return false
@@ -122,7 +125,7 @@ func (d *doc) callsSomething(i, hi int) bool {
 		d.Tokens[hi-1].Shape != language.LowerCase
 }
 
-// untilTime is where the words "for thirty-eight years", "at forty" or "at new year" begin in [i, hi), or hi.
+// untilTime returns where words such as "for thirty-eight years", "at forty" or "at new year" begin in [i, hi), or hi.
 func (d *doc) untilTime(i, hi int) int {
 	for j := i + 1; j+1 < hi && d.in.Memory; j++ {
 		next := &d.Tokens[j+1]

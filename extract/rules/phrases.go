@@ -9,14 +9,14 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// phrases is what the rules know of a language in Latin script other than English: the phrases that make a statement. The tables are
-// in tables, one a language.
+// phrases holds the phrases that make a statement in a language in Latin script other than English. There is one table per language in
+// the folder tables.
 type phrases struct {
-	kinText               string               // the sentence for a relative
-	first, third          map[string][]*phrase // phrases in the first person and behind a name, by their first word
+	kinText               string               // template of the sentence for a relative
+	first, third          map[string][]*phrase // phrases in the first person and after a name, by the first word
 	articles, cuts, joins map[string]bool
 	not                   map[string]bool
-	kin                   map[string]string // words of family, friends and pets in English
+	kin                   map[string]string // words for family, friends and pets, and their English translations
 }
 
 // tableForm is one kind of statement.
@@ -25,17 +25,17 @@ type tableForm struct {
 	functional, negated, retracts, moves bool
 }
 
-// phrase is the words around the object of a form; "*" is any one word, "{o}" the object, "{k}" a word of family.
+// phrase holds the words around the object of a form. "*" is any one word, "{o}" the object, "{k}" a word for family.
 type phrase struct {
 	form          *tableForm
 	before, after []string
 }
 
-// predicateKinds are the kinds of predicates that forms use; others are facts.
+// predicateKinds maps predicates of forms to kinds; the kind of all others is fact.
 var predicateKinds = map[string]string{"likes": extract.KindPreference, "dislikes": extract.KindPreference, "prefers": extract.KindPreference, "favorite": extract.KindPreference,
 	"wants": extract.KindGoal, "visited": extract.KindEvent, "bought": extract.KindEvent}
 
-// objectTypes type the objects of predicates that nothing else types.
+// objectTypes are the types of objects that nothing else gives a type.
 var objectTypes = map[string]string{"lives_in": extract.TypeLocation, "from": extract.TypeLocation, "visited": extract.TypeLocation, "works_at": extract.TypeOrganization, "name": extract.TypePerson}
 
 // functionalPredicates have one value at a time.
@@ -44,7 +44,7 @@ var functionalPredicates = map[string]bool{"lives_in": true, "works_at": true, "
 //go:embed tables/*.txt
 var tables embed.FS
 
-// phraseTables holds the phrases of each language, read when the first text in another language comes.
+// phraseTables holds the phrases of each language. They are read when the first text in another language is read.
 var phraseTables = sync.OnceValue(func() map[string]*phrases {
 	m := make(map[string]*phrases)
 	for _, name := range [...]string{"spanish", "german", "french", "portuguese", "italian"} {
@@ -88,7 +88,7 @@ func readPhrases(table map[string]string) *phrases {
 	return p
 }
 
-// newForm reads a predicate with its marks: "-" retracts, "!" denies, "@" counts from the sentence's date on.
+// newForm parses a predicate with its marks: "-" retracts, "!" negates, "@" makes the date of the sentence the start of validity.
 func newForm(predicate, text string) *tableForm {
 	f := &tableForm{text: text}
 	for {
@@ -121,7 +121,7 @@ func addPhrases(m map[string][]*phrase, f *tableForm, list string) {
 		at := m[p.before[0]]
 		i := 0
 		for i < len(at) && len(at[i].before)+len(at[i].after) >= len(p.before)+len(p.after) {
-			i++ // the longest first
+			i++ // longer phrases first
 		}
 		m[p.before[0]] = append(at[:i:i], append([]*phrase{p}, at[i:]...)...)
 	}
@@ -138,8 +138,8 @@ func keys(words string) []string {
 	return out
 }
 
-// formAt finds the phrase of a table that begins at token i, the longest first, and where its object lies: [lo, hi) up to
-// its closing words, hi is 0 where nothing closes it. word is what "*" or "{k}" stands for.
+// formAt returns the longest phrase of a table that begins at token i, and its object [lo, hi), which ends before the closing words;
+// hi is 0 if nothing closes it. word is the token that matches "*" or "{k}".
 func (d *doc) formAt(s *language.Sentence, l *phrases, table map[string][]*phrase, i int) (p *phrase, lo, hi, word int) {
 	for _, p := range table[d.WordKey(i)] {
 		j, word := i, -1

@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Bounds of one sentence.
+// Limits of one sentence.
 const (
 	maxObjects = 5  // "tea, coffee and cake"
 	maxReach   = 10 // tokens between a verb and its object
 )
 
-// statement is a relation on its way out, with what facts need to know of its clause.
+// statement is a relation before it is added, with the properties of its clause that facts need.
 type statement struct {
 	source, target node
 	predicate, raw string
@@ -23,7 +23,7 @@ type statement struct {
 	frame          *frame
 }
 
-// relator holds the state of one pass over the sentences. Its slices are used again for the next sentence.
+// relator holds the state of one pass over the sentences. Its slices are reused for the next sentence.
 type relator struct {
 	d       *doc
 	mem     memoryOf
@@ -35,7 +35,7 @@ type relator struct {
 	pairs   pairs
 }
 
-// relations reads every sentence for statements that link two things.
+// relations reads the statements of every sentence that link two things.
 func (d *doc) relations() {
 	r := &d.rel
 	r.d, r.mem, r.names, r.dates, r.pairs = d, memoryOf{}, d.Names, d.Dates, pairs{chunk: -1}
@@ -49,7 +49,7 @@ func (d *doc) relations() {
 		}
 		r.mem.newSentence(s.Paragraph)
 		unjudged := d.unjudged
-		d.unjudged = true // other languages have forms that state what they say
+		d.unjudged = true // the gate is for English; the phrases of other languages are explicit statements
 		foreign := (d.Foreign || d.Script) && d.foreignSentence(s)
 		d.unjudged = unjudged
 		if facts || len(d.out.Relations) < maxRelations {
@@ -102,7 +102,7 @@ func (r *relator) sentence(k int, s *language.Sentence) {
 	}
 }
 
-// verb makes the statements of one verb: its direct object and what its prepositions bring in.
+// verb adds the statements of one verb: those with its direct object and with its prepositions.
 func (r *relator) verb(s *language.Sentence, c *clause) {
 	d := r.d
 	if c.hyp || c.future && c.subject < 0 {
@@ -142,7 +142,7 @@ func (r *relator) verb(s *language.Sentence, c *clause) {
 	}
 }
 
-// clauseEnd returns where the reach of a verb ends: the next verb group, a semicolon or the end of the sentence.
+// clauseEnd returns the last place for an object of a verb: before the next verb group, a semicolon or the end of the sentence.
 func (r *relator) clauseEnd(s *language.Sentence, c *clause) int {
 	end := s.Hi
 	for i := range r.clauses {
@@ -162,7 +162,7 @@ func (r *relator) clauseEnd(s *language.Sentence, c *clause) int {
 	return end
 }
 
-// participle reports whether a verb without an auxiliary is passive: "the hall, built in 1901", "a firm based in".
+// participle reports whether a participle without an auxiliary is passive: "the hall, built in 1901", "a firm based in".
 func (r *relator) participle(s *language.Sentence, c *clause, v []frame) bool {
 	d := r.d
 	t := &d.Tokens[c.verbTok]
@@ -191,7 +191,7 @@ func (f *frame) matches(prep string) bool {
 	return false
 }
 
-// preposition finds the first preposition of a frame behind the verb.
+// preposition returns the first preposition of a frame after the verb.
 func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end int) int {
 	d := r.d
 	if d.IsWord(s, c.hi-1, "up") && c.hi-1 > c.verbTok && fr.matches("up") {
@@ -226,7 +226,7 @@ func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end in
 
 var residence = frame{predicate: "lives_in", target: extract.TypeLocation, kind: extract.KindFact, functional: true}
 
-// link adds a statement between a clause's subject and an object.
+// link adds a statement that links a clause's subject and an object.
 func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) {
 	subject := r.nodes[c.subject]
 	if r.d.in.Memory && (subject.kind == nodeSpeaker && (r.d.IsWord(s, subject.lo, "me") || r.d.IsWord(s, subject.lo, "us")) && !r.d.IsWord(s, subject.hi, "and") && !r.d.IsWord(s, subject.lo-1, "and") || subject.kind == nodePronoun && r.d.Tokens[subject.lo].Is(language.Neuter)) {
@@ -248,7 +248,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 		return // "I've never had hope so dry"
 	}
 	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
-		return // "I'm not moving to Perth" says nothing of where one lives
+		return // "I'm not moving to Perth" says nothing about the home
 	}
 	if object.kind == nodePhrase {
 		hi := r.d.withoutAgo(object.lo, object.hi)
@@ -285,7 +285,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if !dated && !r.d.fits(s, objectType(fr), &object) || fr.predicate == "works_in" && wordLists()["no-field"][r.d.head(&object)] {
 		return
 	}
-	if fr.functional && r.d.modeAt(c.verbTok) == extract.ModePlan { // holds from a day ahead, and only then
+	if fr.functional && r.d.modeAt(c.verbTok) == extract.ModePlan { // holds from a future day on, and only if that is known
 		if from, _, _ := r.d.validity(s, r.d.datesOf(s), &statement{clause: c, frame: fr}); !from.After(r.d.Reference) {
 			return
 		}
@@ -305,7 +305,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	r.add(st)
 }
 
-// add keeps a statement unless it says nothing or was said already.
+// add adds a statement, unless it says nothing or was added before.
 func (r *relator) add(st statement) {
 	if r.d.in.Memory && st.clause != nil && st.predicate != "is" && st.source.kind == nodeName && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) && !r.d.Tokens[st.source.lo].Is(language.GivenName) {
 		return // "a Welsh who cooks", "my German is a toaster manual"
@@ -337,7 +337,7 @@ func (r *relator) add(st statement) {
 	r.sts = append(r.sts, st)
 }
 
-// byAgent turns "X was founded by Y" around.
+// byAgent reads "X was founded by Y" as a statement with Y as the subject.
 func (r *relator) byAgent(s *language.Sentence, c *clause, v []frame, end int) {
 	d := r.d
 	var direct *frame
@@ -378,7 +378,7 @@ func (r *relator) byAgent(s *language.Sentence, c *clause, v []frame, end int) {
 	}
 }
 
-// rawVerb spells the verb as the text has it, with its preposition.
+// rawVerb returns the verb as in the text, with its preposition.
 func (d *doc) rawVerb(s *language.Sentence, c *clause, fr *frame) string {
 	lo := c.verbTok
 	if c.passive && c.lo < c.verbTok {

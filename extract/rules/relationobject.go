@@ -5,7 +5,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// notPreposition reports whether "to" at i begins an infinitive or ends "due to" and the like.
+// notPreposition reports whether "to" at i begins an infinitive or ends a phrase such as "due to".
 func (d *doc) notPreposition(s *language.Sentence, i int) bool {
 	if i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0 {
 		return true
@@ -13,8 +13,8 @@ func (d *doc) notPreposition(s *language.Sentence, i int) bool {
 	return d.IsWord(s, i-1, "due") || d.IsWord(s, i-1, "next") || d.IsWord(s, i-1, "up") || d.IsWord(s, i-1, "according") || d.IsWord(s, i-1, "thanks")
 }
 
-// objects adds the statements for the objects that begin at token i: names, and for a direct object or a speaker noun
-// phrases.
+// objects adds the statements for the objects that begin at token i. Objects are names; a direct object, or one of the speaker, may
+// also be a noun phrase.
 func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) {
 	d := r.d
 	if d.in.Memory && i < end {
@@ -29,7 +29,7 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 		if r.apposed(s, &n, next) {
 			return
 		}
-		// more of the same: "tea, coffee and cake"
+		// more elements of a list: "tea, coffee and cake"
 		j := next
 		if j < end && d.IsPunct(s, j, ',') {
 			j++
@@ -38,7 +38,7 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 			j++
 		}
 		if j == next+1 && d.IsPunct(s, next, ',') && fr.target == extract.TypeLocation && (fr.predicate != "located_in" || r.nodes[c.subject].kind == nodeSpeaker) && !r.lists(s, j, end) {
-			return // "in Lisbon, Portugal": the place in which the first lies
+			return // "in Lisbon, Portugal": the second place contains the first
 		}
 		if j == next || j >= end || d.Tokens[j].Kind == language.KindWord && (d.Tokens[j].Word.Verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.Tokens[j].Is(language.Conjunction|language.WhWord|language.Adverb|language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)) {
 			return
@@ -47,7 +47,7 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 	}
 }
 
-// lists reports whether names behind a comma are of a list, which ends in "and" and a name: "Oslo, Rome and Paris".
+// lists reports whether names after a comma form a list, which ends in "and" and a name: "Oslo, Rome and Paris".
 func (r *relator) lists(s *language.Sentence, i, end int) bool {
 	for ; i+1 < end; i++ {
 		if r.d.IsWord(s, i, "and") || r.d.IsWord(s, i, "or") {
@@ -106,7 +106,7 @@ func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int,
 	return n, n.hi, true
 }
 
-// modifies returns where the noun phrase ends that a name only begins ("Harbor Street bakery"), or the end of the name.
+// modifies returns the end of the noun phrase that a name begins ("Harbor Street bakery"), or the end of the name.
 func (d *doc) modifies(s *language.Sentence, n *node) int {
 	if n.kind != nodeName || n.typ == extract.TypePerson {
 		return n.hi
@@ -122,4 +122,4 @@ func (d *doc) modifies(s *language.Sentence, n *node) int {
 	return hi
 }
 
-// residence is the frame of where a person is based.
+// residence is the frame for where a person is based.

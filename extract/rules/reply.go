@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// standing reads an order that is meant to last, such as "Always answer in French", as a preference.
+// standing reads a lasting instruction, such as "Always answer in French", as a preference.
 func (d *doc) standing(s *language.Sentence) bool {
 	i := s.Lo
 	for i < s.Hi && (d.Tokens[i].Kind == language.KindPunct || d.IsWord(s, i, "please") || d.IsWord(s, i, "also")) {
@@ -58,7 +58,8 @@ func (d *doc) standing(s *language.Sentence) bool {
 	return true
 }
 
-// lasting reads an order that ends in what makes it last, "answer in prose from now on", "don't use emojis any more", and how one wants to be called.
+// lasting reads an instruction that its last words make lasting ("answer in prose from now on", "don't use emojis any more"), and how
+// a person wants to be called.
 func (d *doc) lasting(s *language.Sentence, i int) bool {
 	hi := s.Hi
 	for hi > i && d.Tokens[hi-1].Kind == language.KindPunct {
@@ -102,7 +103,7 @@ func (d *doc) lasting(s *language.Sentence, i int) bool {
 	return true
 }
 
-// reply turns "yes" and "no" behind a question into what was asked.
+// reply reads "yes" or "no" after a question as a statement of what was asked.
 func (d *doc) reply(k int, s *language.Sentence) bool {
 	if k == 0 {
 		return false
@@ -124,7 +125,7 @@ func (d *doc) reply(k int, s *language.Sentence) bool {
 	}
 	in := extract.Input{Text: text, Time: d.Reference, Speaker: s.Speaker, Memory: true, Infer: true}
 	t := newDoc(&in)
-	t.unjudged = true // who says no more than yes is judged by nothing
+	t.unjudged = true // the gate cannot judge a plain yes
 	t.readItem()
 	t.TextMentions()
 	t.relations()
@@ -132,10 +133,10 @@ func (d *doc) reply(k int, s *language.Sentence) bool {
 		f.Confidence *= factorReply
 		d.addFact(s, f)
 	}
-	return i+2 >= s.Hi // more may follow behind the "yes"
+	return i+2 >= s.Hi // more words may follow the "yes"
 }
 
-// answered spells the statement that a yes or no to question q makes.
+// answered returns the statement that a yes or no to question q makes.
 func (d *doc) answered(q *language.Sentence, yes bool) (string, bool) {
 	for i := q.Lo; i+2 < q.Hi; i++ {
 		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.WhWord) {
@@ -177,7 +178,7 @@ func (d *doc) answered(q *language.Sentence, yes bool) (string, bool) {
 	return "", false
 }
 
-// turned spells the rest of a question with "your" as "my".
+// turned returns the rest of a question with "your" replaced by "my".
 func (d *doc) turned(q *language.Sentence, i int) string {
 	var b strings.Builder
 	for ; i < q.Hi; i++ {

@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// restate spells the tokens of a segment up to hi as a sentence in the third person: "I prefer tea" becomes
-// "Alex prefers tea." Relative dates get the day that they mean behind them.
+// restate writes the tokens of a segment up to hi as a sentence in the third person: "I prefer tea" becomes "Alex prefers tea." After
+// a relative date it adds the day that the date means.
 func (d *doc) restate(s *language.Sentence, g *segment, hi int) string {
 	hi = min(hi, g.hi)
 	var b strings.Builder
@@ -54,12 +54,12 @@ type restater struct {
 	b          *strings.Builder
 	name       string
 	dates      []language.Date
-	named      bool // the speaker was named
-	subject    bool // ... as the subject
-	inflect    bool // the next verb takes the third person
-	present    bool // the verb before was inflected: so is one behind "and"
+	named      bool // the speaker has been named
+	subject    bool // ... and is the subject
+	inflect    bool // the next verb gets the third-person form
+	present    bool // the previous verb was inflected, so a verb after "and" is too
 	lowerFirst bool
-	plural     bool // "and others" was written: a clitic becomes a word
+	plural     bool // "and others" was written, so a clitic becomes a word
 }
 
 func (r *restater) space(t *language.Token) {
@@ -68,7 +68,7 @@ func (r *restater) space(t *language.Token) {
 	}
 }
 
-// token writes the token at i and returns the last one that it used.
+// token writes the token at i and returns the last token that it consumed.
 func (r *restater) token(i, hi int) int {
 	d := r.d
 	t := &d.Tokens[i]
@@ -119,10 +119,10 @@ func (r *restater) token(i, hi int) int {
 	return i
 }
 
-// longForms spells contracted verbs out.
+// longForms are the full forms of contracted verbs.
 var longForms = map[string]string{"'ll": " will", "'re": " are", "'ve": " have", "'d": " would", "’ll": " will", "’re": " are", "’ve": " have", "’d": " would"}
 
-// pronoun writes the speaker for "I", "me", "my", "we".
+// pronoun writes the speaker's name for "I", "me", "my", "we".
 func (r *restater) pronoun(i int) int {
 	d := r.d
 	t := &d.Tokens[i]
@@ -170,7 +170,7 @@ func (r *restater) possessive() string {
 	return r.name + "'s"
 }
 
-// third inflects the word at i behind the speaker's name; done says that no other word needs it.
+// third inflects the word at i after the speaker's name; done reports that no other word needs it.
 func (r *restater) third(i int) (out string, done bool) {
 	d := r.d
 	t := &d.Tokens[i]
@@ -221,7 +221,7 @@ func (r *restater) third(i int) (out string, done bool) {
 	return language.RegularForms(w)[1], true
 }
 
-// pastDate reports whether the sentence names a day gone by, so that "read" and "put" are in the past.
+// pastDate reports whether the sentence names a past day, so that "read" and "put" are past tense.
 func (r *restater) pastDate() bool {
 	for k := range r.dates {
 		if h := &r.dates[k]; !h.From.IsZero() && !r.d.Reference.IsZero() && h.From.Before(language.Midnight(r.d.Reference)) {
@@ -231,7 +231,7 @@ func (r *restater) pastDate() bool {
 	return false
 }
 
-// readable spells the period of a date.
+// readable formats the period of a date.
 func readable(h *language.Date) string {
 	switch {
 	case h.Precision == extract.PrecisionYear:
@@ -247,7 +247,7 @@ func readable(h *language.Date) string {
 	return h.From.Format("2 January 2006")
 }
 
-// capitalised returns s with its first letter as a capital.
+// capitalised returns s with a capital first letter.
 func capitalised(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 || !unicode.IsLower(r) {

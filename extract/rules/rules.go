@@ -1,24 +1,26 @@
 // Package rules extracts knowledge without a model: names, dates, quantities and identifiers, relations between them,
 // and what first-person sentences state about their speaker.
 //
-// Of memories only what is stated is believed: a fact or relation has to stand in a clause that asserts something ([extract.Mode]), so that
-// conditions, guesses, questions, quotes, other people's beliefs, stories, jokes, orders, code and the assistant's words state nothing; and its
-// object has to have the type that the predicate asks for: one lives in a place, works for an organisation, is married to a person. A plan
-// carries its start and takes the place of nothing. How much of it is right is measured by TestHeldOut on the sentences of testdata.
+// In memories, only stated facts count. A fact or relation must be in a clause that asserts something ([extract.Mode]): conditions,
+// guesses, questions, quotations, other people's beliefs, stories, jokes, instructions, code and the assistant's words state nothing.
+// The object must have the type that the predicate requires: a person lives in a place, works for an organisation, is married to a
+// person. A plan carries its start and supersedes nothing. TestHeldOut measures the precision on the sentences of testdata.
 //
-// What the rules find in a memory is judged once more by a gate: a logistic model over what stands around a statement, learned from statements that a reader called right or
-// wrong. It drops what looks like the wrong ones, by default ([Extractor.Unjudged]); TestGate measures it on conversations of which nothing was learned.
+// A gate then judges what the rules found in a memory. It is a logistic model over the context of a statement, trained on statements
+// that a reader labelled right or wrong. By default, statements that are probably wrong are dropped ([Extractor.Unjudged]). TestGate
+// measures the gate on conversations that were not used for training.
 //
-// Of instructions ([extract.Input].Instructions) the rules honour, clause by clause: "only X", "just X", "focus on X" (facts
-// about X alone are kept); "ignore X", "skip X", "do not store X", "except X" (those about X go); and "at most N facts" (the surest N
-// are kept). X is one or more topics: those of a list (food, work, health, family, travel, hobbies, money, technology), kinds (preferences, goals,
-// events, facts, entities, relationships), or any word, which then has to begin a word of the fact. The relations of the graph obey as facts do;
-// the text itself is what the caller gave, and stays. Everything else, such as a wish about
-// language or style, is not honoured and listed in [extract.Output].Unheeded.
+// The rules follow these instructions ([extract.Input].Instructions), clause by clause: "only X", "just X", "focus on X" (keep only
+// facts about X); "ignore X", "skip X", "do not store X", "except X" (drop facts about X); and "at most N facts" (keep the N facts
+// with the highest confidence). X is one or more topics: a listed topic (food, work, health, family, travel, hobbies, money,
+// technology), a kind (preferences, goals, events, facts, entities, relationships), or any other word, which must then be a prefix of
+// a word of the fact. Relations of the graph are filtered like facts. The text itself stays as the caller gave it. Other instructions,
+// such as a wish about language or style, are not followed and are listed in [extract.Output].Unheeded.
 //
-// It works in one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest.
-// English is understood in full. Of Spanish, German, French, Portuguese, Italian, Chinese and Japanese it knows relative dates and, by one table a
-// language, the phrases for preferences, home, employer, age, birthday and family; of others names, spelled dates, numbers, addresses and identifiers.
+// The package makes one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest. English is
+// understood in full. In Spanish, German, French, Portuguese, Italian, Chinese and Japanese it recognises relative dates and, by one
+// table per language, the phrases for preferences, home, employer, age, birthday and family. In other languages it recognises names,
+// spelled dates, numbers, addresses and identifiers.
 package rules
 
 import (
@@ -34,7 +36,7 @@ import (
 
 // Extractor implements extract.Extractor by rules. It has no state and is safe for concurrent use; its zero value is ready.
 type Extractor struct {
-	// Unjudged keeps what the gate of the rules would drop: statements of memories whose surroundings look like those of wrong ones. By default they go.
+	// Unjudged keeps the statements that the gate would drop: those of memories that are probably wrong. By default they are dropped.
 	Unjudged bool
 }
 
@@ -52,7 +54,7 @@ func (*Extractor) Name() string { return "rules-5" }
 // MaxBytes implements [extract.Limited].
 func (*Extractor) MaxBytes() int { return language.MaxText }
 
-// Extract reads every input. Text beyond 4 MiB of an item is not read. The only error is that of an ended ctx.
+// Extract reads every input. The text of an item after the first 4 MiB is not read. The only error is that of an ended ctx.
 func (e *Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {
 	out := make([]extract.Output, len(in))
 	for i := range in {
@@ -60,7 +62,7 @@ func (e *Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.
 			return nil, err
 		}
 		out[i] = extractOne(&in[i], e.Unjudged)
-		runtime.Gosched() // lets those go on who wait for less
+		runtime.Gosched() // yields to other goroutines
 	}
 	return out, nil
 }
@@ -95,18 +97,18 @@ func (d *doc) read() {
 	d.out.Mentions = d.Mentions
 }
 
-// inTextOrder puts title mentions first, then by place, the longer of two at one place first.
+// inTextOrder compares mentions: those of the title first, then by place, then the longer one first.
 func inTextOrder(a, b extract.Mention) int {
 	return cmp.Or(cmp.Compare(min(a.Chunk, 0), min(b.Chunk, 0)), cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), cmp.Compare(a.Chunk, b.Chunk))
 }
 
-// titleIsText reports whether a title is only the shortened text, as memories get by default.
+// titleIsText reports whether a title is only the shortened text, as the default title of a memory is.
 func titleIsText(in *extract.Input) bool {
 	t := strings.TrimRight(in.Title, " .…")
 	return strings.HasPrefix(in.Text, t) || in.Memory && strings.IndexByte(t, ' ') < 0 && t == ""
 }
 
-// readItem reads the text with who speaks in it.
+// readItem reads the text and the speakers in it.
 func (d *doc) readItem() {
 	d.SplitText()
 	d.turns()

@@ -13,18 +13,19 @@ import (
 // maxScriptObject is the longest object in a script without spaces, in characters.
 const maxScriptObject = 20
 
-// scriptLanguage is the table of a language that is written without spaces. Phrases surround the object at {o}. The tables are in tables.
+// scriptLanguage is the table of a language that is written without spaces. {o} in a phrase is the object. The files are in the folder
+// tables.
 type scriptLanguage struct {
 	marks   string   // characters that end a clause
-	openers []string // words before a clause that say nothing of it, the longer first
-	ends    []string // what may stand behind an object, the longer first
-	cuts    []string // what an object does not go beyond
-	joins   []string // between two objects
-	topic   string   // between a subject and what is said of it
-	self    []string // who speaks
-	others  []string // subjects that are no names
-	titles  []string // behind a name
-	ask     []string // clauses with one of these ask
+	openers []string // words before a clause that add nothing to it, longer ones first
+	ends    []string // words that may follow an object, longer ones first
+	cuts    []string // words that end an object
+	joins   []string // words between two objects
+	topic   string   // the word between a subject and the statement about it
+	self    []string // words for the speaker
+	others  []string // subjects that are not names
+	titles  []string // titles after a name
+	ask     []string // a clause with one of these is a question
 
 	first, third []*scriptPhrase
 	kinWords     [][2]string
@@ -68,10 +69,11 @@ func readScript(table map[string]string) *scriptLanguage {
 	return l
 }
 
-// piece is a part of the text.
+// piece is a part of the text, as byte offsets.
 type piece struct{ start, end int }
 
-// scriptSentence reads a sentence in Chinese or Japanese and reports whether it stated anything, and whether it is one.
+// scriptSentence reads a sentence in Chinese or Japanese. found reports whether it stated anything, own whether it is in one of these
+// languages.
 func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
 	han, kana := false, false
 	for i := s.Lo; i < s.Hi; i++ {
@@ -111,7 +113,7 @@ func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
 	return found, true
 }
 
-// scriptClause reads one clause. self says that the one before was about the speaker, and so may this one be.
+// scriptClause reads one clause. self reports whether the previous clause was about the speaker, so that this one may be, too.
 func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, self *bool) bool {
 	p = d.trimPiece(p)
 	for again := true; again; {
@@ -169,7 +171,7 @@ func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, sel
 	return false
 }
 
-// scriptSubject finds who a clause is about: the speaker, a name before the topic mark, or nobody known.
+// scriptSubject returns whom a clause is about: the speaker, a name before the topic mark, or nobody known.
 func (d *doc) scriptSubject(s *language.Sentence, l *scriptLanguage, p piece) (subject string, place, body piece) {
 	text := d.Text[p.start:p.end]
 	if l.topic == "" {
@@ -191,7 +193,7 @@ func (d *doc) scriptSubject(s *language.Sentence, l *scriptLanguage, p piece) (s
 		for _, w := range l.titles {
 			name = strings.TrimSuffix(name, w)
 		}
-		if name != text[:k] && nameInScript(name, l) { // a title shows that it is a person
+		if name != text[:k] && nameInScript(name, l) { // a title shows that the name is a person's
 			return name, piece{p.start, p.start + len(name)}, d.trimPiece(piece{p.start + k + len(l.topic), p.end})
 		}
 		for _, w := range l.others {
@@ -203,7 +205,7 @@ func (d *doc) scriptSubject(s *language.Sentence, l *scriptLanguage, p piece) (s
 	return s.Speaker, piece{p.start, p.start}, p
 }
 
-// nameInScript reports whether a text can be a name before a statement: two to six characters, none of a pronoun.
+// nameInScript reports whether a text can be a name before a statement: two to six characters that contain no pronoun.
 func nameInScript(text string, l *scriptLanguage) bool {
 	n := utf8.RuneCountInString(text)
 	if n < 2 || n > 6 || l.topic == "" && n > 4 {
@@ -222,7 +224,7 @@ func nameInScript(text string, l *scriptLanguage) bool {
 	return true
 }
 
-// scriptObject finds the object between two parts of a phrase in a clause; kin is the word of family before it.
+// scriptObject returns the object between two parts of a phrase in a clause; kin is the word for family before it.
 func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o piece, kin string, ok bool) {
 	before, kinBefore, isKin := strings.Cut(before, "{k}")
 	rest, ok := strings.CutPrefix(d.Text[p.start:p.end], before)
@@ -268,7 +270,7 @@ func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o
 	return o, kin, n > 0 && n <= maxScriptObject
 }
 
-// trimPiece cuts what is no letter or digit from both ends.
+// trimPiece cuts characters other than letters and digits off both ends.
 func (d *doc) trimPiece(p piece) piece {
 	t := d.Text[p.start:p.end]
 	other := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) }
@@ -278,9 +280,9 @@ func (d *doc) trimPiece(p piece) piece {
 	return p
 }
 
-// scriptStatement adds what a phrase says, once for each of several objects.
+// scriptStatement adds what a phrase states, once for each of several objects.
 func (d *doc) scriptStatement(s *language.Sentence, l *scriptLanguage, f *scriptPhrase, subject string, place, o piece, kin string) bool {
-	if place.end == place.start { // who speaks goes without saying
+	if place.end == place.start { // the speaker is implied
 		place.end = o.end
 		place.start = o.start
 	}
@@ -304,7 +306,7 @@ func (d *doc) scriptStatement(s *language.Sentence, l *scriptLanguage, f *script
 	return found
 }
 
-// splitObjects cuts a list where both sides have at least two characters.
+// splitObjects splits a list whose two sides both have at least two characters.
 func (d *doc) splitObjects(l *scriptLanguage, o piece) []piece {
 	for _, w := range l.joins {
 		a, b, ok := strings.Cut(d.Text[o.start:o.end], w)

@@ -7,7 +7,8 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// pointsFirst reports whether an object begins with a pronoun that stands for somebody or something said before: "her a raise", "them raw", "ours to a couple".
+// pointsFirst reports whether an object begins with a pronoun for somebody or something mentioned before: "her a raise", "them raw",
+// "ours to a couple".
 func pointsFirst(words []string) bool {
 	switch words[0] {
 	case "them", "em", "him", "us", "ours", "mine", "yours", "theirs", "hers", "meself", "til", "till", "until", "both", "none", "nowt":
@@ -24,8 +25,8 @@ func pointsFirst(words []string) bool {
 	return false
 }
 
-// besideObject reports whether a name or pronoun behind a verb is not what it acts on: "it" may be anything said before, and whom somebody gives something to is no gift:
-// "gave Larcier the 31st", "cook him eggs". Nor is a day where somebody goes.
+// besideObject reports whether a name or pronoun after a verb is not its direct object. "it" may mean anything mentioned before, and
+// the receiver of a gift is not the gift: "gave Larcier the 31st", "cook him eggs". Nor is a day the place where somebody goes.
 func (r *relator) besideObject(s *language.Sentence, c *clause, fr *frame, object *node) bool {
 	d := r.d
 	if strings.HasSuffix(fr.predicate, "_to") && (d.verbName(c.verbTok) == "go" || d.verbName(c.verbTok) == "get") && (d.Tokens[object.lo].Kind == language.KindNumber || d.Tokens[object.lo].Is(language.NumberWord) || wordLists()["shares"][d.WordKey(object.lo)]) {
@@ -64,7 +65,8 @@ func (r *relator) besideObject(s *language.Sentence, c *clause, fr *frame, objec
 	return next.Shape == language.LowerCase && !next.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal|language.DayWord) && !d.isAdverbEnd(object.hi) && (next.Word.Verb == 0 || next.Word.Form&language.BaseForm != 0 && object.kind == nodeName)
 }
 
-// classes reports whether what something is said to be can be said of it: not a number or a mere quality, no place of a person and no person of a place.
+// classes reports whether a description can apply to its subject: it is no number or mere quality, a person is not described as a
+// place, and a place not as a person.
 func (d *doc) classes(st *statement) bool {
 	if st.predicate != "is_a" && st.predicate != "has_role" || st.target.kind != nodePhrase {
 		return true
@@ -82,7 +84,7 @@ func (d *doc) classes(st *statement) bool {
 	case n.hi-n.lo == 1 && (t.Kind == language.KindNumber || t.Is(language.Adjective) && !t.Is(language.Occupation|language.KinNoun|language.Demonym)), d.Tokens[n.lo].Kind == language.KindNumber:
 		return false
 	case st.clause != nil || st.source.kind != nodeName:
-		return true // only what stands behind a comma may belong to another name
+		return true // only a description after a comma may belong to another name
 	}
 	head := d.head(n)
 	someone := t.Is(language.Occupation|language.KinNoun) || wordLists()["persons"][head] || wordLists()["kinds-of-people"][head]
@@ -95,7 +97,7 @@ func (d *doc) classes(st *statement) bool {
 	return !someone || !d.Tokens[st.source.lo].Is(language.PlaceName|language.Month|language.Weekday) && !d.Tokens[st.source.hi-1].Is(language.LocWord)
 }
 
-// clippedIng reports whether a word is a participle that is spelled as it is spoken: "thinkin", "stayin'".
+// clippedIng reports whether a word is a participle in colloquial spelling: "thinkin", "stayin'".
 func clippedIng(t *language.Token, w string) bool {
 	if len(w) < 5 || !strings.HasSuffix(w, "in") || t.Word.Flags != 0 || t.Word.Verb != 0 {
 		return false
@@ -104,7 +106,8 @@ func clippedIng(t *language.Token, w string) bool {
 	return whole.Verb > 0 && whole.Form&language.IngForm != 0
 }
 
-// saysI reports whether the text speaks of its writer as "I", so that a sentence without a subject is about who was named before: "She's from Wollongong. Eats prawns tho".
+// saysI reports whether the writer of the text says "I". A sentence without a subject is then about the person named before: "She's
+// from Wollongong. Eats prawns tho".
 func (d *doc) saysI() bool {
 	for i := range d.Tokens {
 		t := &d.Tokens[i]
@@ -115,8 +118,8 @@ func (d *doc) saysI() bool {
 	return false
 }
 
-// newStatement reports whether a statement of its own begins at token i within the words before hi: "a splint and dreamt", "500 a month and she is proud", "the blinds because
-// it's hot".
+// newStatement reports whether another statement begins at token i, before hi: "a splint and dreamt", "500 a month and she is proud",
+// "the blinds because it's hot".
 func (d *doc) newStatement(i, hi int) bool {
 	switch d.WordKey(i) {
 	case "because", "cuz", "cos", "coz":
@@ -158,12 +161,12 @@ func (d *doc) newStatement(i, hi int) bool {
 	return false
 }
 
-// skill reports whether what one can do says something about oneself: "I can speak Welsh", "I can play G7".
+// skill reports whether the verb of a segment is a skill, so that "can" says something about the person: "I can speak Welsh".
 func (d *doc) skill(g *segment) bool {
 	return g.verb >= 0 && wordLists()["skills"][d.verbName(g.verb)]
 }
 
-// personBeside reports whether a name begins at token i with what its bearer is given behind it: "gave Larcier the 31st".
+// personBeside reports whether a name at token i is the receiver of the thing after it: "gave Larcier the 31st".
 func (d *doc) personBeside(s *language.Sentence, i int) bool {
 	for k := range d.Names {
 		if h := &d.Names[k]; h.Lo == i && !h.Part && h.Hi < s.Hi {
@@ -174,7 +177,7 @@ func (d *doc) personBeside(s *language.Sentence, i int) bool {
 	return false
 }
 
-// untilComma is the first comma from token i on, or hi.
+// untilComma returns the first comma from token i on, or hi.
 func (d *doc) untilComma(i, hi int) int {
 	for j := i + 1; j < hi; j++ {
 		if t := &d.Tokens[j]; d.in.Memory && t.Kind == language.KindPunct && t.Sign == ',' {
@@ -184,7 +187,7 @@ func (d *doc) untilComma(i, hi int) int {
 	return hi
 }
 
-// untilDate is where the first date begins behind token i, with the preposition before it, or hi.
+// untilDate returns the start of the first date after token i, including the preposition before it, or hi.
 func (d *doc) untilDate(s *language.Sentence, i, hi int) int {
 	for _, h := range d.datesOf(s) {
 		if h.Lo > i && h.Lo < hi && d.in.Memory {
@@ -197,7 +200,8 @@ func (d *doc) untilDate(s *language.Sentence, i, hi int) int {
 	return hi
 }
 
-// causes reports whether somebody has something done, or something goes on: "had the date moved", "got the oven running", "have the council round".
+// causes reports whether somebody has something done, or something is in progress: "had the date moved", "got the oven running", "have
+// the council round".
 func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
 	if base := d.verbName(c.verbTok); base != "have" && base != "get" && base != "need" && base != "want" || i >= s.Hi {
 		return false
@@ -206,7 +210,8 @@ func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
 	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.Participle|language.IngForm) != 0 && t.Word.Form&language.BaseForm == 0 && !t.Is(language.Preposition|language.Conjunction|language.Adjective) && t.Shape == language.LowerCase && !d.IsWord(s, i, "called") && !d.IsWord(s, i, "named")
 }
 
-// detached reports whether a preposition does not belong to the verb of its clause: "run the line on Montague Street" runs on nothing.
+// detached reports whether a preposition does not belong to the verb of its clause: "run the line on Montague Street" does not run on
+// anything.
 func (d *doc) detached(s *language.Sentence, c *clause, fr *frame, p int) bool {
 	if !d.in.Memory {
 		return false
@@ -230,7 +235,7 @@ func (d *doc) detached(s *language.Sentence, c *clause, fr *frame, p int) bool {
 	return false
 }
 
-// doesThing reports whether the "do" at token i has an object instead of a verb behind it: "I do water reed", "I don't do gluten".
+// doesThing reports whether the "do" at token i has an object instead of a following verb: "I do water reed", "I don't do gluten".
 func (d *doc) doesThing(g *segment, i int) bool {
 	w := d.WordKey(i)
 	if !d.in.Memory || w != "do" && w != "does" {
@@ -239,7 +244,8 @@ func (d *doc) doesThing(g *segment, i int) bool {
 	return !(d.Tokens[i+1].Word.Verb > 0 && wordLists()["emphatic"][d.verbName(i+1)]) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)
 }
 
-// actsOn reports whether a word at the beginning that may be a verb or a noun is followed by what it acts on: "Likes tea", not "Books were rotten".
+// actsOn reports whether the first word, which may be a verb or a noun, is followed by its object: "Likes tea", not "Books were
+// rotten".
 func (d *doc) actsOn(g *segment) bool {
 	if g.lo+1 >= g.hi {
 		return true
@@ -248,7 +254,8 @@ func (d *doc) actsOn(g *segment) bool {
 	return t.Kind != language.KindPunct && !t.Is(language.FormOfBe|language.FormOfHave|language.Modal) && !(t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0)
 }
 
-// standsAlone reports whether a state at the beginning of a note is no part of a noun phrase: "Vegetarian.", "allergic to nuts", not "Vegetarian menu".
+// standsAlone reports whether a state at the beginning of a note is not part of a noun phrase: "Vegetarian.", "allergic to nuts", not
+// "Vegetarian menu".
 func (d *doc) standsAlone(g *segment) bool {
 	if g.lo+1 >= g.hi {
 		return true
@@ -257,7 +264,7 @@ func (d *doc) standsAlone(g *segment) bool {
 	return t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal|language.Possessive|language.Determiner) || t.Shape != language.LowerCase || d.Tokens[g.lo].Word.Verb > 0 && !(t.Word.Verb == 0 && t.Word.Flags&^language.Occupation == 0)
 }
 
-// asksOf reports whether somebody asks something of the one who writes from token j on: "he asks do I like dancing".
+// asksOf reports whether, from token j on, somebody asks the writer a question: "he asks do I like dancing".
 func (d *doc) asksOf(s *language.Sentence, j int) bool {
 	switch d.WordKey(j) {
 	case "asks", "asked", "ask", "wonders", "wondered":
@@ -273,7 +280,7 @@ func (d *doc) asksOf(s *language.Sentence, j int) bool {
 	return d.Tokens[j+1].Is(language.FormOfDo|language.FormOfBe|language.Modal|language.FormOfHave) && d.Tokens[j+2].Is(language.FirstPerson)
 }
 
-// heading reports whether the word before a colon is what follows is about, and nobody who says it: "Opinion: I've come round".
+// heading reports whether the word before a colon is a topic and not a speaker: "Opinion: I've come round".
 func (d *doc) heading(s *language.Sentence, name string) bool {
 	t := &d.Tokens[s.Lo]
 	return d.in.Memory && !t.Is(language.GivenName|language.PersonTitle) && (wordLists()["headings"][strings.ToLower(name)] || strings.Contains(name, "-") || t.Shape == language.UpperCase && t.End-t.Start > 1)
@@ -284,7 +291,7 @@ func (d *doc) toInfinitive(s *language.Sentence, i int) bool {
 	return d.IsWord(s, i, "to") && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0
 }
 
-// bearsName reports whether a name at the beginning of a statement can be one: "Quietly" and "Half" are none.
+// bearsName reports whether a name at the beginning of a statement can be a name: "Quietly" and "Half" cannot.
 func (d *doc) bearsName(n *node) bool {
 	if n.kind != nodeName {
 		return true
@@ -297,14 +304,14 @@ func (d *doc) bearsName(n *node) bool {
 	return n.hi-n.lo > 1 || t.Kind != language.KindWord || t.Is(language.GivenName) || !(strings.HasSuffix(w, "ly") && n.weak || n.weak && t.Is(language.Adverb|language.Adjective) || t.Shape == language.UpperCase && t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0)
 }
 
-// bareVerb reports whether a verb stands at token i without anything that makes it a noun.
+// bareVerb reports whether token i is a verb and nothing makes it a noun.
 func (d *doc) bareVerb(i int) bool {
 	t := &d.Tokens[i]
 	return t.Word.Verb > 0 && t.Word.Form&language.BaseForm != 0 && t.Word.Flags == 0 && i > 0 && !d.Tokens[i-1].Is(language.Determiner|language.Possessive|language.Adjective) &&
 		i+1 < len(d.Tokens) && d.Tokens[i+1].Is(language.Determiner|language.Possessive)
 }
 
-// unfinished reports whether an object is only the beginning of what is said: "my job is to know", "I have nine years", "Mum's still got".
+// unfinished reports whether an object is incomplete: "my job is to know", "I have nine years", "Mum's still got".
 func unfinished(predicate string, words []string) bool {
 	switch predicate {
 	case "is", "was", "have", "has_role":
@@ -324,7 +331,7 @@ func unfinished(predicate string, words []string) bool {
 	return false
 }
 
-// untilAnd is where something else is spoken of behind "and" from token i on, or hi: "half and the pump, Sonja, gives 900 l".
+// untilAnd returns where another subject begins after "and" from token i on, or hi: "half and the pump, Sonja, gives 900 l".
 func (d *doc) untilAnd(i, hi int) int {
 	for j := i + 1; j+1 < hi && d.in.Memory; j++ {
 		if d.WordKey(j) == "and" && (d.Tokens[j+1].Is(language.Possessive) || d.WordKey(j+1) == "the") {

@@ -7,10 +7,10 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// statusFrame lets a newer status retire an older one.
+// statusFrame makes a newer status supersede an older one.
 var statusFrame = frame{predicate: "status", kind: extract.KindFact, functional: true}
 
-// status reads what the clause of a form of "be" says of the state of a thing with a name.
+// status reads the state of a named thing from a clause with a form of "be".
 func (r *relator) status(s *language.Sentence, c *clause) bool {
 	d := r.d
 	subject, noun := r.statusSubject(s, c.lo)
@@ -44,12 +44,12 @@ func (r *relator) status(s *language.Sentence, c *clause) bool {
 	}
 	cc := new(clause)
 	*cc = *c
-	cc.past = false // "was shipped" is its status since
+	cc.past = false // "was shipped" is the status from then on
 	r.add(statement{source: *subject, target: target, predicate: fr.predicate, raw: strings.TrimSpace(noun + " " + d.SpanText(c.lo, c.hi)), conf: confCopula, clause: cc, frame: fr})
 	return true
 }
 
-// statusSubject returns the name before token i whose state is told, and the noun that names what is told of it, empty
+// statusSubject returns the name before token i whose state is described, and the noun for the described property; the noun is empty
 // for the state itself.
 func (r *relator) statusSubject(s *language.Sentence, i int) (*node, string) {
 	d := r.d

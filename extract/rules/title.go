@@ -6,10 +6,10 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// maxTitleWords is the longest title that is taken for a name as a whole.
+// maxTitleWords is the maximum length of a title that counts as one name.
 const maxTitleWords = 12
 
-// titleMentions adds what a title names: itself without its bracketed part, "X" of "X, Y", and the names inside.
+// titleMentions adds the names in a title: the title without its bracketed part, "X" of "X, Y", and the names inside.
 func (d *doc) titleMentions(title string) {
 	lo, hi := titleCore(title)
 	core := title[lo:hi]
@@ -52,7 +52,7 @@ func (d *doc) addTitle(m extract.Mention) {
 	d.AddToChunk(m)
 }
 
-// wholeType types a title: as the one name it is, or else as a concept.
+// wholeType returns the type of a title: that of its name if it is one name, else a concept.
 func (d *doc) wholeType() string {
 	for _, h := range d.Names {
 		if h.Lo == 0 && h.Hi == len(d.Tokens) {
@@ -73,7 +73,7 @@ func (d *doc) tokensBefore(off int) int {
 	return n
 }
 
-// titleCore returns the bounds of a title without spaces around it and without a bracketed part at its end.
+// titleCore returns the bounds of a title without surrounding spaces and without a bracketed part at its end.
 func titleCore(title string) (lo, hi int) {
 	hi = len(strings.TrimRight(title, " \t\r\n"))
 	lo = hi - len(strings.TrimLeft(title[:hi], " \t\r\n"))

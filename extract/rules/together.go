@@ -3,21 +3,21 @@ package rules
 import "github.com/contextmem/contextmem/internal/language"
 
 const (
-	maxTogether = 6   // pairs of names in one sentence without a verb between them
-	fewTogether = 256 // such pairs in one item that are all told
-	maxTold     = 4   // how often one of them is told beyond these
+	maxTogether = 6   // maximum pairs of names in one sentence without a verb between them
+	fewTogether = 256 // such pairs in one item that all become relations
+	maxTold     = 4   // how often a later pair becomes a relation
 )
 
-// pairs is what is known of the pairs of names that stand together in one item. That two names stand once in the same
-// sentence of a long text says little, and there are more such pairs than statements: beyond the first ones, those are told that
-// stand together again, a few times, and one of each chunk.
+// pairs counts the pairs of names that occur in the same sentence of one item. A single co-occurrence in a long text means little, and
+// such pairs are more frequent than statements. So after the first pairs, a pair becomes a relation only if it occurs again, at most a
+// few times; in addition, one pair of each chunk does.
 type pairs struct {
-	told  int              // pairs that were told
-	chunk int              // the last one of which a pair was told, -1 for none
-	seen  map[uint64]uint8 // how often the pair of the hash of both keys was told, from 1 on where it was seen
+	told  int              // number of pairs that became relations
+	chunk int              // the last chunk with a pair that became a relation, -1 for none
+	seen  map[uint64]uint8 // occurrences by the hash of both keys
 }
 
-// tell reports whether the pair of two names in a chunk is worth a relation.
+// tell reports whether a pair of names in a chunk becomes a relation.
 func (p *pairs) tell(chunk int, a, b string) bool {
 	if a > b {
 		a, b = b, a
@@ -52,9 +52,9 @@ func pairHash(h uint64, s string) uint64 {
 	return h
 }
 
-// together links strong names of one sentence that no verb links, at low confidence.
+// together links strong names of one sentence that no verb links, with low confidence.
 func (r *relator) together(s *language.Sentence) {
-	chunk := -2 // not known
+	chunk := -2 // unknown
 	n := 0
 	for i := range r.nodes {
 		a := &r.nodes[i]
@@ -84,7 +84,7 @@ func (r *relator) together(s *language.Sentence) {
 	}
 }
 
-// stated reports whether a verb or noun already says something about a name.
+// stated reports whether a verb or noun already makes a statement about a name.
 func (r *relator) stated(key string) bool {
 	for i := range r.sts {
 		if st := &r.sts[i]; st.clause != nil && (st.source.key == key || st.target.key == key) {

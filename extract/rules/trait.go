@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// traits collects the traits of a claim: their sum of weights, and their names where they are asked for.
+// traits accumulates the traits of a claim: the sum of their weights and, if requested, their names.
 type traits struct {
 	sum   float32
 	model *gateModel
@@ -16,10 +16,10 @@ type traits struct {
 
 const traitSeed = 2166136261
 
-// signs spells the signs that are counted.
+// signs maps the signs that are counted to their names.
 var signs = [128]string{'.': ".", '!': "!", '?': "?", '"': "quote", ':': "colon", '(': "("}
 
-// traitHash goes on with the hash of a name (FNV-1a).
+// traitHash continues the hash of a name (FNV-1a) with s.
 func traitHash(h uint32, s string) uint32 {
 	for i := 0; i < len(s); i++ {
 		h = (h ^ uint32(s[i])) * 16777619
@@ -50,7 +50,7 @@ func (t *traits) add2(group, a, b string) {
 	t.sum += t.model.weight(traitHash(traitHash(h, "|"), b))
 }
 
-// bucket names a count by its size.
+// bucket returns the name of the size class of a count.
 func bucket(n int) string {
 	switch {
 	case n <= 0:
@@ -69,7 +69,7 @@ func bucket(n int) string {
 	return "40"
 }
 
-// class names what a token is, roughly as a part of speech.
+// class returns a coarse part of speech of a token.
 func (d *doc) class(i int) string {
 	t := &d.Tokens[i]
 	switch t.Kind {
@@ -182,7 +182,8 @@ func (d *doc) class(i int) string {
 	return "noun"
 }
 
-// plain is the word of token i in lower case, "name" for one with a capital that is no word of grammar; empty for signs and the like.
+// plain returns the word of token i in lower case, "name" for a capitalised word that is no function word, and "" for signs and the
+// like.
 func (d *doc) plain(i int) string {
 	switch t := &d.Tokens[i]; {
 	case t.Kind != language.KindWord && t.Kind != language.KindNumber:
@@ -197,7 +198,7 @@ func (d *doc) plain(i int) string {
 	return strings.ToLower(d.TokenText(i))
 }
 
-// near counts the class of the token at i, and its word where it is one of few.
+// near counts the class of the token at i, and its word if the word is in a short list.
 func (d *doc) near(t *traits, s *language.Sentence, group string, i int) {
 	if i < s.Lo || i >= s.Hi {
 		t.add(group, "none")
@@ -212,7 +213,7 @@ func (d *doc) near(t *traits, s *language.Sentence, group string, i int) {
 	}
 }
 
-// traitsOf counts the traits of a claim.
+// traitsOf collects the traits of a claim.
 func (d *doc) traitsOf(s *language.Sentence, c *claim, t *traits) {
 	what := "fact"
 	if c.relation {
@@ -252,7 +253,7 @@ func (d *doc) traitsOf(s *language.Sentence, c *claim, t *traits) {
 	d.placeTraits(s, c, t)
 }
 
-// nameTraits counts what the name of a subject is like, and how far it stands before where a pronoun means it.
+// nameTraits adds the traits of the subject's name, and for a pronoun the distance to the name that it refers to.
 func (d *doc) nameTraits(s *language.Sentence, c *claim, t *traits) {
 	first, _, _ := strings.Cut(c.name, " ")
 	w := language.Lookup(strings.ToLower(first))
@@ -279,7 +280,7 @@ func (d *doc) nameTraits(s *language.Sentence, c *claim, t *traits) {
 	}
 }
 
-// objectTraits counts what an object is like, and what stands on both sides of it.
+// objectTraits adds the traits of the object and of the tokens on both sides of it.
 func (d *doc) objectTraits(s *language.Sentence, c *claim, t *traits) {
 	if c.hi <= c.lo {
 		if c.object == "" {
@@ -336,7 +337,7 @@ func (d *doc) objectTraits(s *language.Sentence, c *claim, t *traits) {
 	}
 }
 
-// verbTraits counts what the verb of a claim is like, and what stands on both sides of it.
+// verbTraits adds the traits of the verb and of the tokens on both sides of it.
 func (d *doc) verbTraits(s *language.Sentence, c *claim, t *traits) {
 	v := &d.Tokens[c.at]
 	class := d.class(c.at)
@@ -358,7 +359,7 @@ func (d *doc) verbTraits(s *language.Sentence, c *claim, t *traits) {
 	}
 }
 
-// placeTraits counts where in the text a claim stands, and what words of doubt stand before it.
+// placeTraits adds the claim's position in the text, and the words of doubt before it.
 func (d *doc) placeTraits(s *language.Sentence, c *claim, t *traits) {
 	t.add("sentence", bucket(s.Hi-s.Lo))
 	t.add("verbat", bucket(c.at-s.Lo))

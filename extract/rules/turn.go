@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// turns finds who speaks: "user:" and "assistant:" lines, and in memories "Name:" at the start of a line.
+// turns determines the speakers: from "user:" and "assistant:" lines, and in memories from "Name:" at the start of a line.
 func (d *doc) turns() {
 	if len(d.in.Turns) > 0 {
 		d.knownTurns()
@@ -47,7 +47,7 @@ func (d *doc) turns() {
 	}
 }
 
-// turnPrefix returns the name before a colon at the start of a sentence and where the sentence goes on.
+// turnPrefix returns the name before a colon at the start of a sentence, and the token after the colon.
 func (d *doc) turnPrefix(s *language.Sentence) (name string, next int, ok bool) {
 	for i := s.Lo; i < s.Hi && i < s.Lo+4; i++ {
 		t := &d.Tokens[i]
@@ -74,8 +74,8 @@ func (d *doc) turnPrefix(s *language.Sentence) (name string, next int, ok bool) 
 	return "", 0, false
 }
 
-// knownTurns gives each sentence the speaker of the message that it stands in. Labels between messages are said by nobody, and so are lines of a message that begin with the label of
-// a turn: they are a conversation that was pasted.
+// knownTurns gives each sentence the speaker of the message that contains it. Labels between messages have no speaker. Lines of a
+// message that begin with the label of a turn have none either: they are a pasted conversation.
 func (d *doc) knownTurns() {
 	at, pasted := 0, false
 	for k := range d.Sentences {
@@ -114,7 +114,7 @@ func (d *doc) knownTurns() {
 	}
 }
 
-// labelOf is where the label of turn i begins: behind the message before.
+// labelOf returns where the label of turn i begins: after the previous message.
 func (d *doc) labelOf(i int) int {
 	if i == 0 {
 		return 0
@@ -122,7 +122,7 @@ func (d *doc) labelOf(i int) int {
 	return d.in.Turns[i-1].End
 }
 
-// speaker is who "I" is where nobody is named.
+// speaker returns the person whom "I" means if nobody is named.
 func (d *doc) speaker() string {
 	if d.in.Speaker == "" {
 		return defaultSpeaker
@@ -130,7 +130,7 @@ func (d *doc) speaker() string {
 	return d.in.Speaker
 }
 
-// localTime is a time on a clock where the text was said; the zero time stays zero.
+// localTime returns a time in the location where the text was said; the zero time stays zero.
 func (d *doc) localTime(t time.Time) time.Time {
 	if d.in.Location != nil && !t.IsZero() {
 		return t.In(d.in.Location)

@@ -34,18 +34,18 @@ var nounPredicates = sync.OnceValue(func() map[string]map[string]string {
 	return sections
 })
 
-// kinPredicate says what "Y's NOUN X" makes of X and Y, empty for a noun that is none of family, friends and pets.
+// kinPredicate returns the predicate for "Y's NOUN X"; it is empty if the noun is no word for family, friends or pets.
 func kinPredicate(noun string) string { return nounPredicates()["kin"][noun] }
 
-// rolePredicate says what "X is the NOUN of Y" makes of X and Y.
+// rolePredicate returns the predicate for "X is the NOUN of Y".
 func rolePredicate(noun string) string { return nounPredicates()["roles"][noun] }
 
-// complement is what a word behind "I'm" or before the colon of a note says.
+// complement is the meaning of a word after "I'm" or before the colon of a note.
 type complement struct {
-	preps      string // the object follows one of these; empty for none
+	preps      string // prepositions, one of which precedes the object; empty for none
 	predicate  string
 	kind       string
-	object     string // the object when nothing follows, "" for the word itself
+	object     string // the object if nothing follows; "" means the word itself
 	functional bool
 }
 
@@ -68,7 +68,7 @@ var complements = sync.OnceValue(func() map[string]map[string]complement {
 	return sections
 })
 
-// beComplement returns what a word behind "I'm" says.
+// beComplement returns the meaning of a word after "I'm".
 func beComplement(w string) (complement, bool) {
 	c, ok := complements()["be"][w]
 	return c, ok

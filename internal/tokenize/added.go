@@ -12,26 +12,25 @@ import (
 type addedToken struct {
 	ID         int32  `json:"id"`
 	Content    string `json:"content"`
-	SingleWord bool   `json:"single_word"` // only between characters that are no part of a word
-	LStrip     bool   `json:"lstrip"`      // takes the white space before it
-	RStrip     bool   `json:"rstrip"`      // takes the white space behind it
-	Normalized bool   `json:"normalized"`  // looked for in the normalised text
+	SingleWord bool   `json:"single_word"` // matches only between characters that are not part of a word
+	LStrip     bool   `json:"lstrip"`      // removes the white space before it
+	RStrip     bool   `json:"rstrip"`      // removes the white space after it
+	Normalized bool   `json:"normalized"`  // is searched in the normalised text
 }
 
-// addedTokens are those found in the text as it is, and those found after
-// normalisation.
+// addedTokens holds the tokens searched in the original text, and those searched after normalisation.
 type addedTokens struct {
 	raw, normalised tokenSet
 }
 
-// tokenSet is tokens to be found, the longest first.
+// tokenSet is a set of tokens to search for, the longest first.
 type tokenSet []addedToken
 
-// section is a stretch of a text: a token, or what is between.
+// section is a part of a text: a token, or the text between tokens.
 type section struct {
-	id    int32 // of the token, -1 for text
+	id    int32 // id of the token, -1 for text
 	text  string
-	first bool // begins where the text begins
+	first bool // starts at the beginning of the text
 }
 
 func newTokenSet(tokens []addedToken) tokenSet {
@@ -49,13 +48,13 @@ func (ts tokenSet) at(text string) (addedToken, bool) {
 	return addedToken{}, false
 }
 
-// cut appends the sections of text to dst.
+// cut splits text into sections and appends them to dst.
 func (ts tokenSet) cut(dst []section, text string) []section {
 	var begins [256]bool
 	for _, t := range ts {
 		begins[t.Content[0]] = true
 	}
-	from := 0 // of the text that is in no section yet
+	from := 0 // start of the text that is not yet in a section
 	for i := 0; i < len(text); {
 		if !begins[text[i]] {
 			i++
@@ -77,7 +76,7 @@ func (ts tokenSet) cut(dst []section, text string) []section {
 		if t.RStrip {
 			stop = len(text) - len(strings.TrimLeftFunc(text[stop:], unicode.IsSpace))
 		}
-		if start < from { // the token before took its first characters
+		if start < from { // the previous token consumed its first characters
 			continue
 		}
 		if from < start {
@@ -102,7 +101,7 @@ func beginsWord(s string) bool {
 	return isWordRune(r) && s != ""
 }
 
-// isWordRune is \w of a Unicode regular expression (UTS 18).
+// isWordRune reports whether r matches \w in a Unicode regular expression (UTS 18).
 func isWordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.Is(unicode.Nd, r) || unicode.Is(unicode.Pc, r) ||
 		unicode.Is(unicode.Other_Alphabetic, r) || unicode.Is(unicode.Join_Control, r) || unicode.Is(unicode.Nl, r)

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// bertSteps is BERT's normaliser: cleaning, spaces around ideographs, accents,
-// lower case. The tables are those of the tokenizers library, which knows the
-// categories of Unicode 8.
+// bertSteps returns BERT's normaliser: cleaning, spaces around ideographs, accents, lower case. The tables are those of the tokenizers
+// library, which uses the categories of Unicode 8.
 func bertSteps(clean, ideographs, accents, lowerCase bool) []step {
 	var steps []step
 	if clean || ideographs {
@@ -62,14 +61,14 @@ func stripAccents(dst, src []byte) []byte {
 		if c < utf8.RuneSelf {
 			continue
 		}
-		// From here on in two steps; the ASCII character before may carry a mark.
+		// The rest takes two steps; a mark may follow the ASCII character before it.
 		dst = append(dst, src[:max(0, i-1)]...)
 		return stripMarks(bertMarks)(dst, norm.NFD.Append(nil, src[max(0, i-1):]...))
 	}
 	return append(dst, src...)
 }
 
-// split appends the words of text to dst; first reports that the text begins here.
+// split appends the words of text to dst; first reports whether text is the beginning of the input.
 type split func(dst *words, text []byte, first bool)
 
 // bertSplit separates at white space, which is dropped, and makes every punctuation

@@ -7,17 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// charsmap is SentencePiece's precompiled normaliser, applied as the tokenizers
-// library applies it: to grapheme clusters of up to five bytes whole, to longer
-// ones character by character, and each time by the shortest entry that the
-// bytes begin with.
+// charsmap is SentencePiece's precompiled normaliser, applied as the tokenizers library applies it. A grapheme cluster of up to five
+// bytes is mapped as a whole, a longer one character by character. Each mapping uses the shortest entry that is a prefix of the bytes.
 type charsmap struct {
 	trie  trie
-	text  []byte    // what the entries become, each ended by a zero byte
-	ascii [128]bool // characters that stay as they are
+	text  []byte    // replacements of the entries, each ended by a zero byte
+	ascii [128]bool // characters that stay unchanged
 }
 
-// maxMappedCluster is the longest cluster in bytes that is mapped whole.
+// maxMappedCluster is the maximum length in bytes of a cluster that is mapped as a whole.
 const maxMappedCluster = 5
 
 // openCharsmap reads a charsmap: the size of the trie in bytes (uint32), the trie,
@@ -38,7 +36,7 @@ func openCharsmap(data []byte) (*charsmap, error) {
 	return m, nil
 }
 
-// lookup returns what the shortest entry that s begins with becomes.
+// lookup returns the replacement for the shortest entry that is a prefix of s.
 func (m *charsmap) lookup(s []byte) (to []byte, ok bool) {
 	node := m.trie.root()
 	for _, c := range s {
@@ -81,7 +79,7 @@ func (m *charsmap) apply(dst, src []byte) []byte {
 	return dst
 }
 
-// applyEach is apply with every character on its own.
+// applyEach is apply with every character mapped separately.
 func (m *charsmap) applyEach(dst, src []byte) []byte {
 	for len(src) > 0 {
 		_, n := utf8.DecodeRune(src)

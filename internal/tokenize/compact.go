@@ -7,25 +7,24 @@ import (
 	"fmt"
 )
 
-// The compact form: the magic, the lengths of four sections (uint64, little-endian),
-// the sections. They are the configuration (JSON), the trie of the pieces, their
-// scores (float32 or float64, none for WordPiece) and the charsmap, if any.
+// The compact form: the magic, the lengths of four sections (uint64, little-endian), the sections. The sections are the configuration
+// (JSON), the trie of the pieces, their scores (float32 or float64, none for WordPiece) and the charsmap, if any.
 const (
 	magic      = "CMTOKEN1"
 	sections   = 4
 	headerSize = len(magic) + 8*sections
 )
 
-// Limits of what a file may hold.
+// Limits of a file.
 const (
 	maxSize  = 1 << 28 // ids
 	maxAdded = 1 << 12 // added tokens
 )
 
-// Compact returns the compact form, which [Open] reads. It must not be changed.
+// Compact returns the compact form, which [Open] reads. The caller must not change it.
 func (t *Tokenizer) Compact() []byte { return t.image }
 
-// Open makes a tokenizer of its compact form, which it keeps and reads in place.
+// Open makes a tokenizer from its compact form. It keeps data and reads it in place.
 func Open(data []byte) (*Tokenizer, error) {
 	parts, err := readSections(data)
 	if err != nil {
@@ -42,7 +41,7 @@ func Open(data []byte) (*Tokenizer, error) {
 	return t, nil
 }
 
-// IsCompact reports whether data is in the compact form, by its first bytes.
+// IsCompact reports whether data begins like the compact form.
 func IsCompact(data []byte) bool {
 	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
 }
@@ -94,8 +93,7 @@ func (t *Tokenizer) build(c *config, pieces trie, scores, charsmap []byte) (err 
 	return t.buildAdded(c)
 }
 
-// buildAdded makes the added tokens and checks every id that stands in the
-// configuration.
+// buildAdded makes the added tokens and checks every id in the configuration.
 func (t *Tokenizer) buildAdded(c *config) error {
 	if len(c.AddedTokens) > maxAdded {
 		return fmt.Errorf("added_tokens: more than %d", maxAdded)

@@ -11,8 +11,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// config is the part of tokenizer.json that matters here, without the vocabulary
-// and the charsmap.
+// config is the part of tokenizer.json that this package uses, without the vocabulary and the charsmap.
 type config struct {
 	AddedTokens   []addedToken `json:"added_tokens"`
 	Normalizer    *normConfig  `json:"normalizer"`
@@ -101,14 +100,14 @@ type modelConfig struct {
 	UnkToken  string `json:"unk_token,omitempty"` // WordPiece
 	Prefix    string `json:"continuing_subword_prefix,omitempty"`
 	MaxChars  int    `json:"max_input_chars_per_word,omitempty"`
-	WordUnkID int32  `json:"unk_token_id,omitempty"` // ours: the id of UnkToken
+	WordUnkID int32  `json:"unk_token_id,omitempty"` // not in tokenizer.json: the id of UnkToken
 
 	UnkID        *int32  `json:"unk_id,omitempty"` // Unigram
 	ByteFallback bool    `json:"byte_fallback,omitempty"`
 	FuseUnk      *bool   `json:"fuse_unk,omitempty"`
-	MinScore     float64 `json:"min_score,omitempty"` // ours: the lowest score
+	MinScore     float64 `json:"min_score,omitempty"` // not in tokenizer.json: the lowest score
 
-	Size int `json:"size,omitempty"` // ours: one more than the highest id
+	Size int `json:"size,omitempty"` // not in tokenizer.json: one more than the highest id
 }
 
 // steps builds the normalisation.
@@ -209,7 +208,7 @@ func (c *splitConfig) splits() ([]split, error) {
 	return nil, fmt.Errorf("pre_tokenizer: type %q is not supported", c.Type)
 }
 
-// open builds the model of its pieces and their scores.
+// open makes the model from its pieces and their scores.
 func (c *modelConfig) open(pieces trie, scores []byte) (model, error) {
 	if len(pieces)%4 != 0 {
 		return nil, errors.New("model: the pieces are cut off")
@@ -248,7 +247,7 @@ func (c *modelConfig) open(pieces trie, scores []byte) (model, error) {
 	return nil, fmt.Errorf("model: type %q is not supported", c.Type)
 }
 
-// templates builds what surrounds one text and two.
+// templates returns the templates of special tokens for one text and for two.
 func (c *postConfig) templates() (single, pair template, err error) {
 	first, second := slot{text: 0}, slot{text: 1}
 	if c == nil {

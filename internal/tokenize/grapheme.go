@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Grapheme clusters (Unicode Standard Annex 29), as far as the charsmap looks at
-// them: it treats a cluster of at most five bytes as one, so the rules that join
-// only characters of three bytes and more are left out (Hangul syllables, pairs of
-// regional indicators, Indic conjuncts).
+// Grapheme clusters (Unicode Standard Annex 29), as far as the charsmap needs them. The charsmap maps only clusters of at most five
+// bytes as a whole, so the rules that join only characters of three bytes and more are left out (Hangul syllables, pairs of regional
+// indicators, Indic conjuncts).
 type clusterClass uint8
 
 const (
 	classOther clusterClass = iota
 	classControl
-	classExtend // with ZWNJ and ZWJ
+	classExtend // including ZWNJ and ZWJ
 	classZWJ
 	classSpacing
 	classPrepend
@@ -51,7 +50,7 @@ var notSpacing = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0x11720, Hi: 0x11721, Stride: 1}},
 }
 
-// pictures is the property Extended_Pictographic (emoji-data.txt), ranges.
+// pictures holds the ranges of the property Extended_Pictographic (emoji-data.txt).
 var pictures = [][2]rune{
 	{0xa9, 0xa9}, {0xae, 0xae}, {0x203c, 0x203c}, {0x2049, 0x2049}, {0x2122, 0x2122}, {0x2139, 0x2139}, {0x2194, 0x2199},
 	{0x21a9, 0x21aa}, {0x231a, 0x231b}, {0x2328, 0x2328}, {0x2388, 0x2388}, {0x23cf, 0x23cf}, {0x23e9, 0x23f3}, {0x23f8, 0x23fa},
@@ -67,7 +66,7 @@ var pictures = [][2]rune{
 	{0x1f8ae, 0x1f8ff}, {0x1f90c, 0x1f93a}, {0x1f93c, 0x1f945}, {0x1f947, 0x1faff}, {0x1fc00, 0x1fffd},
 }
 
-// clusterRanges are the characters with a class, sorted.
+// clusterRanges are the characters that have a class, sorted.
 var clusterRanges = sync.OnceValue(func() []classRange {
 	var rs []classRange
 	add := func(class clusterClass, tables ...*unicode.RangeTable) {
@@ -88,7 +87,7 @@ var clusterRanges = sync.OnceValue(func() []classRange {
 			}
 		}
 	}
-	// Where two classes claim a character, the earlier of these wins.
+	// If two classes contain a character, the class that was added first wins.
 	rs = append(rs, classRange{zwj, zwj, classZWJ}, classRange{0x1f3fb, 0x1f3ff, classExtend})
 	add(classPrepend, prepends, unicode.Prepended_Concatenation_Mark)
 	add(classExtend, unicode.Mn, unicode.Me, unicode.Other_Grapheme_Extend)
@@ -104,7 +103,7 @@ var clusterRanges = sync.OnceValue(func() []classRange {
 	return merge(rs)
 })
 
-// merge joins neighbours of one class and cuts what an earlier range claims.
+// merge joins adjacent ranges of the same class and removes from later ranges the characters of earlier ones.
 func merge(rs []classRange) []classRange {
 	out := rs[:0:0]
 	for _, r := range rs {
@@ -161,8 +160,8 @@ func classOf(r rune) clusterClass {
 	return rs[i].class
 }
 
-// cluster returns the length in bytes of the grapheme cluster at the beginning of s,
-// which is not empty, and of its first character.
+// cluster returns the length in bytes of the grapheme cluster at the beginning of s, and the length of its first character. s must not
+// be empty.
 func cluster(s []byte) (length, first int) {
 	r, n := utf8.DecodeRune(s)
 	first = n
@@ -176,7 +175,7 @@ func cluster(s []byte) (length, first int) {
 	if class == classControl {
 		return n, first
 	}
-	picture := class == classPicture // a picture and what extends it
+	picture := class == classPicture // a picture with its extending characters
 	for n < len(s) {
 		r, size := utf8.DecodeRune(s[n:])
 		next := classOf(r)

@@ -1,13 +1,13 @@
 package tokenize
 
-// template is what surrounds one text, or two, in the input of a model.
+// template is the sequence of texts and special tokens in an input of a model.
 type template []slot
 
 // slot is a text or a special token.
 type slot struct {
 	text  int // 0 for the first text, 1 for the second, -1 for tokens
 	ids   []int32
-	types int32 // token type of what stands here
+	types int32 // token type of this slot
 }
 
 // specials is the number of special tokens.
@@ -19,7 +19,7 @@ func (t template) specials() int {
 	return n
 }
 
-// fill puts the texts into their places.
+// fill returns the input with the texts in their slots.
 func (t template) fill(texts ...[]int32) (ids, types []int32) {
 	n := t.specials()
 	for _, x := range texts {
@@ -42,16 +42,15 @@ func (t template) fill(texts ...[]int32) (ids, types []int32) {
 // Specials is the number of special tokens that Single adds.
 func (t *Tokenizer) Specials() int { return t.single.specials() }
 
-// Single makes an input of the ids of one text: it cuts the end off so that, with the
-// special tokens, at most limit ids remain, and adds those.
+// Single makes an input from the ids of one text. It cuts off the end of the text so that at most limit ids remain, including the
+// special tokens that it adds.
 func (t *Tokenizer) Single(text []int32, limit int) []int32 {
 	ids, _ := t.single.fill(text[:min(len(text), max(0, limit-t.Specials()))])
 	return ids
 }
 
-// Pair makes an input of two texts, of at most limit ids, and the token types of
-// the ids. What is too long loses its end, the longer text first, as by the strategy
-// longest_first of the tokenizers library.
+// Pair makes an input of two texts with at most limit ids, and returns the token types of the ids. Too long texts lose their end, the
+// longer text first, as in the strategy longest_first of the tokenizers library.
 func (t *Tokenizer) Pair(a, b []int32, limit int) (ids, types []int32) {
 	room := max(0, limit-t.pair.specials())
 	if len(a)+len(b) > room {
@@ -68,10 +67,9 @@ func (t *Tokenizer) Pair(a, b []int32, limit int) (ids, types []int32) {
 	return t.pair.fill(a, b)
 }
 
-// Windows makes the inputs of a text of any length: one if it fits into limit ids with
-// the special tokens, else several of about equal length, each beginning at least
-// overlap ids before the one before it ends. limit must leave room for
-// more than overlap ids.
+// Windows makes the inputs for a text of any length. If the text and the special tokens fit into limit ids, there is one input.
+// Otherwise there are several of about equal length, and each shares at least overlap ids with the previous one. limit must leave room
+// for more than overlap ids.
 func (t *Tokenizer) Windows(text []int32, limit, overlap int) [][]int32 {
 	room := limit - t.Specials()
 	if len(text) <= room {

@@ -18,7 +18,7 @@ func (p *piece) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &[]any{&p.text, &p.score})
 }
 
-// vocabulary is pieces with their ids, and the scores by id of a unigram model.
+// vocabulary holds pieces with their ids and, for a unigram model, the scores by id.
 type vocabulary struct {
 	pieces []string
 	ids    []int32
@@ -26,8 +26,7 @@ type vocabulary struct {
 	size   int // one more than the highest id
 }
 
-// FromJSON makes a tokenizer of a tokenizer.json of the tokenizers library. What it does
-// not support is an error that names it.
+// FromJSON makes a tokenizer from a tokenizer.json of the tokenizers library. The error names a feature that is not supported.
 func FromJSON(data []byte) (*Tokenizer, error) {
 	image, err := compact(data)
 	if err != nil {
@@ -36,7 +35,7 @@ func FromJSON(data []byte) (*Tokenizer, error) {
 	return Open(image)
 }
 
-// compact turns a tokenizer.json into the compact form.
+// compact converts a tokenizer.json to the compact form.
 func compact(data []byte) ([]byte, error) {
 	var c config
 	if err := json.Unmarshal(data, &c); err != nil {
@@ -70,8 +69,7 @@ func compact(data []byte) ([]byte, error) {
 	return writeSections(parts), nil
 }
 
-// readVocabulary reads the vocabulary of either model and fills in the fields of c
-// that are ours.
+// readVocabulary reads the vocabulary of either model and fills in the fields of c that are not in tokenizer.json.
 func readVocabulary(c *modelConfig, data []byte) (v vocabulary, err error) {
 	switch c.Type {
 	case "WordPiece":
@@ -106,7 +104,7 @@ func readUnigram(c *modelConfig, data []byte) (v vocabulary, err error) {
 		return v, errors.New("model: unk_id is missing or out of range")
 	}
 	c.MinScore = math.Inf(1)
-	last := make(map[string]int, len(ps)) // of a piece that occurs twice the last counts
+	last := make(map[string]int, len(ps)) // the last occurrence of a piece counts
 	for i, p := range ps {
 		last[p.text] = i
 		c.MinScore = min(c.MinScore, p.score)
@@ -121,7 +119,7 @@ func readUnigram(c *modelConfig, data []byte) (v vocabulary, err error) {
 	return v, nil
 }
 
-// encodeScores writes scores as float32 if that loses nothing, else as float64.
+// encodeScores encodes scores as float32 if that is lossless, else as float64.
 func encodeScores(scores []float64) []byte {
 	exact := true
 	for _, s := range scores {

@@ -16,7 +16,7 @@ func unicodeForm(f norm.Form) step {
 	return func(dst, src []byte) []byte { return f.Append(dst, src...) }
 }
 
-// lower lower-cases character by character.
+// lower converts each character to lower case on its own.
 func lower(dst, src []byte) []byte {
 	for i := 0; i < len(src); {
 		c := src[i]
@@ -30,7 +30,7 @@ func lower(dst, src []byte) []byte {
 		}
 		r, n := utf8.DecodeRune(src[i:])
 		i += n
-		if r == 'İ' { // the only character whose lower case is two
+		if r == 'İ' { // the only character whose lower case has two characters
 			dst = append(dst, "i\u0307"...)
 			continue
 		}
@@ -53,7 +53,7 @@ func stripMarks(marks *unicode.RangeTable) step {
 	}
 }
 
-// squeeze replaces runs of two and more spaces by one.
+// squeeze replaces runs of two or more spaces by one.
 func squeeze(dst, src []byte) []byte {
 	for len(src) > 0 {
 		i := bytes.Index(src, []byte("  "))
@@ -80,7 +80,7 @@ func replace(from, to string) step {
 	}
 }
 
-// strip removes white space at the ends.
+// strip removes white space at the left or right end, or both.
 func strip(left, right bool) step {
 	return func(dst, src []byte) []byte {
 		if left {
@@ -93,7 +93,7 @@ func strip(left, right bool) step {
 	}
 }
 
-// prepend puts a string before text that is not empty.
+// prepend puts a string before a text that is not empty.
 func prepend(s string) step {
 	return func(dst, src []byte) []byte {
 		if len(src) > 0 {

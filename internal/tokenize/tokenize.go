@@ -1,10 +1,9 @@
-// Package tokenize turns text into the token ids of BERT and XLM-RoBERTa models:
-// WordPiece and SentencePiece's unigram model, read from the tokenizer.json of
-// Hugging Face's tokenizers library and equal to it token by token.
+// Package tokenize converts text to the token ids of BERT and XLM-RoBERTa models. It implements WordPiece and SentencePiece's unigram
+// model, configured by the tokenizer.json of Hugging Face's tokenizers library. Its results equal those of that library token by
+// token.
 //
-// A tokenizer can be kept in a compact form too ([Tokenizer.Compact]), which
-// [Open] uses in place: a vocabulary of 250,000 pieces is ready at once and stays
-// in mapped or embedded memory.
+// A tokenizer also has a compact form ([Tokenizer.Compact]), which [Open] uses in place: a vocabulary of 250,000 pieces needs no
+// parsing and stays in mapped or embedded memory.
 package tokenize
 
 import (
@@ -15,7 +14,7 @@ import (
 
 // Tokenizer turns text into token ids. It is safe for concurrent use.
 type Tokenizer struct {
-	image   []byte // what [Tokenizer.Compact] returns
+	image   []byte // the compact form, see [Tokenizer.Compact]
 	added   addedTokens
 	steps   []step  // normalisation
 	splits  []split // pre-tokenisation
@@ -34,7 +33,7 @@ type model interface {
 
 // scratch is the working memory of one call.
 type scratch struct {
-	text, other []byte // a section on its way through the steps
+	text, other []byte // input and output of a normalisation step
 	words       words
 	spare       words
 	sections    []section
@@ -42,15 +41,15 @@ type scratch struct {
 	nodes       []node
 }
 
-// words are pieces of a text, one after the other.
+// words holds consecutive pieces of a text.
 type words struct {
 	text []byte
-	ends []int // of each word
+	ends []int // end of each word in the text
 }
 
 func (w *words) reset() { w.text, w.ends = w.text[:0], w.ends[:0] }
 
-// end ends a word where the text ends, unless it is empty.
+// end marks the end of a word at the end of the text, unless the word is empty.
 func (w *words) end() {
 	last := 0
 	if n := len(w.ends); n > 0 {
@@ -61,15 +60,14 @@ func (w *words) end() {
 	}
 }
 
-// Size is the number of ids: every id is below it.
+// Size returns the number of ids; every id is below it.
 func (t *Tokenizer) Size() int { return t.size }
 
-// Unknown is the id of what is not in the vocabulary.
+// Unknown returns the id for text that is not in the vocabulary.
 func (t *Tokenizer) Unknown() int32 { return t.model.unknown() }
 
-// Append appends the ids of text to dst, without the special tokens that begin and
-// end an input. Bytes that are not UTF-8 count as U+FFFD. The names of special
-// tokens in the text become those tokens, as in the original.
+// Append appends the ids of text to dst, without the special tokens at both ends of an input. Bytes that are not UTF-8 are treated as
+// U+FFFD. The names of special tokens in the text become those tokens, as in the tokenizers library.
 func (t *Tokenizer) Append(dst []int32, text string) []int32 {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\ufffd")
@@ -90,8 +88,7 @@ func (t *Tokenizer) Append(dst []int32, text string) []int32 {
 	return dst
 }
 
-// section appends the ids of a stretch without special tokens; first reports that
-// the text begins with it.
+// section appends the ids of a part of the text without special tokens; first reports whether it is the beginning of the text.
 func (t *Tokenizer) section(dst []int32, text string, first bool, s *scratch) []int32 {
 	s.text = append(s.text[:0], text...)
 	for _, apply := range t.steps {
@@ -135,14 +132,14 @@ func (t *Tokenizer) words(dst []int32, text []byte, first bool, s *scratch) []in
 	return dst
 }
 
-// maxKept bounds the working memory that is kept between calls, in bytes of text.
+// maxKept is the maximum working memory that is kept between calls, in bytes of text.
 const maxKept = 64 << 10
 
 func (t *Tokenizer) release(s *scratch) {
 	if cap(s.text) > maxKept || cap(s.words.text) > maxKept || cap(s.nodes) > maxKept {
 		return
 	}
-	clear(s.sections[:cap(s.sections)]) // they hold on to the text
+	clear(s.sections[:cap(s.sections)]) // they would keep the text alive
 	clear(s.normalised[:cap(s.normalised)])
 	t.scratch.Put(s)
 }

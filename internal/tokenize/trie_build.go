@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// buildTrie makes the trie of keys, which must be different from each other, not
-// empty and free of zero bytes; values are 0 to 1<<31-1.
+// buildTrie makes the trie of keys, which must be distinct, not empty and free of zero bytes. Values are 0 to 1<<31-1.
 func buildTrie(keys []string, values []int32) (trie, error) {
 	order := make([]int, len(keys))
 	for i := range order {
@@ -36,11 +35,11 @@ func buildTrie(keys []string, values []int32) (trie, error) {
 	return out, nil
 }
 
-// maxTries is how many free units are tried for a node before a fresh block is
-// taken: more fill the array better and take longer.
+// maxTries is how many free units are tried for a node before a fresh block is used. A higher value fills the array better and takes
+// longer.
 const maxTries = 512
 
-// trieBuilder places nodes one by one where their children fit.
+// trieBuilder places nodes one by one, each where its children fit.
 type trieBuilder struct {
 	keys   []string
 	values []int32
@@ -48,7 +47,7 @@ type trieBuilder struct {
 
 	units []uint32
 	used  []bool
-	bases []bool // taken as the base of some node
+	bases []bool // the unit is the base of some node
 	// next and prev chain the free units, so that full stretches are not searched.
 	next, prev []int32
 	first      int32
@@ -92,8 +91,8 @@ func (b *trieBuilder) take(i uint32) {
 	}
 }
 
-// place puts the children of the node at pos, which stands for the first depth
-// bytes that the sorted keys from lo to hi share.
+// place places the children of the node at pos. The node represents the common prefix, depth bytes long, of the sorted keys from lo to
+// hi.
 func (b *trieBuilder) place(pos uint32, lo, hi, depth int) error {
 	var labels []byte
 	var starts []int
@@ -152,8 +151,7 @@ func (b *trieBuilder) find(pos uint32, labels []byte, leaf bool) (uint32, error)
 			break
 		}
 	}
-	// A fresh block of 256 has room for any children; its number must be one that an
-	// offset can express.
+	// A fresh block of 256 has room for any children; an offset must be able to express its number.
 	for len(b.units) < 1<<29 {
 		base := uint32(len(b.units))
 		b.grow(256)

@@ -7,24 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// unigram is SentencePiece's unigram language model (Kudo, 2018): a word becomes
-// the pieces whose scores, logarithms of probabilities, have the greatest sum.
+// unigram is SentencePiece's unigram language model (Kudo, 2018): a word is divided into the pieces with the greatest sum of scores. A
+// score is the logarithm of a probability.
 type unigram struct {
-	pieces  trie // to ids
+	pieces  trie // maps pieces to ids
 	scores  []byte
 	wide    bool // scores are float64, else float32
 	unk     int32
-	unkCost float64 // score of a character that is no piece
-	fuse    bool    // neighbouring unknown characters are one token
+	unkCost float64 // score of a character that is not a piece
+	fuse    bool    // adjacent unknown characters become one token
 }
 
-// unkPenalty is how far an unknown character stays below the worst piece.
+// unkPenalty is how much lower the score of an unknown character is than the lowest score of a piece.
 const unkPenalty = 10
 
-// node is the best way to a place in a word.
+// node is the best division of a word up to a place.
 type node struct {
 	score float64
-	from  int32 // where its last piece begins; -1 if there is no way yet
+	from  int32 // start of its last piece; -1 if there is no division yet
 	id    int32
 }
 
@@ -35,7 +35,7 @@ func (u *unigram) score(id int32) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(u.scores[4*int(id):])))
 }
 
-// count is the number of pieces.
+// count returns the number of pieces.
 func (u *unigram) count() int {
 	if u.wide {
 		return len(u.scores) / 8
@@ -45,8 +45,8 @@ func (u *unigram) count() int {
 
 func (u *unigram) unknown() int32 { return u.unk }
 
-// append finds the best way through word (Viterbi, 1967). Its time is linear in the
-// length of word: no piece is longer than the trie is deep.
+// append finds the best division of word (Viterbi, 1967). Its time is linear in the length of word, because the length of a piece is
+// bounded by the depth of the trie.
 func (u *unigram) append(dst []int32, word []byte, s *scratch) []int32 {
 	nodes := s.nodes[:0]
 	for range len(word) + 1 {
@@ -57,7 +57,7 @@ func (u *unigram) append(dst []int32, word []byte, s *scratch) []int32 {
 	for at := 0; at < len(word); {
 		_, width := utf8.DecodeRune(word[at:])
 		here := nodes[at].score
-		single := false // one piece is just the character
+		single := false // some piece is exactly the character
 		n := u.pieces.root()
 		for i := at; i < len(word); i++ {
 			id, more := u.pieces.step(&n, word[i])
@@ -83,7 +83,7 @@ func (u *unigram) append(dst []int32, word []byte, s *scratch) []int32 {
 	return u.trace(dst, nodes)
 }
 
-// trace appends the ids of the best way, which is found from its end.
+// trace appends the ids of the best division, which it follows from the end.
 func (u *unigram) trace(dst []int32, nodes []node) []int32 {
 	begin := len(dst)
 	for at := len(nodes) - 1; at > 0; at = int(nodes[at].from) {
@@ -99,10 +99,10 @@ func (u *unigram) trace(dst []int32, nodes []node) []int32 {
 	return dst
 }
 
-// metaspace marks the beginnings of words by a character in the place of spaces.
+// metaspace replaces spaces by a character that marks the beginnings of words.
 type metaspace struct {
 	mark   []byte
-	scheme string // "always", "first", "never": what gets a mark at its beginning
+	scheme string // "always", "first", "never": which parts get a mark at their beginning
 	whole  bool   // not split into words
 }
 

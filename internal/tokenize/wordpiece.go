@@ -2,10 +2,10 @@ package tokenize
 
 import "unicode/utf8"
 
-// wordPiece cuts a word into the longest known pieces from the left (Wu et al.,
-// 2016); a word that cannot be cut, or is too long, is one unknown token.
+// wordPiece divides a word from the left into the longest known pieces (Wu et al., 2016). A word that is too long or cannot be divided
+// becomes one unknown token.
 type wordPiece struct {
-	pieces   trie // to ids; continuing pieces begin with the prefix
+	pieces   trie // maps pieces to ids; continuing pieces begin with the prefix
 	inner    trieNode
 	hasInner bool // some piece begins with the prefix
 	unk      int32

@@ -1,12 +1,11 @@
 package transformer
 
-// attendRows is how many queries of a text are compared with all its keys at a time:
-// their scores stay in the first level cache for texts of usual length.
+// attendRows is how many queries of a text are compared with all its keys at a time. For texts of usual length their scores fit into
+// the first level cache.
 const attendRows = 24
 
-// attend sets y to the attention of every text, head by head, over the queries, keys
-// and values in qkv, whose rows are width values apart. With firstOnly, only the first
-// row of each text asks.
+// attend sets y to the attention of every text, head by head, over the queries, keys and values in qkv, whose rows are width values
+// apart. With firstOnly, only the first row of each text is a query.
 func (s *scratch) attend(k *kernels, c *Config, width int, firstOnly bool) {
 	size := c.Hidden / c.Heads
 	for _, t := range s.spans {
@@ -29,12 +28,12 @@ func (s *scratch) attend(k *kernels, c *Config, width int, firstOnly bool) {
 	}
 }
 
-// scorePad is what the number of keys is rounded up to, so that kernels see whole registers.
-// The keys between are 0; softmax leaves their scores out.
+// scorePad is the multiple to which the number of keys is rounded up, so that kernels process whole registers. The padding keys are 0;
+// softmax ignores their scores.
 const scorePad = 16
 
-// transpose sets dst[j*ldd+i] to src[i*lds+j] for i < n and j < size, and to 0 for i
-// from n up to ldd, a multiple of 4. It goes four rows of src at a time.
+// transpose sets dst[j*ldd+i] to src[i*lds+j] for i < n and j < size, and to 0 for i from n up to ldd, a multiple of 4. It processes
+// four rows of src at a time.
 func transpose(dst []float32, ldd int, src []float32, lds, n, size int) {
 	i := 0
 	for ; i+4 <= n; i += 4 {

@@ -15,8 +15,8 @@ type classifier struct {
 // logitHead is a small layer in float32: labels rows of hidden weights.
 type logitHead struct{ weight, bias []float32 }
 
-// classifier finds the tensors of either layout: BERT has a pooler in the encoder and
-// "classifier", RoBERTa has "classifier.dense" and "classifier.out_proj".
+// classifier finds the tensors of both layouts: BERT has a pooler in the encoder and "classifier", RoBERTa has "classifier.dense" and
+// "classifier.out_proj".
 func (l *loader) classifier() *classifier {
 	dense, out := l.prefix+"pooler.dense", "classifier"
 	if l.cfg.offsetsPositions() {

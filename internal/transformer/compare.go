@@ -7,28 +7,29 @@ import (
 	"sync"
 )
 
-// Compare scores pairs of texts by the means of their tokens' vectors: for each of several heads a small layer over products and
-// differences of the two means, with a path around it. It is safe for concurrent use.
+// Compare scores pairs of texts by the means of their tokens' vectors. Each of several heads is a small layer over products and
+// differences of the two means, plus a direct layer. It is safe for concurrent use.
 type Compare struct {
 	hidden int
-	mean   []float32 // over many texts, taken off before vectors are compared
+	mean   []float32 // mean over many texts, subtracted before vectors are compared
 	heads  []compareHead
-	load   func() error // fills mean and heads, once; the first text does it
+	load   func() error // fills mean and heads; the first text calls it once
 }
 
-// compareHead is one head. Its inputs are, for means u and v of unit length, u*v, |u-v|, u, v by value and then the
-// cosine and the logarithms of both texts' numbers of tokens.
+// compareHead is one head. For means u and v of unit length, its inputs are u*v,
+// u-v
+// , u and v by value, then the cosine, then the logarithms of both numbers of tokens.
 type compareHead struct {
 	dense  logitHead // [width, 4*hidden+3]
 	out    logitHead // [1, width]
 	direct logitHead // [1, 3], of the last three inputs
 }
 
-// extraInputs is how many inputs of a head are not values of vectors.
+// extraInputs is the number of inputs of a head that are not values of vectors.
 const extraInputs = 3
 
-// LoadCompare reads a file of safetensors: "mean" [hidden], and for each head NAME.dense, NAME.out and NAME.direct with weight
-// and bias, as floats. hidden is 1 to 16384. Shapes are checked at once; values are read, and checked, with the first text.
+// LoadCompare reads a safetensors file: "mean" [hidden], and for each head NAME.dense, NAME.out and NAME.direct with weight and bias,
+// as floats. hidden is 1 to 16384. LoadCompare checks shapes; the first text reads and checks the values.
 func LoadCompare(safetensors []byte, hidden int, heads []string) (*Compare, error) {
 	if hidden < 1 || hidden > maxWidth {
 		return nil, fmt.Errorf("hidden must be in 1..%d", maxWidth)
@@ -62,7 +63,7 @@ func (c *Compare) read(l loader, heads []string) error {
 	return l.err
 }
 
-// dense reads a layer that stays in float32.
+// dense reads a layer that is kept in float32.
 func (l *loader) dense(name string, out, in int) logitHead {
 	t := l.ts[name+".weight"]
 	if !t.floats() || !t.is(out, in) {
@@ -79,17 +80,17 @@ func (l *loader) dense(name string, out, in int) logitHead {
 	return h
 }
 
-// Text is what Compare knows of a text.
+// Text is the result of reading a text, for comparisons.
 type Text struct {
 	unit   []float32
-	tokens float32 // the logarithm of their number
+	tokens float32 // logarithm of the number of tokens
 }
 
-// Bytes is how much memory a text takes.
+// Bytes returns the memory size of a text.
 func (t Text) Bytes() int { return 4*len(t.unit) + 32 }
 
-// Text reads the states of a text: the vectors of its tokens, one after the other, as Model.States returns them. The first call
-// reads the model's values.
+// Text reads the states of a text: the vectors of its tokens, one after the other, as Model.States returns them. The first call reads
+// the values of the heads.
 func (c *Compare) Text(states []float32) (Text, error) {
 	if err := c.load(); err != nil {
 		return Text{}, err
@@ -114,7 +115,7 @@ func (c *Compare) Text(states []float32) (Text, error) {
 	return t, nil
 }
 
-// Logit returns what a head, counted from 0, says of two texts.
+// Logit returns the logit of a head, counted from 0, for two texts.
 func (c *Compare) Logit(head int, a, b Text) float32 {
 	h, n := &c.heads[head], c.hidden
 	inputs := make([]float32, 4*n+extraInputs)
@@ -137,7 +138,7 @@ func (c *Compare) Logit(head int, a, b Text) float32 {
 	return out[0] + direct[0]
 }
 
-// apply sets the first values of dst to the results of the layer for x, adding up in four lanes.
+// apply sets the first values of dst to the output of the layer for x. It sums in four lanes.
 func (h *logitHead) apply(dst, x []float32) {
 	for o, bias := range h.bias {
 		row := h.weight[o*len(x):][:len(x)]

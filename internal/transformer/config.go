@@ -35,8 +35,7 @@ type Head struct {
 	Labels int    `json:"labels"`
 }
 
-// Limits of what a Config may ask for. They keep sums of a row's products inside an
-// int32 and what is allocated proportional to the checkpoint.
+// Limits of a Config. They keep sums of a row's products inside an int32, and allocations proportional to the checkpoint.
 const (
 	maxWidth     = 1 << 14 // Hidden and Intermediate
 	maxLayers    = 256
@@ -66,9 +65,8 @@ type hfConfig struct {
 	NamedHeads    []Head            `json:"classifier_heads"`
 }
 
-// ReadConfig reads a config.json. What the file leaves out has the default of the
-// Hugging Face library: eps 1e-12, gelu, padding token 0 (BERT) or 1 (RoBERTa), and two
-// labels for a sequence classifier that names none. Unknown fields are ignored.
+// ReadConfig reads a config.json. Missing fields have the defaults of the Hugging Face library: eps 1e-12, gelu, padding token 0
+// (BERT) or 1 (RoBERTa), and two labels for a sequence classifier that names none. Unknown fields are ignored.
 //
 // Beyond Hugging Face's fields, classifier_heads lists the heads of a classifier that
 // has several: [{"name": "relevance", "labels": 1}, ...].
@@ -98,12 +96,12 @@ func ReadConfig(data []byte) (Config, error) {
 	return c, c.check()
 }
 
-// labels returns how many logits the checkpoint's heads have in all.
+// labels returns the total number of logits of the checkpoint's heads.
 func labels(h hfConfig) int {
 	if len(h.NamedHeads) > 0 {
 		n := 0
 		for _, head := range h.NamedHeads {
-			n += min(max(head.Labels, 0), maxLabels+1) // bad ones are for checkHeads to name
+			n += min(max(head.Labels, 0), maxLabels+1) // checkHeads reports bad numbers
 		}
 		return n
 	}
@@ -122,12 +120,12 @@ func labels(h hfConfig) int {
 	return 2
 }
 
-// offsetsPositions reports whether positions start at PadID+1, as RoBERTa's do.
+// offsetsPositions reports whether positions start at PadID+1, as in RoBERTa.
 func (c Config) offsetsPositions() bool {
 	return c.ModelType == "roberta" || c.ModelType == "xlm-roberta"
 }
 
-// MaxTokens returns how many tokens, special tokens included, a text may have.
+// MaxTokens returns the maximum number of tokens of a text, special tokens included.
 func (c Config) MaxTokens() int {
 	if c.offsetsPositions() {
 		return c.MaxPositions - c.PadID - 1

@@ -2,18 +2,15 @@ package transformer
 
 import "context"
 
-// batchRows is how many tokens go through the layers together, unless one text
-// alone has more. Twice as many reuse weights a little better, at twice the memory; more
-// than that spill out of the second level cache.
+// batchRows is how many tokens pass through the layers together, unless one text alone has more. Twice as many reuse weights a little
+// better, but need twice the memory; still more do not fit into the second level cache.
 const batchRows = 256
 
-// upRows is how many rows of the feed-forward layer's width exist as float32 at a
-// time, before they are quantised.
+// upRows is how many rows of the feed-forward layer's width are kept as float32 at a time, before they are quantised.
 const upRows = 48
 
-// run takes texts through the first layers of the encoder, a batch at a time, and calls done for
-// each batch with the index of its first text. Where only the first token of each text is
-// wanted, the last of these layers is computed for those alone.
+// run passes texts through the first layers of the encoder, a batch at a time. It calls done for each batch with the index of its
+// first text. With firstOnly, only the first token of each text is wanted, and the last of these layers is computed only for those.
 func (m *Model) run(ctx context.Context, texts, types [][]int32, layers []layer, firstOnly bool, done func(s *scratch, first int)) error {
 	s := m.borrow()
 	defer m.scratch.Put(s)
@@ -66,8 +63,8 @@ func (m *Model) embed(s *scratch, texts, types [][]int32) {
 	}
 }
 
-// position returns the position of a token and counts it. In the RoBERTa families the
-// padding token has a position of its own and is not counted.
+// position returns the position of a token and advances next. In the RoBERTa families the padding token has its own position and is
+// not counted.
 func (m *Model) position(next *int, id int32) int {
 	if !m.cfg.offsetsPositions() {
 		*next++
@@ -80,8 +77,7 @@ func (m *Model) position(next *int, id int32) int {
 	return m.cfg.PadID + *next
 }
 
-// run takes the rows of s through one layer. With firstOnly, only the first row of each text
-// comes out, and s shrinks to those.
+// run passes the rows of s through one layer. With firstOnly, it returns only the first row of each text, and s shrinks to these rows.
 func (l *layer) run(m *Model, s *scratch, firstOnly bool) {
 	k, eps := m.k, float32(m.cfg.LayerNormEps)
 	s.quantise(k, s.x, s.stride, l.qkv.in, s.rows)
@@ -100,8 +96,8 @@ func (l *layer) run(m *Model, s *scratch, firstOnly bool) {
 	s.addNorm(k, &l.norm2, eps)
 }
 
-// feedForward sets y to the two feed-forward layers of the quantised rows. The wide
-// rows between them are made and quantised a block at a time.
+// feedForward sets y to the output of the two feed-forward layers for the quantised rows. The wide rows between the layers are
+// computed and quantised a block at a time.
 func (s *scratch) feedForward(k *kernels, l *layer, act *gelu) {
 	size := l.down.steps * packDepth * k.valueSize
 	for at := 0; at < s.rows; at += upRows {

@@ -2,19 +2,18 @@ package transformer
 
 import "math"
 
-// rowScale says what the values of a quantised row stand for: value*scale + low.
+// rowScale converts the values of a quantised row to floats: value*scale + low.
 type rowScale struct{ scale, low float32 }
 
-// kernels are the inner loops of one instruction set. All versions of a kernel do the
-// same; integer sums are exact, float32 sums may be taken in another order.
+// kernels are the inner loops for one instruction set. All versions of a kernel compute the same; integer sums are exact, float32 sums
+// may be taken in another order.
 type kernels struct {
 	name string
 
-	// valueSize is how many bytes a quantised value has: 1 or, little-endian, 2.
+	// valueSize is the size of a quantised value in bytes: 1, or 2 in little-endian order.
 	valueSize int
 
-	// signed tells that quantised values are stored less 128, as signed bytes, and
-	// that rowScale.low is that of the value stored as 0.
+	// signed reports whether quantised values are stored minus 128, as signed bytes; rowScale.low then is the value of a stored 0.
 	signed bool
 
 	// gemm multiplies quantised rows with one group of a linear layer's columns:
@@ -36,7 +35,7 @@ type kernels struct {
 	// activate applies a GELU to every value.
 	activate func(v []float32, p *gelu)
 
-	// quantise sets dst to the values 0 to levels that stand for src, over its whole range.
+	// quantise sets dst to the quantised values, 0 to levels, of src over its whole range.
 	quantise func(dst []uint8, src []float32) rowScale
 
 	// addNorm adds res to x and normalises the sum: mean 0, variance 1, then gain and bias.
@@ -74,7 +73,7 @@ var activations = map[string]*gelu{
 // norm holds the parameters of a layer normalisation.
 type norm struct{ gain, bias []float32 }
 
-// levels is how many steps a quantised row's range is divided into.
+// levels is the number of steps in the range of a quantised row.
 const levels = 255
 
 var genericKernels = kernels{
@@ -143,15 +142,15 @@ func softmaxGeneric(s []float32, ld, rows, n int) {
 	}
 }
 
-// expMin is where exp stops, at 9e-27: far from 0 in float32, as arithmetic with subnormal
-// numbers takes a hundred times as long, and nothing beside the 1 of a softmax's largest.
+// expMin is the lower limit of exp, at 9e-27. It is far from subnormal float32 numbers, whose arithmetic takes a hundred times as
+// long, and negligible beside the 1 of a softmax's largest value.
 const expMin = -60
 
 // The polynomial of exp on +-ln(2)/2, from the Cephes library's expf: e^r is
 // 1 + r + r*r*P(r), highest power first.
 var expCoef = [6]float32{1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1}
 
-// exp returns e^x for x <= 0; below expMin it stays at its value there.
+// exp returns e^x for x <= 0; below expMin it returns e^expMin.
 func exp(x float32) float32 {
 	x = max(x, expMin)
 	n := nearest(x * math.Log2E)
@@ -196,7 +195,7 @@ func quantiseGeneric(dst []uint8, src []float32) rowScale {
 	return s
 }
 
-// inverse returns 1/scale, and 0 for a range too small to divide.
+// inverse returns 1/scale, or 0 if scale is too small to divide by.
 func inverse(scale float32) float32 {
 	if scale < tiny {
 		return 0

@@ -17,16 +17,15 @@ func bestKernels() *kernels {
 	})
 }
 
-// features are what the choice among the kernels of a level depends on.
+// features are the processor features that decide between the kernels of a level.
 type features struct {
 	fma     bool
 	avxVNNI bool
-	avx512  bool // what the kernels here need of it
+	avx512  bool // has the AVX-512 extensions that these kernels need
 }
 
-// chooseKernels returns the best kernels for a level of package simd. Its AVX-512 asks for
-// more than is needed here, so a processor that is at AVX2 there may take the
-// AVX-512 kernels, unless CONTEXTMEM_CPU asked for AVX2.
+// chooseKernels returns the best kernels for a level of package simd. The AVX-512 level of simd requires more extensions than these
+// kernels do, so a processor at level AVX2 may get the AVX-512 kernels, unless CONTEXTMEM_CPU requests AVX2.
 func chooseKernels(level simd.Level, asked string, has features) *kernels {
 	switch {
 	case level == simd.AVX512, level == simd.AVX2 && has.avx512 && asked != simd.AVX2.String():

@@ -57,7 +57,7 @@ func gemmNEON(dst []float32, ldd int, a []uint8, lda int, rows []rowScale, w []b
 	}
 }
 
-// softmaxNEON fills rows up to a multiple of 4 with scores that weigh nothing.
+// softmaxNEON fills rows up to a multiple of 4 with scores that have no weight.
 func softmaxNEON(s []float32, ld, rows, n int) {
 	padded := padScores(s, ld, rows, n, 4)
 	expRowsNEON(&s[0], 4*ld, rows, padded, &expConsts)

@@ -49,7 +49,7 @@ func gemmAVX2(dst []float32, ldd int, a []uint8, lda int, rows []rowScale, w []b
 	}
 }
 
-// softmaxAVX2 fills rows up to a multiple of 8 with scores that weigh nothing.
+// softmaxAVX2 fills rows up to a multiple of 8 with scores that have no weight.
 func softmaxAVX2(s []float32, ld, rows, n int) {
 	padded := padScores(s, ld, rows, n, 8)
 	expRowsAVX2(&s[0], 4*ld, rows, padded, &expConsts)

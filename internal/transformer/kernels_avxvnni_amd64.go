@@ -1,7 +1,7 @@
 package transformer
 
-// AVX-VNNI is the 8-bit multiply of AVX-512 VNNI for 256-bit registers, on processors
-// without AVX-512. All else is as for AVX2.
+// AVX-VNNI has the 8-bit multiply of AVX-512 VNNI for 256-bit registers, on processors without AVX-512. The other kernels are those
+// for AVX2.
 var avxVNNIKernels = kernels{
 	name: "avxvnni", valueSize: 1, gemm: gemmAVXVNNI, matmul: matmulAVX2, softmax: softmaxAVX2,
 	activate: activateAVX2, quantise: quantiseAVXVNNI, addNorm: addNormAVX2,

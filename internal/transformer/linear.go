@@ -7,11 +7,9 @@ import (
 	"math"
 )
 
-// The layout of packed weights. One layout serves all kernels: a panel holds panelCols
-// output channels; within it, each step of packDepth inputs holds packDepth bytes per
-// channel, channel after channel. So 64 consecutive bytes are what one 512-bit multiply
-// takes, 32 a 256-bit one, 16 a 128-bit one. Channels are padded to groupCols with zeros,
-// so that kernels see whole groups of panels.
+// The layout of packed weights, which is the same for all kernels. A panel holds panelCols output channels. Within a panel, each step
+// of packDepth inputs holds packDepth bytes per channel, channel after channel. So a 512-bit multiply reads 64 consecutive bytes, a
+// 256-bit one 32 and a 128-bit one 16. Channels are padded to groupCols with zeros, so that kernels process whole groups of panels.
 const (
 	panelCols = 16
 	packDepth = 4
@@ -28,8 +26,8 @@ type linear struct {
 	steps   int // of packDepth inputs
 	width   int // out rounded up to groupCols; the stride of results
 
-	// groups are the weights, int8, of groupCols channels each: [groupCols/panelCols][steps][panelCols][packDepth].
-	// They are memory of the layer, or parts of the file, which are not written to.
+	// groups are the weights, int8, of groupCols channels each: [groupCols/panelCols][steps][panelCols][packDepth]. They are memory of
+	// the layer, or read-only parts of the file.
 	groups [][]byte
 
 	// Per group of columns: groupCols scales, then groupCols times scale*sum(weights),
@@ -37,21 +35,21 @@ type linear struct {
 	cols []float32
 }
 
-// newLinear makes a layer with memory for its weights, all 0.
+// newLinear makes a layer with zeroed memory for its weights.
 func newLinear(out, in int) *linear {
 	l := emptyLinear(out, in)
 	l.addGroups(make([]byte, l.width*l.steps*packDepth))
 	return l
 }
 
-// emptyLinear makes a layer that has no weights yet.
+// emptyLinear makes a layer without weights.
 func emptyLinear(out, in int) *linear {
 	l := &linear{in: in, out: out, steps: roundUp(in, packDepth) / packDepth, width: roundUp(out, groupCols)}
 	l.cols = make([]float32, 3*l.width)
 	return l
 }
 
-// addGroups adds the groups that lie in w one after the other.
+// addGroups adds the consecutive groups in w.
 func (l *linear) addGroups(w []byte) {
 	for size := l.groupBytes(); len(w) >= size; w = w[size:] {
 		l.groups = append(l.groups, w[:size:size])
@@ -76,12 +74,12 @@ func (l *linear) set(o int, q []byte, scale float32) {
 	c[0], c[groupCols] = scale, scale*float32(sum)
 }
 
-// sumInt8 returns the sum of the values of q, int8. It adds in four 16-bit lanes, shifted up to be unsigned.
+// sumInt8 returns the sum of the int8 values of q. It adds unsigned bytes, offset by 128, in four 16-bit lanes.
 func sumInt8(q []byte) (sum int32) {
 	const signs, even = 0x8080808080808080, 0x00FF00FF00FF00FF
 	n := int32(len(q))
 	for len(q) >= 8 {
-		// 128 times twice 255 is what a lane holds.
+		// A lane can hold 128 sums of two bytes.
 		var lanes uint64
 		for i := 0; i < 128 && len(q) >= 8; i++ {
 			v := binary.LittleEndian.Uint64(q) ^ signs
@@ -103,16 +101,16 @@ func (l *linear) column(o int) []float32 {
 	return l.cols[at : at+2*groupCols+1]
 }
 
-// weights reads rows of a matrix [out, in] as int8 with a scale each.
+// weights describes a matrix [out, in] whose rows can be read as int8 with a scale each.
 type weights struct {
 	out, in int
-	q       tensor // the matrix: floats, I8, I8 in panels, or U8 with two 4-bit values a byte
+	q       tensor // the matrix: floats, I8, I8 in panels, or U8 with two 4-bit values per byte
 	scale   tensor // of I8 and U8
 	groups  int    // scales per row
 }
 
-// findWeights looks up the matrix called name among ts, in any of its forms:
-// NAME.weight as floats, NAME.weight as I8 with NAME.weight_scale, the same in panels (see Panels), or NAME.weight_q4.
+// findWeights looks up the matrix called name in ts, in any of its forms: NAME.weight as floats, NAME.weight as I8 with
+// NAME.weight_scale, the same in panels (see Panels), or NAME.weight_q4.
 func findWeights(ts map[string]tensor, name string, out, in int) (weights, error) {
 	w := weights{out: out, in: in}
 	q4, packed := ts[name+".weight_q4"]
@@ -159,7 +157,7 @@ func (w *weights) findScale(ts map[string]tensor, name string) error {
 	return nil
 }
 
-// packer turns rows of weights into int8. It holds the memory that a row needs.
+// packer converts rows of weights to int8. It holds the memory for one row.
 type packer struct {
 	row    []float32
 	scales []float32
@@ -188,8 +186,7 @@ func (p *packer) pack(j packing) error {
 	return nil
 }
 
-// quantised returns row o of w as int8 with its scale, and whether all was finite. The row is
-// valid until the next call.
+// quantised returns row o of w as int8 with its scale, and whether all values were finite. The row is valid until the next call.
 func (p *packer) quantised(w weights, o int) (q []byte, scale float32, ok bool) {
 	if w.q.floats() {
 		q, row := p.q[:w.in], p.row[:w.in]
@@ -214,11 +211,11 @@ func (w *weights) readScales(dst []float32, o int) {
 	decode(dst, w.scale.data[o*w.groups*dtypeSize[w.scale.dtype]:], w.scale.dtype)
 }
 
-// tiny is what a row's largest value must exceed for the row not to count as 0.
+// tiny is the limit up to which a row's largest value counts as 0.
 const tiny = 1e-30
 
-// quantise sets q to the values of row, as int8, divided by the scale that it returns, where
-// the largest becomes 127. It reports whether all values are finite.
+// quantise sets q to the int8 values of row divided by the returned scale, which maps the largest value to 127. It reports whether all
+// values are finite.
 func quantise(q []byte, row []float32) (scale float32, ok bool) {
 	top := uint32(0)
 	for _, x := range row {

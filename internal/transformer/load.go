@@ -11,14 +11,13 @@ import (
 	"sync"
 )
 
-// Load makes a model of the bytes of a safetensors file, which must stay as they
-// are for as long as the model is used: embeddings are read in place, and so are matrices in
-// panels (see Panels). Others may be F32, F16 or BF16, I8 with scales, or 4-bit with scales (see findWeights); those of the
-// encoder are turned into int8 on up to GOMAXPROCS goroutines, which end before Load
-// returns. That is one byte of memory per weight.
+// Load makes a model from the bytes of a safetensors file, which must not change while the model is used: embeddings and matrices in
+// panels (see Panels) are read in place. Other matrices may be F32, F16 or BF16, I8 with scales, or 4-bit with scales (see
+// findWeights). Load converts those of the encoder to int8, one byte of memory per weight, on up to GOMAXPROCS goroutines, which end
+// before it returns.
 //
-// over are such files of matrices and vectors that stand in place of those of the same names, the later ones in place of the earlier; nil ones count for
-// nothing.
+// over are more safetensors files, whose matrices and vectors replace those of the same names. Later files override earlier ones; nil
+// files are ignored.
 func Load(cfg Config, safetensors []byte, over ...[]byte) (*Model, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func Load(cfg Config, safetensors []byte, over ...[]byte) (*Model, error) {
 	return m, nil
 }
 
-// replace puts tensors in place of those of the same names; a matrix may have another form than the one that it replaces.
+// replace replaces tensors in ts by those of the same names in with; a matrix may have another form than the one that it replaces.
 func replace(ts, with map[string]tensor) error {
 	forms := func(name string) []string {
 		whole := strings.TrimSuffix(strings.TrimSuffix(name, "_scale"), "_q4")
@@ -78,8 +77,7 @@ func replace(ts, with map[string]tensor) error {
 	return nil
 }
 
-// prefix returns what stands before "embeddings." in the names of the encoder's
-// tensors: "bert." in a classifier, nothing in a bare encoder.
+// prefix returns the text before "embeddings." in the names of the encoder's tensors: "bert." in a classifier, "" in a bare encoder.
 func prefix(ts map[string]tensor) (string, error) {
 	found, all := "", 0
 	for name := range ts {
@@ -93,19 +91,18 @@ func prefix(ts map[string]tensor) (string, error) {
 	return found, nil
 }
 
-// loader builds a model; the first error stays.
+// loader builds a model; it keeps the first error.
 type loader struct {
 	cfg    Config
 	ts     map[string]tensor
 	k      *kernels
 	prefix string // of the encoder's tensors
 	jobs   []packing
-	shapes bool // only shapes of large matrices are looked at, not their values
+	shapes bool // only the shapes of large matrices are checked, not their values
 	err    error
 }
 
-// packing is a matrix that becomes output channels of l from first on, all
-// multiplied by factor.
+// packing is a matrix that becomes the output channels of l from first on, all multiplied by factor.
 type packing struct {
 	l      *linear
 	first  int
@@ -119,7 +116,7 @@ func (l *loader) fail(err error) {
 	}
 }
 
-// vector reads a tensor of n floats; older checkpoints call it by another name.
+// vector reads a tensor of n floats. It tries several names, since older checkpoints use others.
 func (l *loader) vector(n int, names ...string) []float32 {
 	for _, name := range names {
 		t, ok := l.ts[name]
@@ -185,8 +182,7 @@ type part struct {
 	factor float32
 }
 
-// linear makes a layer of parts side by side, each of a size, and leaves the packing of
-// their weights to pack.
+// linear makes a layer of adjacent parts of equal size, and queues the packing of their weights for pack.
 func (l *loader) linear(out, in int, parts ...part) *linear {
 	found := make([]weights, len(parts))
 	biases := make([][]float32, len(parts))
@@ -217,7 +213,7 @@ func (l *loader) linear(out, in int, parts ...part) *linear {
 	return lin
 }
 
-// pack does the packing that linear left.
+// pack packs the weights that linear queued.
 func (l *loader) pack() {
 	if l.err != nil {
 		return

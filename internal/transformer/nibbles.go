@@ -5,10 +5,9 @@ import (
 	"math"
 )
 
-// expand4 turns a row of 4-bit weights with a finite scale per group into int8 weights with the one
-// scale that it returns: q[i]*scale is close to (nibble-8)*scales[group]. The range
-// -8..8 of the group with the largest scale becomes +-127, so what rounding
-// adds is at most a sixteenth of that group's 4-bit step.
+// expand4 converts a row of 4-bit weights with a finite scale per group to int8 weights with the one scale that it returns: q[i]*scale
+// is close to (nibble-8)*scales[group]. The range -8..8 of the group with the largest scale becomes +-127, so the rounding error is at
+// most a sixteenth of that group's 4-bit step.
 func expand4(q, packed []byte, scales []float32) (scale float32) {
 	var largest float32
 	for _, s := range scales {
@@ -44,7 +43,7 @@ func expandGroup(q, packed []byte, ratio float32) {
 		v1 := (v>>4&(15*ones)*mul + add) & (255 << 8 * ones)
 		v2 := (v>>8&(15*ones)*mul + add) >> 8 & (255 * ones)
 		v3 := (v>>12&(15*ones)*mul + add) & (255 << 8 * ones)
-		// Lane j of a and b are the weights 4j to 4j+3, two in each.
+		// Lanes j of a and b together hold the weights 4j to 4j+3, two in each.
 		a, b := (v0|v1)^0x8080*ones, (v2|v3)^0x8080*ones
 		out := q[:16]
 		binary.LittleEndian.PutUint32(out, uint32(a&0xFFFF|b<<16))

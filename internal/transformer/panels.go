@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// inPanels reports whether the matrix lies in the file as the kernels read it: I8 [out/panelCols][in/packDepth][panelCols][packDepth].
+// inPanels reports whether the matrix is stored in the layout of the kernels: I8 [out/panelCols][in/packDepth][panelCols][packDepth].
 func (w *weights) inPanels() bool {
 	return w.q.dtype == "I8" && w.out%groupCols == 0 && w.in%packDepth == 0 && w.q.is(w.out/panelCols, w.in/packDepth, panelCols, packDepth)
 }
@@ -21,7 +21,8 @@ func inPlace(ws []weights) bool {
 	return !slices.ContainsFunc(ws, func(w weights) bool { return !w.inPanels() })
 }
 
-// panels gives the channels of a matrix in panels their scales and sums, and copies the panels into a layer that has memory of its own.
+// panels sets the scales and sums of the channels of a matrix in panels, and copies the panels into a layer that has memory of its
+// own.
 func (j packing) panels(k *kernels) error {
 	scales := make([]float32, j.from.out)
 	decode(scales, j.from.scale.data, j.from.scale.dtype)
@@ -29,7 +30,7 @@ func (j packing) panels(k *kernels) error {
 		return errNotFinite
 	}
 	size := j.l.groupBytes()
-	// A row of ones, as the kernels store it, times the weights is their sum, which is exact: below 2^24.
+	// The product of the weights with a row of ones, in the kernels' format, is their sum. It is exact, as it is below 2^24.
 	ones := bytes.Repeat([]byte{1, 0}[:k.valueSize], j.l.steps*packDepth)
 	cols, sums := make([]float32, 3*groupCols), make([]float32, groupCols)
 	for i := range groupCols {
@@ -49,12 +50,13 @@ func (j packing) panels(k *kernels) error {
 	return nil
 }
 
-// panelAlign is what the data of a file of Panels is aligned to.
+// panelAlign is the alignment of the data of a file made by Panels.
 const panelAlign = 64
 
-// Panels returns a safetensors file of the matrices of the layers of another one, as the kernels read them, which Load takes from where they lie when it is
-// given behind that one: NAME.weight, I8 [out/16, in/4, 16, 4], 16 channels beside each other in steps of four inputs, and NAME.weight_scale, F32 [out].
-// The model stays the same, number by number. Matrices whose sizes are not multiples of 64 and 4 are left out; nil: there is no other.
+// Panels returns a safetensors file with the matrices of another file's layers in the layout of the kernels. Passed to Load as over,
+// these matrices are read in place. It holds NAME.weight, I8 [out/16, in/4, 16, 4] (16 adjacent channels in steps of four inputs) and
+// NAME.weight_scale, F32 [out]. The model's results stay exactly the same. Matrices whose sizes are not multiples of 64 and 4 are left
+// out. Panels returns nil if no matrix remains.
 func Panels(file []byte) ([]byte, error) {
 	ts, err := readTensors(file)
 	if err != nil {
@@ -103,7 +105,8 @@ func (w *weights) panels() (q, scale tensor, err error) {
 	return q, scale, nil
 }
 
-// writeTensors writes a safetensors file without gaps: matrices in panels, whose sizes are multiples of panelAlign, then all else by name.
+// writeTensors writes a safetensors file without gaps: first the matrices in panels, whose sizes are multiples of panelAlign, then all
+// others by name.
 func writeTensors(ts map[string]tensor) ([]byte, error) {
 	names := slices.Collect(maps.Keys(ts))
 	slices.SortFunc(names, func(a, b string) int {

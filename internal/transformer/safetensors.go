@@ -7,23 +7,21 @@ import (
 	"fmt"
 )
 
-// tensor is one entry of a safetensors file. Its data is a part of the file,
-// at any alignment.
+// tensor is one entry of a safetensors file. Its data is a slice of the file, with any alignment.
 type tensor struct {
 	dtype string
 	shape []int
 	data  []byte
 }
 
-// dtypeSize holds the size of a value in bytes for the types that are read.
+// dtypeSize maps the supported types to the size of a value in bytes.
 var dtypeSize = map[string]int{"F32": 4, "F16": 2, "BF16": 2, "I8": 1, "U8": 1}
 
 // maxHeader bounds the JSON header of a safetensors file, as the reference reader does.
 const maxHeader = 100_000_000
 
-// readTensors reads the table of a safetensors file: eight bytes with the header's
-// length, the header (JSON: name to dtype, shape and data_offsets), the data. Tensors
-// of other types than dtypeSize knows are left out: no encoder needs them.
+// readTensors reads the table of a safetensors file: the header's length in eight bytes, the header (JSON: name to dtype, shape and
+// data_offsets), the data. Tensors of types that are not in dtypeSize are left out, as no encoder needs them.
 func readTensors(file []byte) (map[string]tensor, error) {
 	if len(file) < 8 {
 		return nil, errors.New("safetensors: shorter than its length field")
@@ -62,7 +60,7 @@ func readTensors(file []byte) (map[string]tensor, error) {
 		if !t.fills(size) {
 			return nil, fmt.Errorf("safetensors: tensor %.100q: shape and data_offsets disagree", name)
 		}
-		// Tensors that shared their data could make much of little.
+		// Tensors that share data could describe a model much larger than the file.
 		if left -= len(t.data); left < 0 {
 			return nil, errors.New("safetensors: tensors overlap")
 		}
@@ -71,7 +69,7 @@ func readTensors(file []byte) (map[string]tensor, error) {
 	return out, nil
 }
 
-// fills reports whether the data is as long as the shape says, for values of size bytes.
+// fills reports whether the data has the length that the shape requires, for values of size bytes.
 func (t tensor) fills(size int) bool {
 	want := size
 	for _, d := range t.shape {

@@ -1,16 +1,16 @@
 package transformer
 
-// span is where a text's tokens are among the rows of a batch.
+// span is the range of a text's tokens in the rows of a batch.
 type span struct{ first, n int }
 
-// scratch is the memory of one call. Its buffers grow to the largest batch seen.
+// scratch is the working memory of one call. Its buffers grow to the largest batch.
 type scratch struct {
 	rows   int
 	stride int // of x and y
 	spans  []span
 
 	x    []float32 // the rows
-	y    []float32 // what is added to them
+	y    []float32 // the values that are added to the rows
 	qkv  []float32
 	wide []float32 // upRows of the feed-forward layer's width
 
@@ -25,7 +25,7 @@ type scratch struct {
 	res    []float32 // a token's position and type embeddings
 }
 
-// borrow returns scratch memory of the model's pool.
+// borrow returns scratch memory from the model's pool.
 func (m *Model) borrow() *scratch {
 	if s, ok := m.scratch.Get().(*scratch); ok {
 		return s
@@ -52,7 +52,7 @@ func (s *scratch) reset(m *Model, rows int) {
 	s.res = grow(s.res, m.cfg.Hidden)
 }
 
-// grow returns b with at least n values, of no particular content.
+// grow returns b with at least n values, whose content is undefined.
 func grow[T any](b []T, n int) []T {
 	if n > len(b) {
 		return make([]T, n)
@@ -60,7 +60,7 @@ func grow[T any](b []T, n int) []T {
 	return b
 }
 
-// quantise turns the first n rows of src, of width values each, into bytes.
+// quantise quantises the first n rows of src, of width values each.
 func (s *scratch) quantise(k *kernels, src []float32, stride, width, n int) {
 	size := roundUp(width, packDepth) * k.valueSize
 	for r := range n {
@@ -68,12 +68,12 @@ func (s *scratch) quantise(k *kernels, src []float32, stride, width, n int) {
 	}
 }
 
-// multiply sets dst to the results of l for n quantised rows from row first on.
+// multiply sets dst to the output of l for n quantised rows from row first on.
 func (s *scratch) multiply(k *kernels, dst []float32, l *linear, first, n int) {
 	multiply(k, dst, s.q[first*l.steps*packDepth*k.valueSize:], s.scale[first:first+n], l)
 }
 
-// multiply sets dst to the results of l for the rows of a; the rows of dst are l.width apart.
+// multiply sets dst to the output of l for the rows of a; the rows of dst are l.width apart.
 func multiply(k *kernels, dst []float32, a []uint8, rows []rowScale, l *linear) {
 	depth := l.steps * packDepth
 	for g, w := range l.groups {
@@ -82,7 +82,7 @@ func multiply(k *kernels, dst []float32, a []uint8, rows []rowScale, l *linear) 
 	}
 }
 
-// pool sets dst to the vector of a text.
+// pool sets dst to the pooled vector of a text.
 func (s *scratch) pool(dst []float32, t span, pool Pooling) {
 	copy(dst, s.x[t.first*s.stride:])
 	if pool == PoolCLS {
@@ -99,7 +99,7 @@ func (s *scratch) pool(dst []float32, t span, pool Pooling) {
 	}
 }
 
-// keepFirst moves the first rows of all texts to the front of x and y and forgets the others.
+// keepFirst moves the first rows of all texts to the front of x and y and drops the other rows.
 func (s *scratch) keepFirst() {
 	for i, t := range s.spans {
 		copy(s.x[i*s.stride:][:s.stride], s.x[t.first*s.stride:])

@@ -1,9 +1,9 @@
 package transformer
 
-// table is an embedding table, one row per id, that stays in the file's bytes.
+// table is an embedding table with one row per id, read in place from the file.
 type table struct{ weights }
 
-// add adds the row of id to dst. scratch has room for a row.
+// add adds the row of id to dst. scratch must have room for a row.
 func (t *table) add(dst, scratch []float32, id int) {
 	size := len(t.q.data) / t.out
 	data := t.q.data[id*size:][:size]
@@ -28,7 +28,7 @@ func (t *table) add(dst, scratch []float32, id int) {
 	}
 }
 
-// addNibbles adds a row of 4-bit values, scaled by group.
+// addNibbles adds a row of 4-bit values with one scale per group.
 func (t *table) addNibbles(dst []float32, data []byte, scales []float32) {
 	group := len(data) / len(scales)
 	for g, s := range scales {

@@ -1,10 +1,9 @@
 // Package transformer runs BERT and XLM-RoBERTa encoders: it turns texts, given as token
 // ids, into pooled vectors or into the logits of a sequence classifier.
 //
-// Weights are int8 with one scale per output channel; activations are quantised row
-// by row to 8 bits over their range as they occur, and multiplied exactly in 32-bit
-// integers. Everything between the matrix products is float32. The texts of a call are laid one
-// after the other without padding.
+// Weights are int8 with one scale per output channel. Activations are quantised row by row to 8 bits over the range of the row, and
+// multiplied exactly in 32-bit integers. Everything between the matrix products is float32. The texts of a call are processed one
+// after the other in one batch without padding.
 //
 // The inner loops have a portable Go version and assembly for the levels of package
 // simd: AVX-512 with VNNI, AVX2 with FMA (and AVX-VNNI where the processor has it), NEON with
@@ -28,16 +27,15 @@ const (
 	PoolCLS                 // the vector of the first token
 )
 
-// Model is an encoder ready to run. It is safe for concurrent use; a call runs on the
-// goroutine that makes it.
+// Model is an encoder that is ready to run. It is safe for concurrent use; a call runs on the goroutine that makes it.
 type Model struct {
 	cfg       Config
 	words     table
 	positions table
-	types     table // of no rows without token types
+	types     table // has no rows if the model has no token types
 	norm      norm
 	layers    []layer
-	head      *classifier // nil for an encoder without one
+	head      *classifier // nil for an encoder without a head
 
 	k       *kernels
 	scratch sync.Pool // *scratch
@@ -45,7 +43,7 @@ type Model struct {
 
 // layer is one encoder layer.
 type layer struct {
-	qkv     *linear // queries, keys and values side by side; queries carry the 1/sqrt(head size)
+	qkv     *linear // queries, keys and values side by side; the weights of the queries include the factor 1/sqrt(head size)
 	project *linear // of the attention's result
 	norm1   norm
 	up      *linear
