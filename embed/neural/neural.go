@@ -219,7 +219,7 @@ func (e *Embedder) EmbedQuery(ctx context.Context, text string) ([]float32, erro
 	return vs[0], nil
 }
 
-// embed embeds texts behind a prefix.
+// embed embeds texts, each with a prefix.
 func (e *Embedder) embed(ctx context.Context, prefix string, texts []string) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -320,7 +320,7 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			if g.be && t.Word.Form&language.IngForm != 0 {
 				g.progress, g.be = true, false
 			} else if g.be {
-				break // a participle behind "be": a state
+				break // a participle after "be": a state
 			}
 			g.verb, g.comp = i, i+1
 			g.past = g.past || g.perfect || t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0

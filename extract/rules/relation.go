@@ -285,7 +285,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if !dated && !r.d.fits(s, objectType(fr), &object) || fr.predicate == "works_in" && wordLists()["no-field"][r.d.head(&object)] {
 		return
 	}
-	if fr.functional && r.d.modeAt(c.verbTok) == extract.ModePlan { // holds from a future day on, and only if that is known
+	if fr.functional && r.d.modeAt(c.verbTok) == extract.ModePlan { // a plan needs a known start in the future
 		if from, _, _ := r.d.validity(s, r.d.datesOf(s), &statement{clause: c, frame: fr}); !from.After(r.d.Reference) {
 			return
 		}

@@ -269,7 +269,7 @@ func (d *Document) intent(c *Cues, now time.Time) {
 	}
 }
 
-// dateFollows reports whether a date begins within two tokens behind i.
+// dateFollows reports whether a date begins within two tokens after i.
 func (d *Document) dateFollows(i int) bool {
 	for k := range d.Dates {
 		if lo := d.Dates[k].Lo; lo > i && lo <= i+2 {

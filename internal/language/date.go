@@ -186,7 +186,7 @@ func (d *Document) year(s *Sentence, i int) (int, bool) {
 	return n, ok && n >= minYear && n <= maxYear
 }
 
-// ordinal skips "th" and the like behind a day number.
+// ordinal skips "th" and the like after a day number.
 func (d *Document) ordinal(s *Sentence, i int) int {
 	if i < s.Hi && d.Tokens[i].Kind == KindWord && d.Tokens[i].Gap == NoGap && d.Tokens[i].Is(OrdinalEnding) && d.TokenText(i) != "s" {
 		return i + 1

@@ -16,7 +16,7 @@ const (
 	Weekday                        // Num is 0 to 6, Sunday is 0
 	Season                         // Num is the first month
 	PersonTitle                    // Dr, Mrs, President
-	Abbreviation                   // a dot behind it does not end a sentence
+	Abbreviation                   // a dot after it does not end a sentence
 	OrgWord                        // a name with this word is an organisation
 	LocWord                        // ... a location
 	EventWord                      // ... an event

@@ -43,7 +43,7 @@ type modePhrase struct {
 type modeWords struct {
 	report, own wordSet
 	phrases     map[string][]modePhrase // by the first word
-	first       shapes                  // of those words
+	first       shapes                  // filter of these first words
 }
 
 var modeTables = sync.OnceValue(func() *modeWords {
