@@ -190,7 +190,7 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 			link(whole, "member_of", raw, false)
 			found = true
 		}
-		return found // of what it is one is all that it says
+		return found // the sentence only states the membership
 	}
 	predicate := "is_a"
 	if _, state := beComplement(noun); d.Tokens[hi-1].Is(language.Occupation) && !state && (subject.typ == extract.TypePerson || subject.kind == nodeSpeaker || subject.typ == extract.TypeConcept) {

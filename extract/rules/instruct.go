@@ -22,7 +22,7 @@ type topic struct {
 	kinds []string
 }
 
-// topics maps the words of instructions to the topics that they name.
+// topics maps a word of an instruction to the topic that it names.
 var topics = sync.OnceValue(func() map[string]topic {
 	m := make(map[string]topic)
 	for names, lines := range readTable("topics") {

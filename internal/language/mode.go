@@ -205,7 +205,7 @@ func (d *Document) onlyOpeners(s *Sentence, lo, hi int) bool {
 	return true
 }
 
-// kinBehind returns the end of the kin noun after the possessive at token i, including a name after it; it returns i for none.
+// kinBehind returns the kin noun after the possessive at token i, or the last token of a name after it; it returns i for none.
 func (d *Document) kinBehind(s *Sentence, i, hi int) int {
 	for j := i + 1; j < hi && j < i+4; j++ {
 		t := &d.Tokens[j]
