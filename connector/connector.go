@@ -2,26 +2,26 @@ package connector
 
 import "time"
 
-// Spec describes a connector to make.
+// Spec describes a connector to create.
 type Spec struct {
 	Provider     string // required
 	Name         string // label; default: the provider's name
-	Tenant, Sub  string // where objects go; without a tenant every resource needs an override
-	AccountScope string // external account; distinct among connectors of a provider, unless empty
-	AuthType     string // default: the provider's first
+	Tenant, Sub  string // default destination of objects; without a tenant every resource needs an override
+	AccountScope string // external account; unique among a provider's connectors, unless empty
+	AuthType     string // default: the provider's first AuthType
 	Credentials  Credentials
 	DeploymentID string
 	Plan         string
 	SyncEngine   string        // "" or "classic"
-	Interval     time.Duration // between syncs; 0: the provider's default; outside its bounds is refused
+	Interval     time.Duration // between syncs; 0: the provider's default; a value outside its bounds is refused
 	UserID       string
 }
 
 // Status is the lifecycle of a connector.
 type Status string
 
-// Lifecycle states. Refused is set when the provider refuses the credentials and
-// ends when new ones are stored or a sync succeeds.
+// Lifecycle states. Refused is set when the provider refuses the credentials. It ends when new credentials are stored or
+// a sync succeeds.
 const (
 	Active  Status = "active"
 	Paused  Status = "paused"

@@ -8,15 +8,15 @@ import (
 	"github.com/contextmem/contextmem/internal/netguard"
 )
 
-// GuardedTransport returns a transport for providers that fetch addresses which users name. It
-// dials public addresses only, judged after the name was resolved and at every connection, redirects
-// included; with local it dials any. It uses no proxy. Safe for concurrent use.
+// GuardedTransport returns a transport for providers that fetch addresses named by users. It connects to public addresses
+// only, or to any address when local is true. It checks the resolved address of every connection, redirects included.
+// It uses no proxy. It is safe for concurrent use.
 func GuardedTransport(local bool) http.RoundTripper {
 	return (&netguard.Policy{Any: local}).Transport()
 }
 
-// GuardedDial is the same for providers that speak another protocol than HTTP: it returns a function that connects
-// over TCP to public addresses only, or to any with local.
+// GuardedDial returns a TCP dial function with the checks of GuardedTransport, for protocols other than HTTP. It connects
+// to public addresses only, or to any address when local is true.
 func GuardedDial(local bool) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return (&netguard.Policy{Any: local}).Dialer().DialContext
 }

@@ -1,5 +1,5 @@
-// Package connector is the contract between contextmem and what it syncs from: a [Provider] reads objects of an external
-// system, a [Connector] is one account of it that is synced into a tenant. Providers import this package and no storage.
+// Package connector is the contract between contextmem and the external systems that it syncs from. A [Provider] reads
+// objects of an external system. A [Connector] syncs one account of it into a tenant. Providers need no storage package.
 package connector
 
 import (
@@ -13,66 +13,66 @@ import (
 
 // Provider reads objects from an external system. Implementations are safe for concurrent use.
 type Provider interface {
-	// Describe says what the provider is. It does no I/O and always answers the same.
+	// Describe returns the provider's properties. It does no I/O and always returns the same value.
 	Describe() Info
-	// Check validates credentials without storing them. It may ask the external system.
-	// ErrBadCredentials and ErrReauth blame the caller, any other error the external system.
+	// Check validates credentials without storing them. It may contact the external system.
+	// ErrBadCredentials and ErrReauth mean that the credentials are wrong. Any other error is the external system's.
 	Check(ctx context.Context, c Credentials) error
-	// Discover lists resources that can be synced, a page at a time; next is empty at the end.
+	// Discover lists the resources that can be synced, one page a call. next is empty after the last page.
 	Discover(ctx context.Context, c Credentials, cursor string, limit int) (resources []Resource, next string, err error)
-	// Sync reads what changed in a resource since cursor ("" for the first time),
-	// at most about r.Limit objects. It returns the cursor to go on from; More says that the
-	// caller should go on at once. A cursor is stored only after its objects are durable, so
-	// an object may come again after a failure; one that comes unchanged costs little.
-	// ErrReauth and *RateLimited steer the scheduler; any other error is tried again later.
+	// Sync reads the changes of a resource since cursor, about r.Limit objects at most. The first call's cursor is "".
+	// The returned page holds the next cursor. More means that the caller should call Sync again at once.
+	// A cursor is stored only after its objects are durable, so an object may be delivered again after a failure.
+	// Delivering an unchanged object again is cheap.
+	// ErrReauth and *RateLimited steer the scheduler; it retries later after any other error.
 	Sync(ctx context.Context, r SyncRequest) (*Page, error)
 }
 
-// Errors with which a provider tells the scheduler what to do.
+// Errors that steer the sync scheduler.
 var (
-	// ErrReauth: the external system no longer accepts the credentials (invalid_grant).
+	// ErrReauth means that the external system no longer accepts the credentials (invalid_grant).
 	ErrReauth = errors.New("credentials are no longer accepted")
-	// ErrBadCredentials: the credentials do not fit the provider's schema.
+	// ErrBadCredentials means that the credentials do not match the provider's schema.
 	ErrBadCredentials = errors.New("credentials are not valid")
 )
 
-// RateLimited is an error of a provider that was told to come back later.
+// RateLimited is returned when the external system asks the provider to come back later.
 type RateLimited struct {
-	After time.Duration // pause that was asked for; 0: unknown
+	After time.Duration // requested pause; 0: unknown
 }
 
 // Error implements error.
 func (e *RateLimited) Error() string { return "provider asks to come back in " + e.After.String() }
 
-// Credentials of a connector, by the names of the provider's credential schema. They are
-// sealed at rest, never returned, and cut out of the errors that a provider reports.
+// Credentials of a connector, keyed by the names in the provider's credential schema. They are encrypted at rest, never
+// returned, and removed from the errors that a provider returns.
 type Credentials map[string]string
 
 // Info describes a provider.
 type Info struct {
-	Name             string // lower case letters, digits, _ and -; starts with a letter
+	Name             string // lower-case letters, digits, _ and -; starts with a letter
 	Category         string
 	ConnectorType    string
 	ObjectTypes      []string
-	AuthTypes        []string        // AuthToken, AuthOAuth, AuthNone; the first is the default; none: AuthNone
+	AuthTypes        []string        // AuthToken, AuthOAuth, AuthNone; the first is the default; empty: AuthNone
 	CredentialSchema json.RawMessage // JSON Schema of the credentials; required, properties and additionalProperties are enforced
 	Searchable       []Field
 	Filterable       []Field
 	SetupGuide       string
-	MinInterval      time.Duration // of syncs; default 300 s
-	MaxInterval      time.Duration // default 7 days
-	DefaultInterval  time.Duration // default 1 h
+	MinInterval      time.Duration // shortest sync interval; default 300 s
+	MaxInterval      time.Duration // longest sync interval; default 7 days
+	DefaultInterval  time.Duration // sync interval when none is set; default 1 h
 	Alpha, Beta      bool
 }
 
-// Ways in which a connector proves itself to its provider.
+// Authentication types of a connector.
 const (
 	AuthToken = "api_token"
 	AuthOAuth = "oauth"
 	AuthNone  = "none"
 )
 
-// Field is a field of a provider's objects.
+// Field describes one field of a provider's objects.
 type Field struct {
 	Name, DataType, FilterKey, Description string
 }
@@ -83,38 +83,38 @@ type Resource struct {
 	Metadata       map[string]any
 }
 
-// SyncRequest asks a provider for changes of one resource.
+// SyncRequest asks a provider for the changes of one resource.
 type SyncRequest struct {
 	Credentials Credentials
 	ResourceID  string
 	Type        string
 	Filters     map[string]any
 	Cursor      string
-	Since       time.Time // first sync: nothing older is wanted; zero: everything
-	Limit       int       // objects, a hint
-	MaxBytes    int64     // a larger file will be refused
-	// Supported reports false when the name and media type alone show that a file can't be read. Never nil.
+	Since       time.Time // first sync: skip objects older than this; zero: read everything
+	Limit       int       // maximum number of objects, a hint
+	MaxBytes    int64     // the service refuses larger files
+	// Supported reports whether the service can read a file, judged by its name and media type. Never nil.
 	Supported func(name, contentType string) bool
 	// Parse reads a part of an object, such as an attachment, with the service's parsers and limits. Never nil.
 	Parse func(ctx context.Context, in ParseInput) (*Document, error)
 }
 
-// Page is what a provider read.
+// Page is the result of one Sync call.
 type Page struct {
 	Objects []Object
-	Deleted []string // external ids that are gone
+	Deleted []string // external ids of deleted objects
 	Cursor  string
 	More    bool
-	// Complete says that Present names every object that the resource holds now; those that the connector
-	// ingested from it before and that are not named are removed. It is for systems that don't tell deletions.
+	// Complete means that Present lists every object in the resource. Objects that the connector ingested from the
+	// resource earlier and that Present omits are removed. For external systems that do not report deletions.
 	Complete bool
 	Present  []string // external ids
 }
 
-// Object is one object: a file or an app item, of which exactly one is set. Its own ID is
-// replaced by one derived from provider, account, connector, resource and ExternalID.
+// Object is a file or an app item; exactly one of the two is set. The service replaces its ID by one derived from
+// provider, account, connector, resource and ExternalID.
 type Object struct {
 	ExternalID string        // unique in the resource and stable, at most 1024 bytes
-	File       *content.File // Open is used before the next call of Sync
+	File       *content.File // Open is called before the next call of Sync
 	App        *content.AppItem
 }

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Pages asks for one page of a listing after the other until one says that it is the last, or visit returns false. ask
-// gets the cursor of the page, empty for the first, and returns that of the next, empty at the end. A cursor that comes
-// twice in a row ends the listing.
+// Pages walks a paged listing until its last page or until visit returns false. ask takes a page's cursor, empty for the
+// first page, and returns the next page's cursor, empty after the last. The listing also ends when a cursor repeats.
 func Pages(ctx context.Context, ask func(ctx context.Context, cursor string) (next string, goOn bool, err error)) error {
 	for cursor := ""; ; {
 		next, goOn, err := ask(ctx, cursor)
@@ -18,7 +17,7 @@ func Pages(ctx context.Context, ask func(ctx context.Context, cursor string) (ne
 	}
 }
 
-// Size is the number of objects to ask for at once: limit where it is within 1 and most, else most.
+// Size returns the number of objects to request: limit when it is in [1, most], else most.
 func Size(limit, most int) int {
 	if limit <= 0 || limit > most {
 		return most
@@ -26,7 +25,7 @@ func Size(limit, most int) int {
 	return limit
 }
 
-// Clip cuts s to at most n bytes between runes.
+// Clip cuts s to at most n bytes at a rune boundary.
 func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// refusal makes the error of an answer that refuses.
+// refusal returns the error for an answer with an error status.
 func (c *Client) refusal(a *Answer) error {
 	if c.Refusal != nil {
 		if err := c.Refusal(a); err != nil {
@@ -30,13 +30,13 @@ func (c *Client) refusal(a *Answer) error {
 	return &StatusError{name: c.Name, Status: a.Status, Code: code}
 }
 
-// Refused is the error of an answer that refuses for a reason that only the provider knows, or with a good status; code
-// may be empty.
+// Refused returns the *StatusError for an answer that the provider itself recognised as an error, even with a good status.
+// code may be empty.
 func (c *Client) Refused(a *Answer, code string) error {
 	return &StatusError{name: c.Name, Status: a.Status, Code: Code(code)}
 }
 
-// Reauth is the error for credentials that are no longer accepted; code says why and may be empty.
+// Reauth returns the error for credentials that the API no longer accepts. code is the reason and may be empty.
 func (c *Client) Reauth(code string) error {
 	if code = Code(code); code == "" {
 		return fmt.Errorf("%s: %w", c.Name, connector.ErrReauth)
@@ -44,7 +44,7 @@ func (c *Client) Reauth(code string) error {
 	return fmt.Errorf("%s: %s: %w", c.Name, code, connector.ErrReauth)
 }
 
-// Limited is the error of an answer that asks for a pause, of the length that its Retry-After names.
+// Limited returns the rate-limit error for an answer. The pause is the answer's Retry-After.
 func (c *Client) Limited(a *Answer) error {
 	d, ok := RetryAfter(a.Header, a.Sent)
 	if !ok {
@@ -55,7 +55,7 @@ func (c *Client) Limited(a *Answer) error {
 	return c.LimitedFor(d)
 }
 
-// LimitedFor is the error for a pause of a length, at least a second and at most the client's MaxPause.
+// LimitedFor returns the rate-limit error for a pause, clamped to between one second and the client's MaxPause.
 func (c *Client) LimitedFor(d time.Duration) error {
 	most := c.MaxPause
 	if most <= 0 {
@@ -64,7 +64,7 @@ func (c *Client) LimitedFor(d time.Duration) error {
 	return &connector.RateLimited{After: min(max(d, time.Second), most)}
 }
 
-// RetryAfter reads the header of that name: seconds or a date (RFC 9110, 10.2.3), as a pause from now on.
+// RetryAfter returns the Retry-After header (RFC 9110, 10.2.3), seconds or a date, as a pause from now.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	v := strings.TrimSpace(h.Get("Retry-After"))
 	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 {
@@ -77,7 +77,7 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return 0, false
 }
 
-// Code returns s when it is fit for an error text as the code of an error; empty otherwise.
+// Code returns s when it has the form of an error code, else "".
 func Code(s string) string {
 	if len(s) > 64 || strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789_") != "" {
 		return ""

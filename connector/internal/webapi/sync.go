@@ -7,10 +7,10 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// CursorVersion is what the state of a provider carries under "v", so that a cursor of another layout is refused.
+// CursorVersion is the value of member "v" in a provider's cursor. A cursor with another version is refused.
 const CursorVersion = 1
 
-// ReadCursor reads the state that Finish wrote.
+// ReadCursor decodes a cursor that Finish wrote.
 func ReadCursor(name, cursor string, state any) error {
 	var v struct {
 		Version int `json:"v"`
@@ -21,8 +21,8 @@ func ReadCursor(name, cursor string, state any) error {
 	return nil
 }
 
-// Finish returns what a call of Sync has read, with state as its cursor. When the API asked for a pause (err is a
-// *connector.RateLimited) after something was read, that is returned with More set; any other error is returned itself.
+// Finish returns the page of a Sync call with state as its cursor. If err is a *connector.RateLimited and the page is not
+// empty, Finish returns the page with More set. It returns any other error unchanged.
 func Finish(page *connector.Page, state any, err error, read bool) (*connector.Page, error) {
 	if err != nil {
 		if _, pause := errors.AsType[*connector.RateLimited](err); !pause || !read {
@@ -38,7 +38,7 @@ func Finish(page *connector.Page, state any, err error, read bool) (*connector.P
 	return page, nil
 }
 
-// AtMost is the number of bytes that are read of something: most, or limit where that is set and smaller.
+// AtMost returns the byte limit for one object: the smaller of most and limit. A limit that is not set is ignored.
 func AtMost(most, limit int64) int {
 	if limit > 0 {
 		most = min(most, limit)

@@ -1,6 +1,6 @@
-// Package webapi asks the web APIs of external systems on behalf of connector providers: one request at a time, answers
-// within bounds, failures that may pass tried again. What an API says about credentials and pace becomes the errors that
-// steer the scheduler of syncs. No error repeats an address, a token or an answer.
+// Package webapi sends requests to the web APIs of external systems for connector providers. A [Client] sends one request
+// at a time, bounds the size of answers and retries transient failures. It maps authentication failures and rate limits to
+// the connector errors that steer the sync scheduler. Error texts never contain an address, a token or an answer's body.
 package webapi
 
 import (
@@ -29,72 +29,71 @@ const (
 	DefaultPause = 30 * time.Second
 )
 
-// Tries of one request, and the pauses between them: the n-th is random, between half of firstPause * 2^n and all of it.
+// maxTries bounds the attempts at one request. The pause before retry n is random between firstPause*2^n/2 and firstPause*2^n.
 const (
 	maxTries   = 3
 	firstPause = 250 * time.Millisecond
-	maxRefused = 64 << 10 // bytes that are read of an answer that refuses
+	maxRefused = 64 << 10 // bytes read of an error answer
 )
 
-// Client asks one API with the credentials of one account. It is safe for concurrent use and holds nothing that must be
-// closed.
+// Client sends requests to one API with the credentials of one account. It is safe for concurrent use and needs no closing.
 type Client struct {
 	// Name begins the text of every error.
 	Name string
 	// HTTP sends the requests.
 	HTTP *http.Client
-	// Base begins every address; it ends without a slash.
+	// Base is the prefix of every address, without a trailing slash.
 	Base string
-	// Token is sent as a bearer token; empty sends none.
+	// Token is sent as a bearer token. Empty: none is sent.
 	Token string
-	// Header is sent with every request: names and values in turn.
+	// Header is sent with every request. It alternates names and values.
 	Header []string
-	// MaxAnswer bounds the answers in bytes; 0: DefaultMaxAnswer.
+	// MaxAnswer bounds an answer's body, in bytes. 0: DefaultMaxAnswer.
 	MaxAnswer int64
-	// Pause is what is asked of the scheduler when the API says "too fast" without a time; 0: DefaultPause. MaxPause
-	// bounds what the API may ask for; 0: DefaultMaxPause.
+	// Pause is the pause reported to the scheduler when the API limits the rate without naming a time. 0: DefaultPause.
+	// MaxPause bounds the pause that an API may ask for. 0: DefaultMaxPause.
 	Pause, MaxPause time.Duration
-	// MaxWait is the longest pause that is waited for here when the API asks for it, rather than asked of the scheduler.
-	// 0: none is.
+	// MaxWait is the longest rate-limit pause that Do waits for itself. Longer pauses are returned as *connector.RateLimited.
+	// 0: Do never waits.
 	MaxWait time.Duration
-	// Refusal judges an answer with a status other than 200 and 304. Without an error the common rules decide: 401 and
-	// invalid_grant are a matter of credentials, 429 and 503 with Retry-After one of pace, the rest is a *StatusError. May
-	// be nil.
+	// Refusal classifies an answer with a status other than 200 and 304. If it returns nil, the common rules apply:
+	// 401 and invalid_grant are authentication failures, 429 and 503 with Retry-After are rate limits, and anything else
+	// is a *StatusError. May be nil.
 	Refusal func(*Answer) error
 }
 
-// Request is one request: a GET, or a POST when it has a form or a body.
+// Request is one request. It is a POST when Form or Body is set, else a GET.
 type Request struct {
 	Path   string // escaped; begins with a slash, or is empty
 	Query  url.Values
 	Form   url.Values // sent as a form
 	Body   any        // sent as JSON
 	Accept string     // default: application/json
-	ETag   string     // of the answer that is known
-	Since  string     // Last-Modified of the answer that is known
-	Limit  int64      // of the answer's bytes; 0: the client's
+	ETag   string     // ETag of the cached answer
+	Since  string     // Last-Modified of the cached answer
+	Limit  int64      // maximum bytes of the answer; 0: the client's MaxAnswer
 }
 
-// Answer is what came back.
+// Answer is the API's answer to a request.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte    // nil when it was too long
-	Sent   time.Time // by the server's clock, where it tells
-	// Same: nothing changed since the answer that is known (304).
+	Sent   time.Time // server's time, or the local time when the server sends none
+	// Same reports whether the cached answer is still current (304).
 	Same bool
-	// TooLong: there is more than the limit allows.
+	// TooLong reports whether the body exceeds the limit.
 	TooLong bool
 }
 
-// Next reports whether the answer says that there is another page (RFC 8288).
+// Next reports whether the answer links to a next page (RFC 8288).
 func (a *Answer) Next() bool { return strings.Contains(a.Header.Get("Link"), `rel="next"`) }
 
-// StatusError is a refusal that is neither a matter of credentials nor of pace.
+// StatusError is an error answer that is neither an authentication failure nor a rate limit.
 type StatusError struct {
 	name   string
 	Status int
-	// Code is the error code of the answer, lower case letters, digits and _; empty when it has none.
+	// Code is the answer's error code: lower-case letters, digits and _. Empty: the answer has none.
 	Code string
 }
 
@@ -106,7 +105,7 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s answered with status %d, %s", e.name, e.Status, e.Code)
 }
 
-// HasStatus reports whether err is a refusal with one of the statuses.
+// HasStatus reports whether err is a *StatusError with one of the statuses.
 func HasStatus(err error, statuses ...int) bool {
 	e, ok := errors.AsType[*StatusError](err)
 	for _, s := range statuses {
@@ -117,7 +116,7 @@ func HasStatus(err error, statuses ...int) bool {
 	return false
 }
 
-// HasCode reports whether err is a refusal with one of the error codes.
+// HasCode reports whether err is a *StatusError with one of the error codes.
 func HasCode(err error, codes ...string) bool {
 	e, ok := errors.AsType[*StatusError](err)
 	for _, c := range codes {
@@ -128,7 +127,7 @@ func HasCode(err error, codes ...string) bool {
 	return false
 }
 
-// Bearer checks the shape of a token: it must be fit for a header.
+// Bearer checks that a token may stand in an HTTP header.
 func Bearer(name, token string) error {
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return fmt.Errorf("%s: token is missing or malformed: %w", name, connector.ErrBadCredentials)
@@ -136,7 +135,7 @@ func Bearer(name, token string) error {
 	return nil
 }
 
-// JSON reads an answer into v, unless it is the same as before.
+// JSON sends a request and decodes the answer into v. It leaves v unchanged when the answer is Same.
 func (c *Client) JSON(ctx context.Context, r Request, v any) (*Answer, error) {
 	a, err := c.Do(ctx, r)
 	switch {
@@ -153,8 +152,8 @@ func (c *Client) JSON(ctx context.Context, r Request, v any) (*Answer, error) {
 	return a, nil
 }
 
-// Do asks. The errors are those of ctx, connector.ErrReauth, *connector.RateLimited, *StatusError, what Refusal says
-// and those of a connection.
+// Do sends a request, with retries. It returns the context's error, connector.ErrReauth, *connector.RateLimited,
+// *StatusError, an error from Refusal or a connection error.
 func (c *Client) Do(ctx context.Context, r Request) (*Answer, error) {
 	body, contentType, err := c.body(r)
 	if err != nil {
@@ -195,7 +194,7 @@ func (c *Client) body(r Request) (body []byte, contentType string, err error) {
 	return nil, "", nil
 }
 
-// again says whether a failure may pass, and how long to wait before the next try. a is nil when there was no answer.
+// again reports whether a request should be retried, and the pause before the retry. a is nil when there was no answer.
 func (c *Client) again(ctx context.Context, a *Answer, err error, try int) (time.Duration, bool) {
 	if ctx.Err() != nil {
 		return 0, false
@@ -214,7 +213,7 @@ func (c *Client) again(ctx context.Context, a *Answer, err error, try int) (time
 	return pause, !bounded || time.Until(end) > pause // else the caller would wait for nothing
 }
 
-// temporary tells the statuses of servers that are overloaded or being replaced.
+// temporary reports whether a status means that the server is overloaded or restarting.
 func temporary(status int) bool {
 	switch status {
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -223,7 +222,7 @@ func temporary(status int) bool {
 	return false
 }
 
-// once sends the request a single time.
+// once sends the request without retries.
 func (c *Client) once(ctx context.Context, r Request, body []byte, contentType string) (*Answer, error) {
 	address, method := c.Base+r.Path, http.MethodGet
 	if len(r.Query) > 0 {
