@@ -1,5 +1,5 @@
-// Package observe is the contract between contextmem and whoever watches it work: a [Record] of each recall, of each call that adds
-// items, and of each batch of items that a worker processed, with how long its stages took.
+// Package observe is the contract between contextmem and observers of its work. A service sends a [Record] of each recall,
+// each call that adds items and each batch of items that a worker processed. A record holds the durations of the stages.
 package observe
 
 import (
@@ -9,68 +9,93 @@ import (
 
 // Operations that are observed.
 const (
-	// Recall is a search. Its stages: open (the tenant, what is searched, the indexes brought up to date), rank (candidates of the
-	// dense and the keyword index, and what thinking adds), read (their rows), order (recency, apps, feedback, reranker), succeed
-	// (what took the place of what), judge (relevance), context (passages, neighbours, related sources), graph, temporal, shape.
-	// A stage that was not asked for is left out. An observer of Options.Observer also gets the parts of rank, for each sub-tenant and
-	// class that is searched, some of them at once: question (its words are read, an embedder in this process makes its vector), embed (by
-	// another embedder), survey (both indexes over a small partition) or terms, keyword, vector and rest (which scores with one index what
-	// the other found), fast (vectors of the fast embedder), fuse, and then of memories around, sessions, context and late, of knowledge
-	// entities, walk, bridge and feedback; and of order rerank.
+	// Recall is a search. Its stages, in order:
+	//
+	// - open: the tenant is opened, the scope resolved, the indexes brought up to date
+	// - rank: candidates from the dense and the keyword index, and from thinking mode
+	// - read: the candidates' rows are read
+	// - order: recency, apps, feedback, reranker
+	// - succeed: superseded memories are replaced by their successors
+	// - judge: relevance
+	// - context: passages, neighbours, related sources
+	// - graph, temporal, shape
+	//
+	// A stage that was not requested is left out. The observer in Options.Observer also gets the parts of rank, for each
+	// searched sub-tenant and class. Parts may run at the same time:
+	//
+	// - question: the query is tokenised, and an in-process embedder embeds it
+	// - embed: any other embedder embeds the query
+	// - survey: both indexes scan a small partition; larger ones have terms, keyword, vector and rest instead
+	// - rest: each index scores the candidates that only the other one found
+	// - fast: vectors of the fast embedder
+	// - fuse
+	// - memories only: around, sessions, context, late
+	// - knowledge only: entities, walk, bridge, feedback
+	//
+	// Stage order has the part rerank.
 	Recall = "recall"
-	// Accept is a call that adds items. Its stages: check (the request is checked and turned into items), store (they are made durable).
+	// Accept is a call that adds items. Its stages: check (validate the request and build the items), store (make them durable).
 	Accept = "accept"
-	// Process is a batch of items of one tenant in the hands of a worker. Its stages: claim, parse (documents to text and chunks),
-	// embed, index (chunks and vectors are stored), follow (the search indexes take them up), extract (entities and facts), refine
-	// (vectors of a slow embedder, where few items wait), finish (graph and final states are stored), settle (indexes take those up).
+	// Process is a batch of one tenant's items, processed by one worker. Its stages, in order:
+	//
+	// - claim
+	// - parse: documents become text and chunks
+	// - embed
+	// - index: chunks and vectors are stored
+	// - follow: the search indexes are updated
+	// - extract: entities and facts
+	// - refine: vectors of a slow embedder, if few items wait
+	// - finish: graph and final states are stored
+	// - settle: the search indexes are updated again
 	Process = "process"
 )
 
-// Stage is a part of an operation. Stages of operations follow one another; parts of a stage may run at once.
+// Stage is a timed part of an operation. Stages of an operation run one after another. Parts of a stage may run concurrently.
 type Stage struct {
 	Name string
-	// Within is the stage that it is a part of, which comes before it in Record.Stages; empty: of the operation itself.
+	// Within names the stage that this part belongs to, which precedes it in Record.Stages. Empty: a stage of the operation.
 	Within string
 	Start  time.Time
-	Took   time.Duration // of one that comes again and again: of all of it
+	Took   time.Duration // total time, when the stage ran more than once
 }
 
-// Record is an operation that has ended. It holds no content.
+// Record describes a finished operation. It holds no content.
 type Record struct {
 	Operation string
 	Start     time.Time
 	Took      time.Duration
 	Stages    []Stage // in order
-	Err       error   // why it failed; nil: it did not
+	Err       error   // the operation's failure; nil: success
 
 	Org, Tenant string   // Tenant is the id of a Recall or an Accept, the UID of a Process
-	Mode        string   // Recall: fast or thinking, as it ran; text of one for exact words
-	Degraded    bool     // Recall: a part was left out, as Result.Warnings says
+	Mode        string   // Recall: the mode that ran, fast or thinking; text for an exact-words search
+	Degraded    bool     // Recall: a part was left out; Result.Warnings says which
 	Items       int      // Recall: hits; Accept: accepted items; Process: claimed items
 	Completed   int      // Process: items that reached this state
-	Errors      []string // Process: the code of each item that ended errored, such as E1002
-	Retried     int      // Process: items given back to be tried again
+	Errors      []string // Process: the error code of each failed item, such as E1002
+	Retried     int      // Process: items returned to the queue for a retry
 }
 
-// Observer is told what a service did. Observe is called by the goroutine that did it, when it is done, so it must be fast and must not
-// block; it must be safe for concurrent use, and must not keep r or its stages. ctx is that of the call; for Process it carries the values of the ctx
-// of a call that added items of the batch, if one of this process did: with several such calls those of the first.
+// Observer receives a record of each operation of a service. The goroutine that ran the operation calls Observe when the
+// operation ends, so Observe must be fast and must not block. It must be safe for concurrent use and must not keep r or its
+// stages. ctx is the call's context. For Process, ctx carries the context values of the first call in this process that
+// added items of the batch, if there is one.
 type Observer interface {
 	Observe(ctx context.Context, r *Record)
 }
 
-// Laps measures the stages of an operation that runs in one goroutine. The zero Laps measures nothing until Begin.
+// Laps measures the stages of an operation that runs in one goroutine. The zero Laps measures nothing until Begin is called.
 type Laps struct {
 	Record
 	room [12]Stage
 	last time.Duration // since Start
 	on   bool
-	// Detailed asks for the parts of stages too.
+	// Detailed asks for the parts of stages as well.
 	Detailed bool
 	parts    []Stage // of the stage that ends next
 }
 
-// Begin starts the clock. on false: nothing is measured.
+// Begin starts the clock. If on is false, l measures nothing.
 func (l *Laps) Begin(operation string, on bool) {
 	if l.on = on; !on {
 		return
@@ -79,12 +104,12 @@ func (l *Laps) Begin(operation string, on bool) {
 	l.last = 0
 }
 
-// Lap ends a stage: what happened since Begin or the lap before is called name.
+// Lap records a stage called name, which lasted from Begin or the previous lap until now.
 func (l *Laps) Lap(name string) {
 	if l == nil || !l.on {
 		return
 	}
-	now := time.Since(l.Start) // reads one clock, time.Now two
+	now := time.Since(l.Start) // reads one clock; time.Now reads two
 	l.Stages = append(l.Stages, Stage{Name: name, Start: l.Start.Add(l.last), Took: now - l.last})
 	l.last = now
 	if len(l.parts) > 0 {
@@ -96,7 +121,7 @@ func (l *Laps) Lap(name string) {
 	}
 }
 
-// Again adds what happened since the lap before to the stage name, which ended before; else it is Lap.
+// Again adds the time since the previous lap to the earlier stage called name. If there is no such stage, it records one, as Lap does.
 func (l *Laps) Again(name string) {
 	if l == nil || !l.on {
 		return
@@ -112,14 +137,14 @@ func (l *Laps) Again(name string) {
 	l.Lap(name)
 }
 
-// Skip leaves the time since the lap before out.
+// Skip excludes the time since the previous lap.
 func (l *Laps) Skip() {
 	if l != nil && l.on {
 		l.last = time.Since(l.Start)
 	}
 }
 
-// Clock is the time where parts of stages are measured.
+// Clock returns the current time if parts of stages are measured, else the zero time.
 func (l *Laps) Clock() (now time.Time) {
 	if l.Details() {
 		now = time.Now()
@@ -127,14 +152,14 @@ func (l *Laps) Clock() (now time.Time) {
 	return now
 }
 
-// Part notes a part of the stage that the next Lap ends: it began at what Clock said then, and ends now.
+// Part records a part of the stage that the next Lap ends. The part lasted from began, a value of Clock, until now.
 func (l *Laps) Part(name string, began time.Time) {
 	if l.Details() {
 		l.parts = append(l.parts, Stage{Name: name, Start: began, Took: time.Since(began)})
 	}
 }
 
-// Parts notes parts of the stage that the next Lap ends.
+// Parts adds parts to the stage that the next Lap ends.
 func (l *Laps) Parts(list []Stage) {
 	if l.Details() {
 		l.parts = append(l.parts, list...)
@@ -144,10 +169,10 @@ func (l *Laps) Parts(list []Stage) {
 // Details reports whether parts of stages are measured.
 func (l *Laps) Details() bool { return l.On() && l.Detailed }
 
-// On reports whether something is measured.
+// On reports whether stages are measured.
 func (l *Laps) On() bool { return l != nil && l.on }
 
-// End tells o of the operation.
+// End sends the finished operation to o.
 func (l *Laps) End(ctx context.Context, o Observer, err error) {
 	if l == nil || !l.on || o == nil {
 		return
@@ -156,7 +181,7 @@ func (l *Laps) End(ctx context.Context, o Observer, err error) {
 	o.Observe(ctx, &l.Record)
 }
 
-// Several is an observer that tells each of a list; nil ones are left out. It is nil where none is left.
+// Several returns an observer that forwards records to each observer of a list. It skips nil observers and returns nil if none is left.
 func Several(list ...Observer) Observer {
 	var out several
 	for _, o := range list {

@@ -1,11 +1,11 @@
-// Package otel turns what a contextmem service does into OpenTelemetry traces and metrics: a span for each recall, each call that adds
-// items and each batch that is processed, with a child for each of its stages, and below it one for each of their parts.
+// Package otel exports the work of a contextmem service as OpenTelemetry traces and metrics. Each recall, each call that adds
+// items and each processed batch is a span. Its stages are child spans, and their parts are children of the stages.
 //
 //	o, err := otel.New(otel.Config{})
 //	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{Observer: o})
 //	http.Handle("/", otel.Handler(h, otel.Config{})) // requests continue the trace of their traceparent
 //
-// It is a module of its own, so that the library needs no OpenTelemetry.
+// The package is a module of its own, so that the library does not depend on OpenTelemetry.
 package otel
 
 import (
@@ -23,10 +23,10 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// name is that of the instrumentation.
+// name is the instrumentation name.
 const name = "github.com/contextmem/contextmem/otel"
 
-// Config names where traces and metrics go.
+// Config names the providers that receive traces and metrics.
 type Config struct {
 	Tracers trace.TracerProvider // default: the global one
 	Meters  metric.MeterProvider // default: the global one
@@ -70,7 +70,7 @@ func New(c Config) (*Observer, error) {
 	return o, nil
 }
 
-// Observe implements observe.Observer. The spans begin and end when what they stand for did.
+// Observe implements observe.Observer. Spans carry the start and end times of their operations and stages.
 func (o *Observer) Observe(ctx context.Context, r *observe.Record) {
 	op := attribute.String("operation", r.Operation)
 	attrs := []attribute.KeyValue{attribute.String("contextmem.tenant", r.Tenant), attribute.Int("contextmem.items", r.Items)}
@@ -90,7 +90,7 @@ func (o *Observer) Observe(ctx context.Context, r *observe.Record) {
 		o.accepted.Add(ctx, int64(r.Items))
 	}
 	ctx, span := o.tracer.Start(ctx, "contextmem."+r.Operation, trace.WithTimestamp(r.Start), trace.WithAttributes(attrs...))
-	whole := ctx // of the stage before, whose parts follow it
+	whole := ctx // context of the latest stage, the parent of the parts that follow it
 	for _, s := range r.Stages {
 		in, full := ctx, s.Name
 		if s.Within != "" {
@@ -104,13 +104,13 @@ func (o *Observer) Observe(ctx context.Context, r *observe.Record) {
 		o.stages.Record(ctx, s.Took.Seconds(), metric.WithAttributes(op, attribute.String("stage", full)))
 	}
 	if r.Err != nil {
-		span.SetStatus(codes.Error, r.Err.Error()) // errors of contextmem hold no content
+		span.SetStatus(codes.Error, r.Err.Error()) // contextmem's errors hold no content
 	}
 	span.End(trace.WithTimestamp(r.Start.Add(r.Took)))
 	o.operations.Record(ctx, r.Took.Seconds(), metric.WithAttributes(op))
 }
 
-// Handler lets requests of h continue the trace that their traceparent names, with a span for each.
+// Handler returns h with a span for each request. The span continues the trace in the request's traceparent header.
 func Handler(h http.Handler, c Config) http.Handler {
 	if c.Tracers == nil {
 		c.Tracers = otel.GetTracerProvider()

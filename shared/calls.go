@@ -15,14 +15,14 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// memories are one partition, wherever its owner is.
+// memories is one partition, served by the local or the remote owner.
 type memories struct {
 	d           *Deployment
 	tenant, sub string
 }
 
-// Sub returns a partition of a tenant. It does no I/O. Its calls have what REST carries (see package client), whether this
-// process owns the directory or not; Progress is refused always.
+// Sub returns a partition of a tenant. It does no I/O. Its calls support what REST supports (see package client), even when this
+// process is the owner. Progress is always refused.
 func (d *Deployment) Sub(tenant, sub string) contextmem.Memories { return memories{d, tenant, sub} }
 
 func (m memories) do(ctx context.Context, once bool, call func(contextmem.Memories) error) error {
@@ -111,7 +111,7 @@ func (m memories) Profile(ctx context.Context, r facts.ProfileRequest) (p *facts
 	return p, err
 }
 
-// CreateTenant makes a tenant and waits until it is ready. contextmem.ErrExists when the id is taken.
+// CreateTenant creates a tenant and waits until it is ready. It returns contextmem.ErrExists when the id is taken.
 func (d *Deployment) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) error {
 	return d.do(ctx, true, func(s *seat) error {
 		if s.svc == nil {
@@ -127,7 +127,7 @@ func (d *Deployment) CreateTenant(ctx context.Context, spec contextmem.TenantSpe
 	})
 }
 
-// EnsureTenant makes a tenant with all defaults unless it exists, and waits until it is ready.
+// EnsureTenant creates a tenant with default settings unless it exists, and waits until it is ready.
 func (d *Deployment) EnsureTenant(ctx context.Context, id string) error {
 	return d.do(ctx, false, func(s *seat) error {
 		if s.svc == nil {
@@ -143,9 +143,9 @@ func (d *Deployment) EnsureTenant(ctx context.Context, id string) error {
 	})
 }
 
-// Settle waits until the owner of the directory, where that is this process, has done what is left of a tenant's processing behind what is
-// completed: the vectors of a slow embedder, and which memories took the place of others. A process that ends before leaves it to
-// the next one; what a guest adds is the owner's to finish, so that Settle returns at once.
+// Settle waits until the owner has finished the background processing of a tenant's completed items: vectors of a slow embedder
+// and superseded memories. It waits only if this process is the owner, and returns at once for a guest. Work that is unfinished
+// when a process ends is left to the next owner.
 func (d *Deployment) Settle(ctx context.Context, tenant string) error {
 	return d.do(ctx, false, func(s *seat) error {
 		if s.svc == nil {
@@ -155,7 +155,7 @@ func (d *Deployment) Settle(ctx context.Context, tenant string) error {
 	})
 }
 
-// Tenants lists the tenants by id: those that can be used or will be, not those that failed.
+// Tenants lists the tenants by id, ready or in preparation. It leaves out tenants whose creation failed.
 func (d *Deployment) Tenants(ctx context.Context) (out []contextmem.TenantInfo, err error) {
 	err = d.do(ctx, false, func(s *seat) (err error) {
 		if s.svc == nil {
@@ -176,7 +176,7 @@ func (d *Deployment) Tenants(ctx context.Context) (out []contextmem.TenantInfo, 
 	return out, err
 }
 
-// DeleteTenant removes a tenant and everything in it.
+// DeleteTenant deletes a tenant and everything in it.
 func (d *Deployment) DeleteTenant(ctx context.Context, id string) error {
 	return d.do(ctx, true, func(s *seat) error {
 		if s.svc == nil {
@@ -186,7 +186,7 @@ func (d *Deployment) DeleteTenant(ctx context.Context, id string) error {
 	})
 }
 
-// Subs counts the items of each sub-tenant of a tenant, by name.
+// Subs returns the number of items of each sub-tenant of a tenant, by name.
 func (d *Deployment) Subs(ctx context.Context, tenant string) (out []contextmem.SubStats, err error) {
 	err = d.do(ctx, false, func(s *seat) (err error) {
 		if s.svc == nil {
@@ -200,7 +200,7 @@ func (d *Deployment) Subs(ctx context.Context, tenant string) (out []contextmem.
 	return out, err
 }
 
-// DeleteSub removes a sub-tenant with everything in it.
+// DeleteSub deletes a sub-tenant and everything in it.
 func (d *Deployment) DeleteSub(ctx context.Context, tenant, sub string) error {
 	return d.do(ctx, true, func(s *seat) error {
 		if s.svc == nil {
@@ -222,7 +222,7 @@ func (d *Deployment) Keys(ctx context.Context) (out []contextmem.Key, err error)
 	return out, err
 }
 
-// CreateKey makes a key and returns its text, this once.
+// CreateKey creates a key and returns its text, which cannot be read again.
 func (d *Deployment) CreateKey(ctx context.Context, spec contextmem.KeySpec) (k contextmem.Key, text string, err error) {
 	err = d.do(ctx, true, func(s *seat) (err error) {
 		if s.svc != nil {
@@ -237,7 +237,7 @@ func (d *Deployment) CreateKey(ctx context.Context, spec contextmem.KeySpec) (k 
 	return k, text, err
 }
 
-// RevokeKey ends a key at once.
+// RevokeKey revokes a key with immediate effect.
 func (d *Deployment) RevokeKey(ctx context.Context, id string) error {
 	return d.do(ctx, true, func(s *seat) error {
 		if s.svc != nil {
@@ -247,8 +247,8 @@ func (d *Deployment) RevokeKey(ctx context.Context, id string) error {
 	})
 }
 
-// Export writes everything that was put into a tenant; see [contextmem.Tenant.Export]. It is not begun again when the owner
-// ends meanwhile: then the file is not whole.
+// Export writes all data that was added to a tenant; see [contextmem.Tenant.Export]. It is not repeated when the owner ends
+// meanwhile. The file is then incomplete.
 func (d *Deployment) Export(ctx context.Context, tenant string, w io.Writer) error {
 	s, err := d.current(ctx)
 	if err != nil {
@@ -260,8 +260,8 @@ func (d *Deployment) Export(ctx context.Context, tenant string, w io.Writer) err
 	return s.call(ctx, http.MethodGet, "/_local/export", url.Values{"tenant": {tenant}}, nil, w)
 }
 
-// Import makes a tenant of what Export wrote; see [contextmem.Organisation.ImportTenant]. It is not begun again when the
-// owner ends meanwhile: then the tenant is deleted.
+// Import creates a tenant from an export; see [contextmem.Organisation.ImportTenant]. It is not repeated when the owner ends
+// meanwhile. The tenant is then deleted.
 func (d *Deployment) Import(ctx context.Context, tenant string, r io.Reader) error {
 	s, err := d.current(ctx)
 	if err != nil {
@@ -274,7 +274,7 @@ func (d *Deployment) Import(ctx context.Context, tenant string, r io.Reader) err
 	return s.call(ctx, http.MethodPost, "/_local/import", url.Values{"tenant": {tenant}}, r, nil)
 }
 
-// Reembed makes the vectors of a tenant anew with the owner's embedder; see [contextmem.Tenant.Reembed].
+// Reembed recomputes the vectors of a tenant with the owner's embedder; see [contextmem.Tenant.Reembed].
 func (d *Deployment) Reembed(ctx context.Context, tenant string) (n int, err error) {
 	err = d.do(ctx, false, func(s *seat) (err error) {
 		if s.svc != nil {
@@ -298,7 +298,7 @@ func (d *Deployment) TenantInfo(ctx context.Context, tenant string) (i contextme
 	return i, err
 }
 
-// Backup copies all that the directory holds to another one, which the owner writes; see [contextmem.Service.Backup].
+// Backup makes the owner copy the whole directory to another directory; see [contextmem.Service.Backup].
 func (d *Deployment) Backup(ctx context.Context, dir string) (r contextmem.BackupReport, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return r, err
@@ -313,7 +313,7 @@ func (d *Deployment) Backup(ctx context.Context, dir string) (r contextmem.Backu
 	return r, err
 }
 
-// Verify looks for damage in everything that is stored; see [contextmem.Service.Verify].
+// Verify checks all stored data for damage; see [contextmem.Service.Verify].
 func (d *Deployment) Verify(ctx context.Context) (r *contextmem.VerifyReport, err error) {
 	err = d.do(ctx, false, func(s *seat) (err error) {
 		if s.svc != nil {

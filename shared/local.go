@@ -17,10 +17,10 @@ import (
 	"github.com/contextmem/contextmem/httpapi"
 )
 
-// handedOverLine ends the answer to a watch when the owner was asked for the directory.
+// handedOverLine ends the response to a watch when the owner hands the directory over.
 const handedOverLine = "handed over"
 
-// guests lets those in who have read the key of the file OWNER.
+// guests authenticates callers by the key in the file OWNER.
 type guests struct{ key string }
 
 // Authenticate implements httpapi.Authenticator.
@@ -32,7 +32,7 @@ func (g guests) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	return httpapi.Principal{ID: "guest", Org: contextmem.DefaultOrg, Key: contextmem.Key{Org: contextmem.DefaultOrg}}, nil
 }
 
-// lazily is handler, made when the first guest comes: most owners have none.
+// lazily returns handler, built when the first guest connects. Most owners have no guests.
 func (s *seat) lazily() http.Handler {
 	handler := sync.OnceValues(s.handler)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,7 +45,7 @@ func (s *seat) lazily() http.Handler {
 	})
 }
 
-// handler serves REST, and beside it what REST does not have.
+// handler serves REST and the calls that REST lacks.
 func (s *seat) handler() (http.Handler, error) {
 	rest, err := httpapi.New(s.svc, httpapi.Options{Authenticator: guests{s.key}})
 	if err != nil {
@@ -65,7 +65,7 @@ func (s *seat) handler() (http.Handler, error) {
 				fail(w, err)
 			case v != nil:
 				w.Header().Set("Content-Type", "application/json")
-				_ = json.NewEncoder(w).Encode(v) // a guest that is gone reads nothing
+				_ = json.NewEncoder(w).Encode(v) // a guest that has disconnected reads nothing
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func (s *seat) handler() (http.Handler, error) {
 			return nil, err
 		}
 		w.Header().Set("Trailer", failureTrailer)
-		if f(r.Context(), body, flushing{w}) != nil { // it has written why
+		if f(r.Context(), body, flushing{w}) != nil { // f has written the error
 			w.Header().Set(failureTrailer, "1")
 		}
 		return nil, nil
@@ -127,7 +127,7 @@ func (s *seat) handler() (http.Handler, error) {
 		w.Header().Set("Trailer", failureTrailer)
 		out := &begun{Writer: w}
 		err := tenant(r).Export(r.Context(), out)
-		if err != nil && out.yes { // the status is sent: a trailer says that the file is not whole
+		if err != nil && out.yes { // the status is already sent, so a trailer marks the file as incomplete
 			w.Header().Set(failureTrailer, "1")
 			return nil, nil
 		}
@@ -136,13 +136,13 @@ func (s *seat) handler() (http.Handler, error) {
 	return mux, nil
 }
 
-// failureTrailer is set after an export that is not whole.
+// failureTrailer is the trailer of an export that is incomplete.
 const failureTrailer = "X-Contextmem-Failed"
 
-// maxAsked bounds what a guest says with a call of [Deployment.Ask].
+// maxAsked bounds the request body of [Deployment.Ask], in bytes.
 const maxAsked = 1 << 20
 
-// flushing is a response that does not keep what was written.
+// flushing is a response writer that flushes after each write.
 type flushing struct{ http.ResponseWriter }
 
 // Write implements io.Writer.
@@ -152,7 +152,7 @@ func (f flushing) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// begun is a writer that notes whether something was written.
+// begun is a writer that records whether anything was written.
 type begun struct {
 	io.Writer
 	yes bool
@@ -164,13 +164,13 @@ func (b *begun) Write(p []byte) (int, error) {
 	return b.Writer.Write(p)
 }
 
-// madeKey is a key with its text.
+// madeKey is a new key with its text.
 type madeKey struct {
 	Key  contextmem.Key
 	Text string
 }
 
-// failure is an error between processes.
+// failure is an error as sent between processes.
 type failure struct {
 	Op, ID, Field, Message string
 	Kind                   fault.Kind
@@ -185,13 +185,13 @@ func fail(w http.ResponseWriter, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusConflict)
-	_ = json.NewEncoder(w).Encode(f) // a guest that is gone reads nothing
+	_ = json.NewEncoder(w).Encode(f) // a guest that has disconnected reads nothing
 }
 
-// errGone is the end of the owner during a call.
+// errGone means that the owner ended during a call.
 var errGone = errors.New("the process that owns the directory ended during the call")
 
-// call makes a call of the owner that REST does not have. The answer is decoded into to, or copied when to is an io.Writer.
+// call sends the owner a call that REST lacks. It decodes the answer into to, or copies it if to is an io.Writer.
 func (s *seat) call(ctx context.Context, method, path string, query url.Values, body, to any) error {
 	var r io.Reader
 	switch b := body.(type) {

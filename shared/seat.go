@@ -23,15 +23,15 @@ import (
 const (
 	ownerFile  = "OWNER"
 	socketFile = "owner.sock"
-	// maxSocket bounds the path of a socket: systems allow 104 to 108 bytes.
+	// maxSocket bounds the path of a socket, in bytes. Systems allow 104 to 108.
 	maxSocket = 100
-	// handOver is how long guests leave a directory that was handed over to the process that asked for it.
+	// handOver is how long guests do not claim a directory that was handed over, so that the asking process gets it.
 	handOver = 300 * time.Millisecond
-	// closePatience is how long requests of guests may take when the owner ends.
+	// closePatience bounds how long a closing owner waits for guests' requests.
 	closePatience = 5 * time.Second
 )
 
-// owner is what the file OWNER says.
+// owner is the content of the file OWNER.
 type owner struct {
 	PID    int    `json:"pid"`
 	Socket string `json:"socket"`
@@ -39,7 +39,7 @@ type owner struct {
 	Keeps  bool   `json:"keeps"`
 }
 
-// seat is the place of a process at a directory: that of the owner, with svc, or that of a guest, with client.
+// seat is a process's role at a directory. svc is set for the owner, client for a guest.
 type seat struct {
 	svc    *contextmem.Service
 	server *http.Server
@@ -47,8 +47,8 @@ type seat struct {
 	asked  chan struct{} // closed when another process asks for the directory
 	ask    sync.Once
 	ending chan struct{} // closed when the owner ends
-	handed bool          // the owner ends because it was asked; set before ending is closed
-	files  []string      // to remove
+	handed bool          // the owner ends because another process asked for the directory; set before ending is closed
+	files  []string      // files to remove
 	does   func(what string) Does
 
 	client *client.Client
@@ -56,7 +56,7 @@ type seat struct {
 	key    string
 }
 
-// sit becomes the owner when nobody is, else a guest; a process that keeps asks the owner to go.
+// sit makes this process the owner if there is none, else a guest. If keeps is set, it asks the present owner to yield.
 func (d *Deployment) sit(ctx context.Context) (*seat, error) {
 	giveUp := time.Now().Add(patience)
 	for wait := 2 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
@@ -80,7 +80,7 @@ func (d *Deployment) sit(ctx context.Context) (*seat, error) {
 				s.rest()
 				return nil, err
 			}
-			_ = s.call(ctx, http.MethodPost, "/_local/yield", nil, nil, nil) // an owner that ends before it answers has gone as well
+			_ = s.call(ctx, http.MethodPost, "/_local/yield", nil, nil, nil) // an owner that ends before it answers has yielded too
 			s.rest()
 		}
 		if time.Now().After(giveUp) {
@@ -92,7 +92,7 @@ func (d *Deployment) sit(ctx context.Context) (*seat, error) {
 	}
 }
 
-// host serves guests.
+// host serves requests of guests.
 func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 	fail := func(err error) error {
 		return &fault.Error{Op: "shared", Kind: fault.KindUnavailable, Err: fmt.Errorf("the socket for other processes: %w", err)}
@@ -104,7 +104,7 @@ func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 	s := &seat{svc: svc, does: d.doing, served: make(chan struct{}), asked: make(chan struct{}), ending: make(chan struct{}), key: rand.Text() + rand.Text()}
 	o := owner{PID: os.Getpid(), Socket: filepath.Join(dir, socketFile), Key: s.key, Keeps: d.keeps}
 	file := filepath.Join(dir, ownerFile)
-	if old, err := readOwner(dir); err == nil { // of an owner that was killed
+	if old, err := readOwner(dir); err == nil { // left by an owner that was killed
 		_ = os.Remove(old.Socket)
 		if filepath.Dir(old.Socket) != dir {
 			_ = os.Remove(filepath.Dir(old.Socket))
@@ -120,7 +120,7 @@ func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 		o.Socket = filepath.Join(tmp, socketFile)
 		s.files = []string{file, o.Socket, tmp}
 	}
-	_ = os.Remove(o.Socket) // what stands in the way makes Listen fail
+	_ = os.Remove(o.Socket) // if this fails, Listen fails
 	l, err := net.Listen("unix", o.Socket)
 	if err != nil {
 		return nil, fail(err)
@@ -131,12 +131,12 @@ func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 	s.server = &http.Server{Handler: s.lazily(), ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		defer close(s.served)
-		_ = s.server.Serve(l) // ends with close
+		_ = s.server.Serve(l) // returns when the server is closed
 	}()
 	return s, nil
 }
 
-// readOwner reads who owns a directory.
+// readOwner reads the file OWNER of a directory.
 func readOwner(dir string) (*owner, error) {
 	b, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	if err != nil {
@@ -146,21 +146,21 @@ func readOwner(dir string) (*owner, error) {
 	return &o, json.Unmarshal(b, &o)
 }
 
-// writeOwner writes the file at once, for its user alone.
+// writeOwner writes the file OWNER atomically, readable by its user only.
 func writeOwner(file string, o *owner) error {
 	b, err := json.Marshal(o)
 	if err != nil {
 		return err
 	}
 	tmp := file + ".new"
-	_ = os.Remove(tmp) // of one that was killed
+	_ = os.Remove(tmp) // left by a process that was killed
 	if err := os.WriteFile(tmp, b, 0o600); err != nil {
 		return err
 	}
 	return os.Rename(tmp, file)
 }
 
-// visit becomes a guest of the owner, if it can be reached. keeps says that it would not hand the directory over.
+// visit makes this process a guest of the owner, if the owner can be reached. keeps reports that the owner refuses to yield.
 func (d *Deployment) visit(ctx context.Context) (s *seat, keeps, ok bool) {
 	dir, err := filepath.Abs(d.dir)
 	if err != nil {
@@ -184,17 +184,17 @@ func (d *Deployment) visit(ctx context.Context) (s *seat, keeps, ok bool) {
 	return s, o.Keeps, true
 }
 
-// localAddress stands for the owner; the socket is what is dialled.
+// localAddress is a placeholder URL for the owner. The client dials the socket instead.
 const localAddress = "http://owner.contextmem.internal"
 
-// rest gives a guest's connections back.
+// rest closes a guest's idle connections.
 func (s *seat) rest() {
 	if s.local != nil {
 		s.local.CloseIdleConnections()
 	}
 }
 
-// watch returns when the owner ends, or ctx. It reports whether the owner handed the directory over.
+// watch blocks until the owner or ctx ends. It reports whether the owner handed the directory over.
 func (s *seat) watch(ctx context.Context) bool {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, localAddress+"/_local/watch", nil)
 	if err != nil {
@@ -215,7 +215,7 @@ func (s *seat) watch(ctx context.Context) bool {
 	return false
 }
 
-// close ends a seat. An owner lets requests of guests end, then closes the service.
+// close ends a seat. An owner waits for guests' requests, then closes the service.
 func (s *seat) close(handed bool) error {
 	if s.svc == nil {
 		s.rest()
@@ -226,11 +226,11 @@ func (s *seat) close(handed bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	if err := s.server.Shutdown(ctx); err != nil {
-		_ = s.server.Close() // what did not end in time is cut off
+		_ = s.server.Close() // cut off the requests that did not end in time
 	}
 	<-s.served
 	for _, f := range s.files {
-		_ = os.Remove(f) // the socket is gone with its listener; what stays is replaced by the next owner
+		_ = os.Remove(f) // the listener removed the socket; the next owner replaces any leftover
 	}
 	return s.svc.Close()
 }

@@ -1,6 +1,6 @@
-// Package shared lets several processes of a machine work on one directory. The first to open it is the owner; the others find
-// it through a unix socket and work through it, over REST with the types of the library. When the owner ends, even by a kill,
-// another takes over, and calls that were under way are made again.
+// Package shared lets several processes of one machine use the same directory. The first process to open it is the owner.
+// The other processes, the guests, find the owner through a unix socket and call it over REST, with the library's types.
+// When the owner ends, even by a kill, another process takes over and unfinished calls are repeated.
 //
 //	d, err := shared.Open(ctx, "data", nil)
 //	if err != nil { ... }
@@ -8,11 +8,11 @@
 //	err = d.EnsureTenant(ctx, "acme")
 //	alice := d.Sub("acme", "alice") // a contextmem.Memories
 //
-// What was acknowledged is durable, whoever owned the directory then, and nothing is stored twice: every memory has an id
-// before it is sent. The options of the owner are those that count. A directory that a process has open without this package
-// can't be shared; opening it fails with backend.ErrLocked.
+// Acknowledged writes are durable, whichever process owned the directory. Nothing is stored twice, because every memory has an
+// id before it is sent. The owner's options apply. A directory that a process has opened without this package can't be shared:
+// opening it fails with backend.ErrLocked.
 //
-// The file OWNER in the directory, readable by its user alone, says where the socket is and holds the key for it.
+// The file OWNER in the directory holds the socket's path and its key. Only the directory's user can read it.
 package shared
 
 import (
@@ -30,15 +30,15 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// patience is how long a call waits for an owner that can be reached, and an opening for a lock.
+// patience bounds how long a call waits for a reachable owner, and how long Open waits for the lock.
 const patience = 10 * time.Second
 
-// Deployment is a directory that this process owns or works in as a guest of the owner. It stands for the default
-// organisation. It is safe for concurrent use.
+// Deployment is a directory that this process owns or uses as a guest of the owner. It represents the default organisation.
+// It is safe for concurrent use.
 type Deployment struct {
 	dir   string
 	opts  contextmem.Options
-	keeps bool // ownership, whoever asks for it
+	keeps bool // never hands the directory over
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -46,20 +46,20 @@ type Deployment struct {
 
 	tasks map[string]Does // under mu
 
-	turn   chan struct{} // holds a value while somebody looks for a seat
+	turn   chan struct{} // holds a value while a goroutine looks for a seat
 	mu     sync.Mutex
-	seat   *seat     // nil: to be found
-	polite time.Time // until then another process may take the directory first
+	seat   *seat     // nil: none yet
+	polite time.Time // until this time, another process may take the directory first
 }
 
-// Open opens the directory as its owner, or as a guest when another process owns it. o may be nil; it counts while this
-// process owns the directory. ctx bounds the opening alone.
+// Open opens the directory as its owner, or as a guest if another process owns it. o may be nil. It applies while this process
+// owns the directory. ctx bounds only the opening.
 func Open(ctx context.Context, dir string, o *contextmem.Options) (*Deployment, error) {
 	return open(ctx, dir, o, false)
 }
 
-// Own opens the directory as its owner, and stays that until Close. An owner that opened it with [Open] hands it over;
-// against one that stays, and against one without this package, it fails with backend.ErrLocked.
+// Own opens the directory as its owner and keeps it until Close. An owner that used [Open] hands the directory over. If the
+// owner used Own, or does not use this package, Own fails with backend.ErrLocked.
 func Own(ctx context.Context, dir string, o *contextmem.Options) (*Deployment, error) {
 	return open(ctx, dir, o, true)
 }
@@ -78,7 +78,7 @@ func open(ctx context.Context, dir string, o *contextmem.Options, keeps bool) (*
 	return d, nil
 }
 
-// Service returns the open service while this process owns the directory, else nil. After [Own] it never is nil.
+// Service returns the open service while this process owns the directory, else nil. After [Own] it is never nil.
 func (d *Deployment) Service() *contextmem.Service {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -88,11 +88,11 @@ func (d *Deployment) Service() *contextmem.Service {
 	return d.seat.svc
 }
 
-// Does does something for another process of the directory, and for this one. What it writes arrives there at once. The asker is not told
-// what an error says.
+// Does is a function that the owner runs for another process, or for itself. The asking process receives the written bytes at
+// once. It does not receive the error's text.
 type Does func(ctx context.Context, asked []byte, w io.Writer) error
 
-// Answer has the owner do something that other processes [Deployment.Ask] for, while this process is the owner.
+// Answer registers a function that processes can call by name with [Deployment.Ask] while this process is the owner.
 func (d *Deployment) Answer(what string, f Does) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -108,8 +108,8 @@ func (d *Deployment) doing(what string) Does {
 	return d.tasks[what]
 }
 
-// Ask has the owner do something; w gets what that writes. The error says that it failed, or that the owner ended meanwhile, and does not say why.
-// fault.ErrConflict when the owner can't do it.
+// Ask makes the owner run a function registered with [Deployment.Answer]. w receives the function's output. An error means that
+// the function failed or the owner ended, without the cause. The error is fault.ErrConflict when the owner has no such function.
 func (d *Deployment) Ask(ctx context.Context, what string, asked []byte, w io.Writer) error {
 	s, err := d.current(ctx)
 	if err != nil {
@@ -124,11 +124,11 @@ func (d *Deployment) Ask(ctx context.Context, what string, asked []byte, w io.Wr
 	return s.call(ctx, http.MethodPost, "/_local/do", url.Values{"what": {what}}, bytes.NewReader(asked), w)
 }
 
-// Close ends the use of the directory. An owner stops as [contextmem.Service.Close] does, and another process takes over.
+// Close ends the use of the directory. An owner stops like [contextmem.Service.Close], and another process takes over.
 func (d *Deployment) Close() error {
 	d.end()
 	d.wg.Wait()
-	d.turn <- struct{}{} // nobody looks for a seat any more
+	d.turn <- struct{}{} // no goroutine looks for a seat any more
 	defer func() { <-d.turn }()
 	d.mu.Lock()
 	s := d.seat
@@ -140,7 +140,7 @@ func (d *Deployment) Close() error {
 	return s.close(false)
 }
 
-// find returns the seat, and looks for one where there is none.
+// find returns the current seat, or looks for one.
 func (d *Deployment) find(ctx context.Context) (*seat, error) {
 	select {
 	case d.turn <- struct{}{}:
@@ -170,7 +170,7 @@ func (d *Deployment) find(ctx context.Context) (*seat, error) {
 	return s, nil
 }
 
-// current is find without waiting where there is a seat.
+// current returns the current seat without waiting if there is one, else it calls find.
 func (d *Deployment) current(ctx context.Context) (*seat, error) {
 	d.mu.Lock()
 	s := d.seat
@@ -181,7 +181,7 @@ func (d *Deployment) current(ctx context.Context) (*seat, error) {
 	return d.find(ctx)
 }
 
-// leave gives up a guest's seat whose owner is gone. Where the owner handed the directory over, others come first.
+// leave gives up a guest's seat after its owner ended. If the owner handed the directory over, this process lets others go first.
 func (d *Deployment) leave(s *seat, handedOver bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -194,13 +194,13 @@ func (d *Deployment) leave(s *seat, handedOver bool) {
 	}
 }
 
-// guard watches the owner, so that somebody takes over its background work at once when it ends.
+// guard watches the owner, so that background work resumes at once in this process when the owner ends.
 func (d *Deployment) guard() {
 	for d.life.Err() == nil {
 		s, err := d.find(d.life)
 		switch {
 		case err != nil:
-			_ = pause(d.life, 100*time.Millisecond) // the end of life is seen above
+			_ = pause(d.life, 100*time.Millisecond) // the loop notices the end of life
 		case s.svc == nil:
 			d.leave(s, s.watch(d.life))
 		default:
@@ -213,7 +213,7 @@ func (d *Deployment) guard() {
 	}
 }
 
-// yield hands the directory over. Nobody looks for a seat until that is done.
+// yield hands the directory over. No goroutine looks for a seat meanwhile.
 func (d *Deployment) yield(s *seat) {
 	d.turn <- struct{}{}
 	defer func() { <-d.turn }()
@@ -228,8 +228,8 @@ func (d *Deployment) yield(s *seat) {
 	d.mu.Unlock()
 }
 
-// do makes a call on a seat, again when its owner ends meanwhile. once says that the call must not be made again when its
-// answer is lost.
+// do runs a call on the current seat and repeats it if the owner ends meanwhile. If once is true, it does not repeat a call
+// whose answer was lost.
 func (d *Deployment) do(ctx context.Context, once bool, call func(*seat) error) error {
 	giveUp := time.Now().Add(patience)
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 200*time.Millisecond) {
@@ -246,7 +246,7 @@ func (d *Deployment) do(ctx context.Context, once bool, call func(*seat) error) 
 			return err
 		case lost(err):
 			d.leave(s, false)
-		case s.svc != nil && errors.Is(err, contextmem.ErrClosed): // it was handed over
+		case s.svc != nil && errors.Is(err, contextmem.ErrClosed): // the directory was handed over
 		case s.svc == nil && errors.Is(err, contextmem.ErrUnavailable): // the owner is ending
 		default:
 			return err
@@ -257,10 +257,10 @@ func (d *Deployment) do(ctx context.Context, once bool, call func(*seat) error) 
 	}
 }
 
-// lost reports whether err is the end of the owner during a call.
+// lost reports whether err means that the owner ended during a call.
 func lost(err error) bool { return client.Lost(err) || errors.Is(err, errGone) }
 
-// pause waits, unless ctx ends first.
+// pause waits for a duration or until ctx ends.
 func pause(ctx context.Context, t time.Duration) error {
 	if t <= 0 {
 		return ctx.Err()
