@@ -11,26 +11,26 @@ import (
 const (
 	// Recall is a search. Its stages, in order:
 	//
-	// - open: the tenant is opened, the scope resolved, the indexes brought up to date
-	// - rank: candidates from the dense and the keyword index, and from thinking mode
-	// - read: the candidates' rows are read
-	// - order: recency, apps, feedback, reranker
-	// - succeed: superseded memories are replaced by their successors
-	// - judge: relevance
-	// - context: passages, neighbours, related sources
-	// - graph, temporal, shape
+	//   - open: the tenant is opened, the scope resolved, the indexes brought up to date
+	//   - rank: candidates from the dense and the keyword index, and from thinking mode
+	//   - read: the candidates' rows are read
+	//   - order: recency, apps, feedback, reranker
+	//   - succeed: superseded memories are replaced by their successors
+	//   - judge: relevance
+	//   - context: passages, neighbours, related sources
+	//   - graph, temporal, shape
 	//
 	// A stage that was not requested is left out. The observer in Options.Observer also gets the parts of rank, for each
 	// searched sub-tenant and class. Parts may run at the same time:
 	//
-	// - question: the query is tokenised, and an in-process embedder embeds it
-	// - embed: any other embedder embeds the query
-	// - survey: both indexes scan a small partition; larger ones have terms, keyword, vector and rest instead
-	// - rest: each index scores the candidates that only the other one found
-	// - fast: vectors of the fast embedder
-	// - fuse
-	// - memories only: around, sessions, context, late
-	// - knowledge only: entities, walk, bridge, feedback
+	//   - question: the query is tokenised, and an in-process embedder embeds it
+	//   - embed: any other embedder embeds the query
+	//   - survey: both indexes scan a small partition; larger ones have terms, keyword, vector and rest instead
+	//   - rest: each index scores the candidates that only the other one found
+	//   - fast: vectors of the fast embedder
+	//   - fuse
+	//   - memories only: around, sessions, context, late
+	//   - knowledge only: entities, walk, bridge, feedback
 	//
 	// Stage order has the part rerank.
 	Recall = "recall"
@@ -38,15 +38,15 @@ const (
 	Accept = "accept"
 	// Process is a batch of one tenant's items, processed by one worker. Its stages, in order:
 	//
-	// - claim
-	// - parse: documents become text and chunks
-	// - embed
-	// - index: chunks and vectors are stored
-	// - follow: the search indexes are updated
-	// - extract: entities and facts
-	// - refine: vectors of a slow embedder, if few items wait
-	// - finish: graph and final states are stored
-	// - settle: the search indexes are updated again
+	//   - claim
+	//   - parse: documents become text and chunks
+	//   - embed
+	//   - index: chunks and vectors are stored
+	//   - follow: the search indexes are updated
+	//   - extract: entities and facts
+	//   - refine: vectors of a slow embedder, if few items wait
+	//   - finish: graph and final states are stored
+	//   - settle: the search indexes are updated again
 	Process = "process"
 )
 

@@ -3,11 +3,10 @@
 //	p := feed.New(feed.Config{Feeds: []feed.Feed{{URL: "https://example.org/news.xml", Name: "News"}}})
 //	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []connector.Provider{p}})
 //
-// A resource is a feed, its id the address. Discover lists the feeds of Config; any other address
-// may be configured too, as far as the HTTP client reaches it. A sync asks with the ETag and
-// Last-Modified of the answer before, so that a feed that did not change costs one small request.
-// Entries are app items of the kind knowledge_base. One that leaves the feed is kept: feeds show
-// their newest entries only.
+// A resource is a feed; its id is the feed's address. Discover lists the feeds of Config. Any other address that the HTTP
+// client can reach may be configured as a resource too. A sync sends the ETag and Last-Modified of the previous answer, so
+// an unchanged feed costs one small request. Entries are app items of kind knowledge_base. The service keeps entries that
+// leave the feed, because feeds show only their newest entries.
 package feed
 
 import (
@@ -42,15 +41,15 @@ type Feed struct {
 
 // Config configures a provider. The zero value is usable.
 type Config struct {
-	// Feeds are listed by Discover. They limit nothing.
+	// Feeds are the feeds that Discover lists. Other feeds may be synced too.
 	Feeds []Feed
-	// Client fetches feeds. Users name the addresses, so it should refuse those of the own network.
-	// Default: a client that reaches public addresses only (connector.GuardedTransport), follows 5
-	// redirects and gives up after 60 s.
+	// Client fetches feeds. Users name the addresses, so it should refuse addresses in the private network.
+	// Default: a client that reaches only public addresses (connector.GuardedTransport), follows 5 redirects and times out
+	// after 60 s.
 	Client *http.Client
-	// MaxBytes bounds a feed. Default 10 MiB.
+	// MaxBytes bounds the size of a feed. Default 10 MiB.
 	MaxBytes int64
-	// UserAgent is sent with requests. Default "contextmem-feed/1".
+	// UserAgent is the User-Agent header of requests. Default "contextmem-feed/1".
 	UserAgent string
 }
 
@@ -88,7 +87,7 @@ func (p *Provider) Describe() connector.Info {
 	}
 }
 
-// Check implements connector.Provider. A token is not tried: which feed it is for is not known yet.
+// Check implements connector.Provider. It does not test a token, because the feed's address is not known yet.
 func (p *Provider) Check(_ context.Context, c connector.Credentials) error {
 	if strings.ContainsAny(c["token"], "\r\n") {
 		return fmt.Errorf("%w: the token holds a line break", connector.ErrBadCredentials)
@@ -96,7 +95,7 @@ func (p *Provider) Check(_ context.Context, c connector.Credentials) error {
 	return nil
 }
 
-// Discover lists the feeds of Config. The cursor is the number of those before.
+// Discover lists the feeds of Config. The cursor is the number of feeds listed so far.
 func (p *Provider) Discover(_ context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	from := 0
 	if cursor != "" {
@@ -121,7 +120,7 @@ func (p *Provider) Discover(_ context.Context, _ connector.Credentials, cursor s
 	return out, "", nil
 }
 
-// position is the cursor: what a conditional request needs, and a hash for servers that take none.
+// position is the cursor: the validators of a conditional request, and a content hash for servers without validators.
 type position struct {
 	ETag         string `json:"etag,omitempty"`
 	LastModified string `json:"modified,omitempty"`
@@ -163,7 +162,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 			continue
 		}
 		if r.MaxBytes > 0 && int64(len(e.body)) > r.MaxBytes {
-			continue // it would be refused
+			continue // the service would refuse it
 		}
 		page.Objects = append(page.Objects, e.object(f.title))
 	}

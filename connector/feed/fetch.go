@@ -15,11 +15,11 @@ import (
 
 const (
 	maxRetryAfter     = 24 * time.Hour
-	maxValidatorBytes = 1024 // of an ETag or Last-Modified that is sent back
+	maxValidatorBytes = 1024 // of an ETag or Last-Modified value
 	accepted          = "application/feed+json, application/atom+xml, application/rss+xml, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.1"
 )
 
-// fetch reads a feed; body is nil when it did not change.
+// fetch requests a feed. body is nil when the feed has not changed.
 func (p *Provider) fetch(ctx context.Context, u *url.URL, token string, pos position) (body []byte, next position, err error) {
 	c := &webapi.Client{Name: "the feed", HTTP: p.c.Client, Base: u.String(), Token: token, MaxAnswer: p.c.MaxBytes, MaxPause: maxRetryAfter,
 		Header: []string{"User-Agent", p.c.UserAgent}}
@@ -30,7 +30,7 @@ func (p *Provider) fetch(ctx context.Context, u *url.URL, token string, pos posi
 		case token != "":
 			return c.Reauth("")
 		}
-		return c.Refused(a, "") // there is nothing to renew
+		return c.Refused(a, "") // a feed has no credentials to renew
 	}
 	a, err := c.Do(ctx, webapi.Request{Accept: accepted, ETag: pos.ETag, Since: pos.LastModified})
 	switch {

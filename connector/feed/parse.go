@@ -21,13 +21,13 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// document is a feed of any of the three formats.
+// document is a parsed feed, whichever of the three formats it had.
 type document struct {
 	title   string
 	entries []entry
 }
 
-// entry of a feed. The body is HTML, or plain text.
+// entry is an entry of a feed. Its body is HTML or plain text.
 type entry struct {
 	id, title, link, author string
 	body                    string
@@ -37,7 +37,7 @@ type entry struct {
 
 var errNoFeed = errors.New("the answer is not an RSS, Atom or JSON feed")
 
-// parse reads a feed; base is the address that relative links are from.
+// parse parses a feed. base is the address that relative links are resolved against.
 func parse(body []byte, base *url.URL) (*document, error) {
 	body = bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))
 	var d *document
@@ -79,8 +79,7 @@ func resolve(base *url.URL, link string) string {
 	return u.String()
 }
 
-// xmlEntry holds the elements that RSS and Atom entries may have; names of other
-// namespaces are told apart where they collide.
+// xmlEntry holds the elements of RSS and Atom entries. Elements with equal names in different namespaces have separate fields.
 type xmlEntry struct {
 	GUID      string    `xml:"guid"`
 	ID        string    `xml:"id"`
@@ -108,7 +107,7 @@ type xmlText struct {
 	Inner   string `xml:",innerxml"`
 }
 
-// html is the text construct as HTML (RFC 4287, section 3.1).
+// html returns the text construct as HTML (RFC 4287, section 3.1).
 func (t xmlText) html() string {
 	switch t.Type {
 	case "xhtml":
@@ -143,7 +142,7 @@ func parseXML(body []byte) (*document, error) {
 			return doc, nil
 		}
 		if err != nil && len(doc.entries) > 0 {
-			return doc, nil // damaged at its end: what came before counts
+			return doc, nil // the end is damaged; keep the entries before it
 		}
 		if err != nil {
 			return nil, errNoFeed
@@ -212,7 +211,7 @@ func (x *xmlEntry) entry() entry {
 	return e
 }
 
-// parseJSON reads JSON Feed, versions 1 and 1.1.
+// parseJSON parses JSON Feed, versions 1 and 1.1.
 func parseJSON(body []byte) (*document, error) {
 	var f struct {
 		Version string
@@ -240,7 +239,7 @@ func parseJSON(body []byte) (*document, error) {
 		case string:
 			e.id = id
 		case float64:
-			b, _ := json.Marshal(id) // a number that was decoded
+			b, _ := json.Marshal(id) // a decoded number
 			e.id = string(b)
 		}
 		if len(i.Authors) > 0 {
@@ -266,7 +265,7 @@ func first(s ...string) string {
 var layouts = []string{time.RFC3339, time.RFC1123Z, time.RFC1123, "Mon, 2 Jan 2006 15:04:05 -0700", "Mon, 2 Jan 2006 15:04:05 MST", "2 Jan 2006 15:04:05 -0700",
 	"Mon, 2 Jan 2006 15:04 -0700", "2006-01-02T15:04:05", "2006-01-02"}
 
-// parseTime reads the first time that can be read; zero: none.
+// parseTime returns the first parseable time, or the zero time if there is none.
 func parseTime(s ...string) time.Time {
 	for _, x := range s {
 		for _, l := range layouts {
@@ -278,7 +277,7 @@ func parseTime(s ...string) time.Time {
 	return time.Time{}
 }
 
-// object is the entry as an app item.
+// object converts the entry to an app item.
 func (e *entry) object(feed string) connector.Object {
 	add := map[string]any{}
 	for k, v := range map[string]string{"feed": feed, "author": e.author} {

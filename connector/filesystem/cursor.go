@@ -10,28 +10,27 @@ import (
 	"slices"
 )
 
-// entry is what is remembered of a file.
+// entry is the cursor's record of a file.
 type entry struct {
 	path     string
 	modified int64 // microseconds since 1970
 	size     int64
-	hash     [8]byte // start of the content's SHA-256; zero: never read
+	hash     [8]byte // first 8 bytes of the content's SHA-256; zero: never read
 }
 
-// cursor is the state between two pages: the files in the order of their paths as a walk
-// meets them, and how far the walk that goes on has come.
+// cursor is the state between two pages. It holds the files in walk order, and the position of an unfinished walk.
 //
-// On the wire: "1", then base64 of deflate of: after, the number of entries, and of each the
-// length of the prefix that its path shares with the one before, the rest of the path, time,
-// size and hash. Texts have their length before them; numbers are varints.
+// The encoded form is "1", then base64 of deflate of: after, the number of entries, and the entries. An entry has the length
+// of the prefix shared with the previous path, the rest of the path, time, size and hash. Strings have a length prefix.
+// Numbers are varints.
 type cursor struct {
-	after   string // empty: no walk goes on
+	after   string // last visited path; empty: no walk in progress
 	entries []entry
 }
 
 const (
-	maxCursor = 256 << 20 // bytes of a cursor, unpacked
-	maxPath   = 1024      // bytes of a path below its folder: the limit of external ids
+	maxCursor = 256 << 20 // decoded bytes of a cursor
+	maxPath   = 1024      // bytes of a path relative to its folder: the limit of external ids
 )
 
 var errCursor = errors.New("the stored position can't be read")
@@ -121,7 +120,7 @@ func decodeCursor(s string) (c cursor, err error) {
 	return c, nil
 }
 
-// decoder reads the parts of a cursor; bad is set at the first that is not there.
+// decoder reads the fields of a cursor. It sets bad at the first missing field.
 type decoder struct {
 	b   []byte
 	bad bool

@@ -1,18 +1,16 @@
-// Package filesystem is a connector provider that reads folders of the machine:
+// Package filesystem is a connector provider that reads folders of the local machine:
 //
 //	p, err := filesystem.New("/srv/handbook", "/srv/tickets")
 //	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []connector.Provider{p}})
 //
-// A deployment names the roots; nothing outside of them can be read, whatever a resource id,
-// a symbolic link or a path with ".." says. A resource is a folder with all that is below it:
-// "handbook" is the first root above, "handbook/2024" a folder in it. Folders that overlap give
-// their files twice.
+// The deployment names the root folders. The provider reads nothing outside of them, whatever a resource id, a symbolic
+// link or a path with ".." says. A resource is a folder and everything below it: "handbook" is the first root above,
+// "handbook/2024" a folder in it. Files in overlapping resources are delivered once for each resource.
 //
-// A sync reads the files whose modification time or size changed and hands over those whose
-// content changed. Files that disappeared are reported as deleted. Hidden files and folders
-// (a leading dot), symbolic links, empty files, files that are too large and formats that
-// can't be read are left out. Filters of a resource: "extensions", a list such as ["md", "pdf"],
-// and "recursive", false for the folder's own files only.
+// A sync reads files whose modification time or size changed, and delivers files whose content changed. It reports removed
+// files as deleted. It skips hidden files and folders (a leading dot), symbolic links, empty files, files that are too
+// large and files in unreadable formats. A resource has two filters: "extensions", a list such as ["md", "pdf"], and
+// "recursive", false to read only the folder's own files.
 package filesystem
 
 import (
@@ -34,15 +32,15 @@ import (
 // Name is the provider's name.
 const Name = "filesystem"
 
-// Limits.
+// Limits of a folder.
 const (
-	// MaxFiles bounds the files of one folder with all below it.
+	// MaxFiles bounds the number of files in one folder and everything below it.
 	MaxFiles = 200_000
 	// maxDepth bounds nesting, as a guard against file systems that loop.
 	maxDepth = 64
-	// pageBytes is the content of one page after which the next one begins.
+	// pageBytes is the content size after which the next page begins.
 	pageBytes = 32 << 20
-	// maxFolders bounds the folders that Discover walks.
+	// maxFolders bounds the folders that Discover visits.
 	maxFolders = 100_000
 )
 
@@ -51,8 +49,8 @@ type Provider struct {
 	roots map[string]string // name -> absolute path
 }
 
-// New returns a provider that reads below the given folders, at least one, which must exist.
-// A root is known by its last path element, which must be distinct and not hidden.
+// New returns a provider that reads below the given root folders. There must be at least one, and each must exist.
+// A root's name is its last path element. Names must be unique and must not begin with a dot.
 func New(roots ...string) (*Provider, error) {
 	if len(roots) == 0 {
 		return nil, errors.New("filesystem: no root is allowed")
@@ -95,7 +93,7 @@ func (p *Provider) Describe() connector.Info {
 	}
 }
 
-// Check implements connector.Provider: there are no credentials.
+// Check implements connector.Provider. The provider has no credentials to check.
 func (p *Provider) Check(_ context.Context, c connector.Credentials) error {
 	if len(c) > 0 {
 		return fmt.Errorf("%w: the provider takes none", connector.ErrBadCredentials)
@@ -129,7 +127,7 @@ func (p *Provider) open(id string) (*os.Root, error) {
 	return sub, plain(err)
 }
 
-// plain is an error without the absolute path of the machine.
+// plain returns an error without absolute paths.
 func plain(err error) error {
 	if pe := new(fs.PathError); errors.As(err, &pe) {
 		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
@@ -137,8 +135,7 @@ func plain(err error) error {
 	return err
 }
 
-// Discover lists the roots and the folders below them, in the order of their paths. The
-// cursor is the last path that was listed.
+// Discover lists the roots and the folders below them, in path order. The cursor is the last listed path.
 func (p *Provider) Discover(ctx context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	names := make([]string, 0, len(p.roots))
 	for n := range p.roots {
@@ -188,7 +185,7 @@ func (p *Provider) Discover(ctx context.Context, _ connector.Credentials, cursor
 	return out, "", nil
 }
 
-// before compares paths in the order of a walk: element by element.
+// before compares paths in walk order: element by element.
 func before(a, b string) bool {
 	for {
 		x, restA, moreA := strings.Cut(a, "/")
@@ -203,11 +200,11 @@ func before(a, b string) bool {
 	}
 }
 
-// within tells whether p lies below dir.
+// within reports whether p lies below dir.
 func within(p, dir string) bool { return dir == "." || strings.HasPrefix(p, dir+"/") }
 
-// walk calls f with what is in root, from the first path after the given one on, in order,
-// without hidden entries; links are not followed. Folders that lie before it are not read.
+// walk calls f in path order for each entry of root after the given path. It skips hidden entries and does not follow
+// links. It does not read folders that lie entirely before the given path.
 func walk(ctx context.Context, root *os.Root, after string, f fs.WalkDirFunc) error {
 	return fs.WalkDir(root.FS(), ".", func(p string, d fs.DirEntry, err error) error {
 		if cerr := ctx.Err(); cerr != nil {
@@ -234,5 +231,5 @@ func walk(ctx context.Context, root *os.Root, after string, f fs.WalkDirFunc) er
 	})
 }
 
-// modified is a modification time at the precision that is kept.
+// modified returns a modification time at the cursor's precision.
 func modified(i fs.FileInfo) int64 { return i.ModTime().UnixNano() / int64(time.Microsecond) }

@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// Sync implements connector.Provider. A page goes on where the last one stopped in the walk.
+// Sync implements connector.Provider. A page continues the walk where the previous page stopped.
 func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	st, err := decodeCursor(r.Cursor)
 	if err != nil {
@@ -36,7 +36,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 	for _, e := range st.entries {
 		w.known[e.path] = e
 		if st.after != "" && !before(st.after, e.path) {
-			w.next.entries = append(w.next.entries, e) // seen by the pages before
+			w.next.entries = append(w.next.entries, e) // visited by earlier pages
 		}
 	}
 	if err := walk(ctx, root, st.after, func(rel string, d fs.DirEntry, err error) error { return w.visit(st.after, rel, d, err) }); err != nil {
@@ -47,7 +47,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 	return w.page, err
 }
 
-// walker builds a page.
+// walker builds one page.
 type walker struct {
 	root       *os.Root
 	r          connector.SyncRequest
@@ -56,7 +56,7 @@ type walker struct {
 	known      map[string]entry
 	next       cursor
 	seen       map[string]bool
-	unread     []string // folders that can't be read now: what they hold is unknown
+	unread     []string // unreadable folders, whose content is unknown
 	last       string
 	bytes      int
 	page       *connector.Page
@@ -91,7 +91,7 @@ func (w *walker) filters() error {
 
 func extension(name string) string { return strings.ToLower(strings.TrimPrefix(path.Ext(name), ".")) }
 
-// visit judges one entry of the folder.
+// visit handles one entry of the folder.
 func (w *walker) visit(after, rel string, d fs.DirEntry, err error) error {
 	if d.IsDir() {
 		switch {
@@ -118,7 +118,7 @@ func (w *walker) visit(after, rel string, d fs.DirEntry, err error) error {
 	}
 	info, err := d.Info()
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // removed meanwhile
+		return nil // removed during the walk
 	}
 	old, had := w.known[rel]
 	if err == nil && info.Size() == 0 || w.r.MaxBytes > 0 && err == nil && info.Size() > w.r.MaxBytes {
@@ -142,7 +142,7 @@ func (w *walker) visit(after, rel string, d fs.DirEntry, err error) error {
 		return nil
 	}
 	if had {
-		w.keep(old) // unreadable now: neither changed nor gone
+		w.keep(old) // unreadable now: keep it as unchanged
 	}
 	return nil
 }
@@ -157,9 +157,9 @@ func (w *walker) keep(e entry) {
 
 var errSkip = errors.New("not a file to read")
 
-// read adds a file whose content changed to the page.
+// read adds a file to the page if its content changed.
 func (w *walker) read(rel string, e *entry, had bool) error {
-	// Not blocking, so that a pipe that took the file's place does not hang.
+	// Non-blocking, so that a pipe that replaced the file does not block.
 	f, err := w.root.OpenFile(filepath.FromSlash(rel), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return err
@@ -197,7 +197,7 @@ func (w *walker) read(rel string, e *entry, had bool) error {
 	return nil
 }
 
-// missing reports what was known in the stretch of this page and is not there any more.
+// missing reports as deleted the known files in this page's range that no longer exist.
 func (w *walker) missing(st cursor) {
 	kept := w.next.entries
 	var late []entry
@@ -205,7 +205,7 @@ func (w *walker) missing(st cursor) {
 		switch {
 		case st.after != "" && !before(st.after, e.path), w.seen[e.path]:
 		case w.page.More && before(w.last, e.path):
-			late = append(late, e) // for the next page
+			late = append(late, e) // the next page handles it
 		case w.hiddenFrom(e.path):
 			late = append(late, e)
 		default:

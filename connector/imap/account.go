@@ -11,29 +11,29 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// Ways to secure a connection.
+// Values of the credential field that selects how a connection is secured.
 const (
 	secureTLS      = "tls"
 	secureStartTLS = "starttls"
 	secureNone     = "none"
 )
 
-// account is what credentials say, checked.
+// account holds validated credentials.
 type account struct {
 	host, port, security string
 	user, password       string
-	access               string // token
+	access               string // access token
 	refresh              refreshGrant
 }
 
-// refreshGrant fetches access tokens (RFC 6749, section 6).
+// refreshGrant holds the parameters for fetching access tokens (RFC 6749, section 6).
 type refreshGrant struct{ token, clientID, clientSecret, url string }
 
 func bad(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", connector.ErrBadCredentials, fmt.Sprintf(format, args...))
 }
 
-// account reads credentials; an error names the field, never its value.
+// account validates credentials. An error names the field, never its value.
 func (p *Provider) account(c connector.Credentials) (account, error) {
 	a := account{host: c["host"], port: c["port"], security: c["security"], user: c["username"], password: c["password"], access: c["access_token"],
 		refresh: refreshGrant{token: c["refresh_token"], clientID: c["client_id"], clientSecret: c["client_secret"], url: c["token_url"]}}
@@ -92,7 +92,7 @@ func (p *Provider) account(c connector.Credentials) (account, error) {
 	return a, nil
 }
 
-// loopback tells whether a host is this machine, without asking a resolver.
+// loopback reports whether a host is this machine, without a DNS lookup.
 func loopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return err == nil && ip.Unmap().IsLoopback() || host == "localhost"

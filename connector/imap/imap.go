@@ -1,19 +1,19 @@
-// Package imap is a connector provider for mailboxes of any IMAP server (RFC 3501, RFC 9051), Gmail's included:
+// Package imap is a connector provider for mailboxes on any IMAP server (RFC 3501, RFC 9051), including Gmail:
 //
 //	p := imap.New(imap.Config{})      // the credentials name the server
 //	g := imap.New(imap.Gmail())       // imap.gmail.com
 //	svc, err := contextmem.Open(ctx, "data", &contextmem.Options{Providers: []connector.Provider{p, g}})
 //
-// A resource is a mailbox, its id the mailbox's name. A mail is an app item of the kind email: subject, body,
-// correspondents, the text of its attachments. Its external id is its Message-ID, so that replies are linked to what
-// they answer; its thread is the first Message-ID of the conversation.
+// A resource is a mailbox; its id is the mailbox's name. A mail is an app item of kind email, with subject, body,
+// correspondents and the text of its attachments. Its external id is its Message-ID, so that replies are linked to the
+// mails that they answer. Its thread is the first Message-ID of the conversation.
 //
-// A sync reads the mails with a UID that was not handed out before, oldest first; mails never change otherwise. Mails
-// that were expunged or moved away are noticed by their number and removed. When the server renumbers a mailbox
-// (UIDVALIDITY) it is read again. Opening is read-only: nothing is marked as seen.
+// A sync reads mails whose UIDs are new, oldest first. A mail's content never changes. A sync detects expunged or moved
+// mails by the mailbox's mail count and removes them. When the server changes UIDVALIDITY, the provider reads the whole
+// mailbox again. Mailboxes are opened read-only, so no mail is marked as seen.
 //
-// Connections use TLS and reach public addresses only. With Config.AllowLocal they reach any, and a server on the
-// loopback interface may be spoken to without TLS.
+// Connections use TLS and reach only public addresses. With Config.AllowLocal they may reach any address, and may omit TLS
+// on the loopback interface.
 package imap
 
 import (
@@ -32,10 +32,10 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// Name is the provider's name where Config names none.
+// Name is the provider's default name.
 const Name = "imap"
 
-// TypeMailbox is the type of resources.
+// TypeMailbox is the resource type.
 const TypeMailbox = "mailbox"
 
 // Defaults of Config.
@@ -44,34 +44,34 @@ const (
 	DefaultTimeout = 2 * time.Minute
 	// DefaultMaxMessageBytes is 32 MiB.
 	DefaultMaxMessageBytes int64 = 32 << 20
-	// maxMailboxes bounds what Discover lists.
+	// maxMailboxes bounds the mailboxes that Discover lists.
 	maxMailboxes = 10_000
 )
 
 // Config configures a provider. The zero value is usable.
 type Config struct {
-	// Name of the provider; several of them may serve one deployment. Default "imap".
+	// Name of the provider. One deployment may have several with different names. Default "imap".
 	Name string
-	// Host and Port are used for credentials that name no host. Default: none, and 993 or the security's port.
+	// Host and Port apply to credentials without a host. Default: no host, and port 993 or the security mode's port.
 	Host string
 	Port int
-	// TokenURL is the OAuth token endpoint for credentials that hold a refresh token and name none. Default: none.
+	// TokenURL is the OAuth token endpoint for credentials that hold a refresh token but no endpoint. Default: none.
 	TokenURL string
-	// AllowLocal permits addresses that are not public, and security "none" on the loopback interface.
+	// AllowLocal permits non-public addresses, and security "none" on the loopback interface.
 	AllowLocal bool
-	// TLS is the base of the TLS configuration: roots, client certificates. Default: the system's. At least TLS 1.2 is used.
+	// TLS is the base TLS configuration, with roots and client certificates. Default: the system's. TLS 1.2 is the minimum.
 	TLS *tls.Config
-	// HTTPClient refreshes tokens. Default: one that reaches public addresses only, or any with AllowLocal.
+	// HTTPClient refreshes tokens. Default: a client that reaches only public addresses, or any address with AllowLocal.
 	HTTPClient *http.Client
-	// Timeout of connecting, and of one command's answer. Default DefaultTimeout.
+	// Timeout bounds connecting, and the wait for one command's answer. Default DefaultTimeout.
 	Timeout time.Duration
-	// MaxMessageBytes is read of one mail; the rest of a larger one is left out, and its metadata says so. The
+	// MaxMessageBytes bounds the bytes read of one mail. A larger mail is truncated, and its metadata says so. The
 	// service's limit for files applies too. Default DefaultMaxMessageBytes.
 	MaxMessageBytes int64
 }
 
-// Gmail returns the configuration for Gmail and Google Workspace: OAuth tokens of the scope https://mail.google.com/, or
-// app passwords.
+// Gmail returns the configuration for Gmail and Google Workspace. Credentials are app passwords or OAuth tokens with the scope
+// https://mail.google.com/.
 func Gmail() Config {
 	return Config{Name: "gmail", Host: "imap.gmail.com", TokenURL: "https://oauth2.googleapis.com/token"}
 }
@@ -130,7 +130,7 @@ func (p *Provider) Describe() connector.Info {
 	}
 }
 
-// Check implements connector.Provider: it logs in.
+// Check implements connector.Provider: it logs in to the server.
 func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	s, err := p.connect(ctx, c)
 	if err != nil {
@@ -140,7 +140,7 @@ func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	return nil
 }
 
-// Discover lists the mailboxes by name. The cursor is the last name that was listed.
+// Discover lists the mailboxes by name. The cursor is the last listed name.
 func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	s, err := p.connect(ctx, c)
 	if err != nil {
@@ -151,7 +151,7 @@ func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor
 	cmd := s.client.List("", "*", nil)
 	for m := cmd.Next(); m != nil; m = cmd.Next() {
 		if len(all) == maxMailboxes {
-			s.close() // what is left is not read
+			s.close() // the rest of the answer is not read
 			return nil, "", errors.New("imap: the account has more than 10000 mailboxes")
 		}
 		if slices.ContainsFunc(m.Attrs, func(a goimap.MailboxAttr) bool {
@@ -187,6 +187,6 @@ func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor
 	return all[from:to], next, nil
 }
 
-// specialUse names what a mailbox is for (RFC 6154).
+// specialUse returns the purpose of a mailbox (RFC 6154).
 var specialUse = map[goimap.MailboxAttr]string{goimap.MailboxAttrAll: "all", goimap.MailboxAttrArchive: "archive", goimap.MailboxAttrDrafts: "drafts",
 	goimap.MailboxAttrFlagged: "flagged", goimap.MailboxAttrJunk: "junk", goimap.MailboxAttrSent: "sent", goimap.MailboxAttrTrash: "trash"}

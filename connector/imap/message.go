@@ -24,7 +24,7 @@ type (
 	goimapBody = imapclient.FetchItemDataBodySection
 )
 
-// Bounds of one item.
+// Limits of one item.
 const (
 	maxTextBytes   = 1 << 20 // of the body, and of each attachment
 	maxAttachments = 50
@@ -37,7 +37,7 @@ const (
 
 var words = &mime.WordDecoder{CharsetReader: charset.Reader}
 
-// body is a mail while its parts are read.
+// body collects the parts of a mail.
 type body struct {
 	y        *syncing
 	body     []string
@@ -47,12 +47,12 @@ type body struct {
 	partial  bool
 }
 
-// item makes an app item of a mail. Its error is the context's.
+// item converts a mail to an app item. The only error is the context's.
 func (y *syncing) item(m *mail) (*content.AppItem, error) {
 	c := &body{y: y, partial: m.cut}
 	e, err := message.Read(bytes.NewReader(m.body))
 	if e == nil || err != nil && !message.IsUnknownCharset(err) && !message.IsUnknownEncoding(err) {
-		e = &message.Entity{Body: bytes.NewReader(m.body)} // without a header that can be read it is text
+		e = &message.Entity{Body: bytes.NewReader(m.body)} // without a readable header the whole mail is text
 		err = nil
 	}
 	if err := c.part(e, err, 0); err != nil {
@@ -111,7 +111,7 @@ func (y *syncing) item(m *mail) (*content.AppItem, error) {
 	}, nil
 }
 
-// part reads one MIME part; reason is why its text is as it came.
+// part reads one MIME part. reason says why its text could not be decoded.
 func (c *body) part(e *message.Entity, reason error, depth int) error {
 	if err := c.y.ctx.Err(); err != nil {
 		return err
@@ -147,12 +147,12 @@ func (c *body) part(e *message.Entity, reason error, depth int) error {
 		return c.text(data, mediaType)
 	}
 	if base == "text/calendar" && disposition != "attachment" {
-		return nil // the mail says the same in words
+		return nil // another part of the mail has the same content as text
 	}
 	return c.attachment(e.Body, firstOf(name, base), mediaType)
 }
 
-// each calls f with the parts until it says that it is done. Damage ends the listing and is noted.
+// each calls f with each part until f reports that it is done. A damaged mail ends the listing, and each notes the damage.
 func (c *body) each(mr message.MultipartReader, f func(p *message.Entity, reason error) (bool, error)) error {
 	for {
 		p, err := mr.NextPart()
@@ -169,7 +169,7 @@ func (c *body) each(mr message.MultipartReader, f func(p *message.Entity, reason
 	}
 }
 
-// alternatives takes the plain text, or what else has words: the parts are kept until it is known.
+// alternatives takes the plain-text part, or else another part with text. It buffers the parts until it can decide.
 func (c *body) alternatives(mr message.MultipartReader, depth int) error {
 	var others []*body
 	done := false
@@ -203,7 +203,7 @@ func (c *body) alternatives(mr message.MultipartReader, depth int) error {
 	return nil
 }
 
-// text adds a body.
+// text appends to the body.
 func (c *body) text(data []byte, mediaType string) error {
 	text, _, err := c.parse("", mediaType, data)
 	if err != nil {
@@ -219,7 +219,7 @@ func (c *body) text(data []byte, mediaType string) error {
 	return nil
 }
 
-// attachment adds a file with its text, where the service reads its kind.
+// attachment adds a file, with its text if the service can parse its type.
 func (c *body) attachment(body io.Reader, name, mediaType string) error {
 	if len(c.attached) >= maxAttachments {
 		c.partial = true
@@ -249,7 +249,7 @@ func (c *body) attachment(body io.Reader, name, mediaType string) error {
 	return nil
 }
 
-// parse reads a part with the service's parsers. What they can't read has no text; the error is the context's.
+// parse parses a part with the service's parsers. An unreadable part has no text. The only error is the context's.
 func (c *body) parse(name, mediaType string, data []byte) (text string, markdown bool, err error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return "", false, nil
@@ -272,7 +272,7 @@ func (c *body) parse(name, mediaType string, data []byte) (text string, markdown
 	return doc.Text, doc.Markdown, nil
 }
 
-// decode decodes RFC 2047 words; what is neither ASCII nor UTF-8 is replaced.
+// decode decodes RFC 2047 encoded words and replaces invalid UTF-8.
 func decode(s string) string {
 	if d, err := words.DecodeHeader(s); err == nil {
 		s = d
@@ -280,7 +280,7 @@ func decode(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// messageIDs reads a field of Message-IDs without their brackets, as far as they are well formed.
+// messageIDs returns the well-formed Message-IDs at the start of a header field, without brackets.
 func messageIDs(h gomail.Header, field string) []string {
 	var ids []string
 	for rest := h.Get(field); ; {
@@ -299,7 +299,7 @@ func messageIDs(h gomail.Header, field string) []string {
 	}
 }
 
-// messageID is the first one of a field.
+// messageID returns the first Message-ID of a header field.
 func messageID(h gomail.Header, field string) string {
 	if ids := messageIDs(h, field); len(ids) > 0 {
 		return ids[0]
@@ -307,10 +307,10 @@ func messageID(h gomail.Header, field string) string {
 	return ""
 }
 
-// addresses reads a field of correspondents as "Name <address>".
+// addresses returns the correspondents in a header field as "Name <address>".
 func addresses(h gomail.Header, field string) []any {
 	list, err := h.AddressList(field)
-	if err != nil { // keep what a person could read
+	if err != nil { // keep the readable text
 		if s := clip(oneLine(decode(h.Get(field))), maxIDBytes); s != "" {
 			return []any{s}
 		}
@@ -340,7 +340,7 @@ func firstOf(ss ...string) string {
 	return ""
 }
 
-// clip cuts a text at a character.
+// clip cuts a text at a rune boundary.
 func clip(s string, n int) string {
 	if len(s) <= max(n, 0) {
 		return s

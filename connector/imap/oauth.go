@@ -19,13 +19,13 @@ import (
 const (
 	maxTokenAnswer = 64 << 10
 	maxTokens      = 10_000
-	tokenMargin    = time.Minute // before its end a token counts as expired
+	tokenMargin    = time.Minute // a token counts as expired this long before its end
 )
 
-// tokens keeps access tokens until they expire. Safe for concurrent use.
+// tokens caches access tokens until they expire. Safe for concurrent use.
 type tokens struct {
 	mu sync.Mutex
-	by map[[32]byte]accessToken // guarded by mu; by hash of the grant
+	by map[[32]byte]accessToken // guarded by mu; keyed by hash of the grant
 }
 
 type accessToken struct {
@@ -61,7 +61,7 @@ func (t *tokens) drop(k [32]byte) {
 	delete(t.by, k)
 }
 
-// accessToken returns a token for a login, fetching one where there is a refresh token.
+// accessToken returns an access token for a login. If the account has a refresh token, it fetches one or takes it from the cache.
 func (p *Provider) accessToken(ctx context.Context, a *account) (string, error) {
 	if a.refresh.token == "" {
 		return a.access, nil
@@ -82,13 +82,13 @@ func (p *Provider) accessToken(ctx context.Context, a *account) (string, error) 
 		var answer struct {
 			Error string `json:"error"`
 		}
-		_ = json.Unmarshal(a.Body, &answer) // a refusal may have any form
+		_ = json.Unmarshal(a.Body, &answer) // an error answer may have any form
 		switch answer.Error {
 		case "invalid_grant", "invalid_client", "unauthorized_client":
 			return c.Reauth(answer.Error)
 		}
 		if a.Status == http.StatusUnauthorized {
-			return c.Refused(a, answer.Error) // of the client, or of the request: the grant may be good
+			return c.Refused(a, answer.Error) // the client or the request was refused; the grant may still be valid
 		}
 		return nil
 	}
@@ -108,7 +108,7 @@ func (p *Provider) accessToken(ctx context.Context, a *account) (string, error) 
 	return answer.Token, nil
 }
 
-// xoauth2 is the mechanism of Gmail and Outlook, older than OAUTHBEARER.
+// xoauth2 is the SASL mechanism of Gmail and Outlook, older than OAUTHBEARER.
 type xoauth2 struct{ user, token string }
 
 var _ sasl.Client = (*xoauth2)(nil)
@@ -118,5 +118,5 @@ func (x *xoauth2) Start() (string, []byte, error) {
 	return "XOAUTH2", []byte("user=" + x.user + "\x01auth=Bearer " + x.token + "\x01\x01"), nil
 }
 
-// Next implements sasl.Client: a challenge is the server's reason, which an answer without content acknowledges.
+// Next implements sasl.Client. A challenge holds the server's reason for refusing; the client acknowledges it with an empty answer.
 func (x *xoauth2) Next([]byte) ([]byte, error) { return []byte{}, nil }

@@ -23,22 +23,22 @@ import (
 
 const (
 	maxPause     = 24 * time.Hour
-	defaultPause = 5 * time.Minute // IMAP has no way to say how long; servers mean minutes
-	// connBudget bounds what one connection may receive besides the mails that were asked for.
+	defaultPause = 5 * time.Minute // IMAP servers cannot say how long to pause; they usually mean minutes
+	// connBudget bounds the bytes that one connection may receive, beyond the requested mails.
 	connBudget int64 = 64 << 20
 	endWait          = 5 * time.Second
 )
 
-// session is a connection of one call.
+// session is the IMAP connection of one provider call.
 type session struct {
 	ctx     context.Context
 	client  *imapclient.Client
 	conn    *boundedConn
 	account account
-	stop    func() bool // ends the watch on ctx
+	stop    func() bool // stops watching ctx
 }
 
-// boundedConn fails once it has received more than it may, and when the other side is silent for too long.
+// boundedConn is a connection whose reads fail after its byte budget is used up, or when the server is silent for too long.
 type boundedConn struct {
 	net.Conn
 	left    atomic.Int64
@@ -57,7 +57,7 @@ func (c *boundedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// SetReadDeadline implements net.Conn. The client library sets none while it waits for an answer to come.
+// SetReadDeadline implements net.Conn. The client library sets no deadline while it waits for an answer.
 func (c *boundedConn) SetReadDeadline(t time.Time) error {
 	if t.IsZero() || time.Until(t) > c.timeout {
 		t = time.Now().Add(c.timeout)
@@ -65,7 +65,7 @@ func (c *boundedConn) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// connect dials and logs in.
+// connect dials the server and logs in.
 func (p *Provider) connect(ctx context.Context, c connector.Credentials) (*session, error) {
 	a, err := p.account(c)
 	if err != nil {
@@ -87,7 +87,7 @@ func (p *Provider) connect(ctx context.Context, c connector.Credentials) (*sessi
 	s := &session{ctx: ctx, account: a, conn: &boundedConn{Conn: raw, timeout: p.cfg.Timeout}}
 	s.conn.left.Store(connBudget)
 	_ = s.conn.SetReadDeadline(time.Time{})
-	// The client library knows no context: the connection is closed under it.
+	// The client library takes no context, so a cancelled context closes the connection.
 	s.stop = context.AfterFunc(ctx, func() { _ = raw.Close() })
 	if err := s.secure(begin, p.cfg.TLS); err != nil {
 		s.close()
@@ -103,7 +103,7 @@ func (p *Provider) connect(ctx context.Context, c connector.Credentials) (*sessi
 	return s, nil
 }
 
-// cause is an error without addresses.
+// cause returns an error without network addresses.
 func cause(err error) error {
 	if e, ok := errors.AsType[*net.OpError](err); ok {
 		return e.Err
@@ -111,7 +111,7 @@ func cause(err error) error {
 	return err
 }
 
-// secure wraps the connection as the account wants it and waits for the greeting.
+// secure sets up the account's kind of connection security and waits for the greeting.
 func (s *session) secure(ctx context.Context, base *tls.Config) error {
 	cfg := &tls.Config{}
 	if base != nil {
@@ -140,7 +140,7 @@ func (s *session) secure(ctx context.Context, base *tls.Config) error {
 	return s.client.WaitGreeting()
 }
 
-// login proves who the account is.
+// login authenticates the account.
 func (s *session) login(token string) error {
 	if s.client.State() != goimap.ConnStateNotAuthenticated {
 		return errors.New("imap: the server did not ask who it speaks to")
@@ -176,7 +176,7 @@ func (s *session) login(token string) error {
 	return err
 }
 
-// statusError is a refusal of the server: its type and code, not its text, which may repeat what was sent.
+// statusError is an error answer of the server. It keeps the type and code but not the text, which may repeat sent data.
 type statusError struct {
 	op   string
 	typ  goimap.StatusResponseType
@@ -191,16 +191,16 @@ func (e *statusError) Error() string {
 	return fmt.Sprintf("imap: %s: the server answered %s [%s]", e.op, e.typ, e.code)
 }
 
-// transient are codes of refusals of a login that do not blame the credentials (RFC 5530).
+// transient holds login error codes that do not mean wrong credentials (RFC 5530).
 var transient = []goimap.ResponseCode{goimap.ResponseCodeServerBug, goimap.ResponseCodeContactAdmin, goimap.ResponseCodePrivacyRequired}
 
-// pausing are codes with which servers ask for less: those of RFC 9051 and Gmail's.
+// pausing holds the rate-limit codes of RFC 9051 and of Gmail.
 var pausing = []goimap.ResponseCode{goimap.ResponseCodeLimit, goimap.ResponseCodeOverQuota, "THROTTLED", "TOOMANY", goimap.ResponseCodeUnavailable, goimap.ResponseCodeInUse}
 
-// slower matches texts with which servers ask for less where they send no code: Exchange, Gmail, Dovecot, Yahoo.
+// slower matches rate-limit messages that servers send without a code: Exchange, Gmail, Dovecot, Yahoo.
 var slower = regexp.MustCompile(`(?i)throttl|rate.?limit|too many (simultaneous|connections|requests|login)|exceeded (command or )?bandwidth|maximum number of connections|try again later|temporar`)
 
-// backoff is how Exchange says how long.
+// backoff matches the pause that Exchange names in a message.
 var backoff = regexp.MustCompile(`(?i)backoff time: (\d{1,9}) milliseconds`)
 
 func limited(d time.Duration) error {
@@ -210,7 +210,7 @@ func limited(d time.Duration) error {
 	return &connector.RateLimited{After: min(max(d, time.Second), maxPause)}
 }
 
-// failure is the error of a call for one of the client library.
+// failure converts an error of the client library to the error of a provider call.
 func (s *session) failure(op string, err error) error {
 	if err == nil {
 		return nil
@@ -248,7 +248,7 @@ func (s *session) failure(op string, err error) error {
 	return fmt.Errorf("imap: %s: the answer is not the expected one", op)
 }
 
-// end logs out and closes.
+// end logs out and closes the connection.
 func (s *session) end() {
 	hurry := time.AfterFunc(endWait, func() { _ = s.conn.Close() })
 	_ = s.client.Logout().Wait()

@@ -15,33 +15,33 @@ import (
 )
 
 const (
-	pageMails          = 200      // read in one call of Sync at most
-	pageBytes    int64 = 16 << 20 // after which the next page begins
-	commandBytes int64 = 4 << 20  // asked for with one command
+	pageMails          = 200      // maximum number of mails per Sync call
+	pageBytes    int64 = 16 << 20 // bytes after which the next page begins
+	commandBytes int64 = 4 << 20  // maximum bytes requested by one command
 	maxPresent         = 2_000_000
 )
 
-// state is the cursor of a mailbox. Mails with a UID below Next were read.
+// state is the cursor of a mailbox. All mails with a UID below Next were read.
 type state struct {
 	Version  int        `json:"v"`
 	Validity uint32     `json:"u"`
 	Next     goimap.UID `json:"n"`
-	Count    uint32     `json:"c,omitempty"` // mails in the mailbox at the end of the last round
-	Seen     uint32     `json:"s,omitempty"` // new ones in the round that is going on
-	Floor    time.Time  `json:"f,omitzero"`  // of the first sync, until it is complete
+	Count    uint32     `json:"c,omitempty"` // mails in the mailbox at the end of the previous round
+	Seen     uint32     `json:"s,omitempty"` // new mails in the present round
+	Floor    time.Time  `json:"f,omitzero"`  // Since of the first sync, until that sync is complete
 }
 
-// mail is one that is to be read.
+// mail is a mail to read.
 type mail struct {
 	uid  goimap.UID
 	size int64
-	at   time.Time // when the server got it
+	at   time.Time // when the server received the mail
 	body []byte
 	cut  bool
 }
 
-// Sync implements connector.Provider. Since bounds the first sync by the day on which the server got a mail. When the
-// server asks for a pause in the middle, what was read until then is returned with More set.
+// Sync implements connector.Provider. Since bounds the first sync by the day on which the server received a mail. When the
+// server asks for a pause in the middle, Sync returns the mails read so far, with More set.
 func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	var st state
 	if r.Cursor == "" {
@@ -65,7 +65,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 		return nil, errors.New("imap: the server keeps no lasting numbers of mails")
 	}
 	renumbered := st.Validity != 0 && st.Validity != box.UIDValidity
-	if renumbered { // every UID means another mail: read all of them, and let go of the old ones
+	if renumbered { // UIDs have new meanings, so read all mails and remove the old ones
 		st = state{Version: 1, Next: 1}
 	}
 	st.Validity = box.UIDValidity
@@ -84,7 +84,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 	return y.page, nil
 }
 
-// syncing is one call of Sync with its mailbox open.
+// syncing is one Sync call on an open mailbox.
 type syncing struct {
 	*session
 	p     *Provider
@@ -98,17 +98,17 @@ func (y *syncing) external(uid goimap.UID) string {
 	return strconv.FormatUint(uint64(y.state.Validity), 10) + "." + strconv.FormatUint(uint64(uid), 10)
 }
 
-// run reads what is new. When the number of mails then says that old ones are gone, all are listed.
+// run reads the new mails. If the mail count then shows that old mails are gone, it lists all mails.
 func (y *syncing) run(next goimap.UID, renumbered bool) error {
 	st := &y.state
 	if next != 0 && next <= st.Next && y.total == st.Count && !renumbered {
-		return nil // nothing came and nothing went
+		return nil // no mail was added or removed
 	}
 	fresh, err := y.search(st.Next, st.Floor)
 	if err != nil {
 		return err
 	}
-	whole := st.Floor.IsZero() && uint64(y.total) == uint64(st.Count)+uint64(st.Seen)+uint64(len(fresh)) // none is gone
+	whole := st.Floor.IsZero() && uint64(y.total) == uint64(st.Count)+uint64(st.Seen)+uint64(len(fresh)) // no mail was removed
 	limit := pageMails
 	if y.r.Limit > 0 {
 		limit = min(limit, y.r.Limit)
@@ -151,7 +151,7 @@ func (y *syncing) run(next goimap.UID, renumbered bool) error {
 	return nil
 }
 
-// list names all mails, so that those that are gone can be told.
+// list lists all mails in Present, so that removed mails can be detected.
 func (y *syncing) list() error {
 	all, err := y.search(1, time.Time{})
 	if err != nil {
@@ -170,13 +170,13 @@ func (y *syncing) list() error {
 	return nil
 }
 
-// search returns the UIDs from one on, ascending, of mails that the server got on a day or later.
+// search returns, in ascending order, the UIDs at or above from of mails received since a day.
 func (y *syncing) search(from goimap.UID, since time.Time) ([]goimap.UID, error) {
 	var set goimap.UIDSet
-	set.AddRange(from, 0) // to the last one, which is named even when it lies before
+	set.AddRange(from, 0) // up to the last mail, which the answer names even if its UID is below from
 	c := &goimap.SearchCriteria{UID: []goimap.UIDSet{set}}
 	if !since.IsZero() {
-		c.Since = since.AddDate(0, 0, -1) // the server's day may begin elsewhere
+		c.Since = since.AddDate(0, 0, -1) // the server's time zone may differ
 	}
 	found, err := y.client.UIDSearch(c, nil).Wait()
 	if err != nil {
@@ -187,7 +187,7 @@ func (y *syncing) search(from goimap.UID, since time.Time) ([]goimap.UID, error)
 	return slices.Compact(uids), nil
 }
 
-// sizes asks how large mails are. Those that are gone meanwhile are left out.
+// sizes requests the sizes of mails. It leaves out mails that were removed meanwhile.
 func (y *syncing) sizes(uids []goimap.UID) ([]mail, error) {
 	if len(uids) == 0 {
 		return nil, nil
@@ -207,7 +207,7 @@ func (y *syncing) sizes(uids []goimap.UID) ([]mail, error) {
 	return slices.CompactFunc(mails, func(a, b mail) bool { return a.uid == b.uid }), nil
 }
 
-// most is how much of a mail is read.
+// most returns the number of bytes to read of a mail.
 func (y *syncing) most() int64 {
 	if y.r.MaxBytes > 0 {
 		return min(y.r.MaxBytes, y.p.cfg.MaxMessageBytes)
@@ -240,7 +240,7 @@ func (y *syncing) read(mails []mail) error {
 				uid = item.UID
 			case goimapBody:
 				if item.Literal != nil && body == nil {
-					body, _ = io.ReadAll(io.LimitReader(item.Literal, most)) // an error is the command's too
+					body, _ = io.ReadAll(io.LimitReader(item.Literal, most)) // the command reports this error too
 				}
 			}
 		}
