@@ -13,10 +13,10 @@ import (
 const (
 	apiVersion   = "2022-11-28"
 	acceptJSON   = "application/vnd.github+json"
-	defaultPause = time.Minute // what secondary limits without a time are to be met with
+	defaultPause = time.Minute // pause after a secondary rate limit that names no time
 )
 
-// client speaks to the API with one token.
+// client calls the API with one token.
 func (p *Provider) client(c connector.Credentials) (*webapi.Client, error) {
 	t := c["token"]
 	if err := webapi.Bearer(Name, t); err != nil {
@@ -28,8 +28,8 @@ func (p *Provider) client(c connector.Credentials) (*webapi.Client, error) {
 	return cl, nil
 }
 
-// refusal tells "too fast": GitHub says it with 429 or 403, either with Retry-After or with an empty quota and the time
-// when it is filled again; secondary limits may carry neither (docs.github.com, "Rate limits for the REST API").
+// refusal detects rate limits. GitHub sends 429 or 403, with either Retry-After or an empty quota and its reset time. A secondary
+// limit may carry neither (docs.github.com, "Rate limits for the REST API").
 func refusal(c *webapi.Client, a *webapi.Answer) error {
 	if a.Status != http.StatusForbidden && a.Status != http.StatusTooManyRequests {
 		return nil

@@ -17,7 +17,7 @@ import (
 
 const (
 	maxTreeDepth    = 32
-	maxTreeRequests = 2000   // directories read one by one when a tree is too large for one answer
+	maxTreeRequests = 2000   // directories read one by one if a tree is too large for one answer
 	maxTreeFiles    = 200000 // Markdown files of one tree
 	maxPathBytes    = 800
 	markdownType    = "text/markdown"
@@ -32,7 +32,7 @@ type entry struct {
 	Size int64  `json:"size"`
 }
 
-// files reads what differs between the commit that is done and the head.
+// files reads the files that differ between the last completed commit and the head.
 func (s *run) files(ctx context.Context) error {
 	st := &s.state.Files
 	fresh := st.Head == ""
@@ -55,7 +55,7 @@ func (s *run) files(ctx context.Context) error {
 	}
 	next, err := s.tree(ctx, st.Head)
 	if !fresh && webapi.HasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
-		// The head was rewritten while its changes were on their way: take the new one next time.
+		// The head was rewritten during the sync. Use the new head next time.
 		st.Head, st.After, st.ETag = "", "", ""
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *run) files(ctx context.Context) error {
 	}
 	old := map[string]entry{}
 	if st.Base != "" {
-		// A base that history no longer holds is as good as none: everything is read again.
+		// The base commit is no longer in the history, so read all files again.
 		if old, err = s.tree(ctx, st.Base); err != nil && !webapi.HasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
 			return err
 		}
@@ -86,7 +86,7 @@ func (s *run) files(ctx context.Context) error {
 	return nil
 }
 
-// changed lists the paths that differ, in order.
+// changed returns the paths that differ, in order.
 func changed(old, next map[string]entry) []string {
 	var names []string
 	for name, e := range next {
@@ -103,7 +103,7 @@ func changed(old, next map[string]entry) []string {
 	return names
 }
 
-// file reads one file, or reports it as deleted: one that grew over the limit, or that is not read any more, is gone as well.
+// file reads one file or reports it as deleted. A file that grew over the limit or is no longer read counts as deleted.
 func (s *run) file(ctx context.Context, name string, old, next map[string]entry) error {
 	id := s.id + ":" + name
 	e, ok := next[name]
@@ -130,7 +130,7 @@ func (s *run) file(ctx context.Context, name string, old, next map[string]entry)
 	return nil
 }
 
-// tree reads the Markdown files of a commit by path.
+// tree returns the Markdown files of a commit by path.
 func (s *run) tree(ctx context.Context, commit string) (map[string]entry, error) {
 	if !isSHA(commit) {
 		return nil, errors.New("github: the cursor is not valid")
@@ -181,7 +181,7 @@ func (s *run) walk(ctx context.Context, sha, prefix string, depth int, budget *i
 	return nil
 }
 
-// keep adds a Markdown file that is no symbolic link.
+// keep adds a Markdown file unless it is a symbolic link.
 func keep(out map[string]entry, e entry) error {
 	if e.Type != "blob" || e.Mode == "120000" || !isMarkdown(e.Path) || len(e.Path) > maxPathBytes || !isSHA(e.SHA) {
 		return nil
@@ -214,7 +214,7 @@ func escapePath(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// web is the address of the repository for people. An Enterprise server has its API under /api/v3.
+// web returns the address of the repository's web page. An Enterprise server has its API under /api/v3.
 func (s *run) web() string {
 	base := strings.TrimSuffix(s.Base, "/api/v3")
 	if base == "https://api.github.com" {

@@ -1,11 +1,10 @@
-// Package github is a connector provider for repositories on GitHub and GitHub Enterprise:
-// issues and pull requests with their comments as tickets, Markdown files as files.
+// Package github is a connector provider for repositories on GitHub and GitHub Enterprise. Issues and pull requests with their
+// comments become tickets. Markdown files become files.
 //
-// Issues come in the order of their last change, so that a cursor is a time and the few
-// numbers that share it. A comment changes its issue, which is then read anew with all its
-// comments; closing one changes its status and deletes nothing. Files are found by comparing
-// the trees of two commits: only those whose content differs are fetched, those that went are
-// reported as deleted. The API does not tell of deleted or transferred issues.
+// A sync reads issues in order of change time. The cursor is a time and the numbers of the issues with that time. A comment
+// changes its issue, so the sync reads the issue again with all comments. Closing an issue changes its status and deletes
+// nothing. A sync finds changed files by comparing the trees of two commits. It fetches only files whose content differs, and
+// reports removed files as deleted. The API does not report deleted or transferred issues.
 package github
 
 import (
@@ -23,23 +22,23 @@ import (
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
-// Name of the provider.
+// Name is the provider's name.
 const Name = "github"
 
-// Kinds of objects, as ObjectTypes, resource types and values of the filter "object_types" name them.
+// Kinds of objects, used in ObjectTypes, as resource types and as values of the filter "object_types".
 const (
 	TypeIssue       = "issue"
 	TypePullRequest = "pull_request"
 	TypeFile        = "file"
 )
 
-// Config of the provider; the zero value is ready for github.com.
+// Config configures the provider. The zero value works with github.com.
 type Config struct {
 	BaseURL      string       // of the REST API; default https://api.github.com
-	HTTPClient   *http.Client // default: one with a timeout of a minute
+	HTTPClient   *http.Client // default: a client with a timeout of one minute
 	PageSize     int          // issues, comments or repositories in one answer; default and maximum 100
-	MaxComments  int          // kept of one issue or pull request, the oldest ones; default 500
-	MaxFileBytes int64        // larger files are left out; default 5 MiB
+	MaxComments  int          // oldest comments kept of one issue or pull request; default 500
+	MaxFileBytes int64        // larger files are skipped; default 5 MiB
 }
 
 // Provider implements connector.Provider. It is safe for concurrent use.
@@ -95,22 +94,21 @@ func (p *Provider) Describe() connector.Info {
 	}
 }
 
-// Check implements connector.Provider. It asks for the quota, which every token may see and
-// which costs nothing.
+// Check implements connector.Provider. It requests the rate limit, which every token may read and which costs no quota.
 func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	cl, err := p.client(c)
 	if err != nil {
 		return err
 	}
 	_, err = cl.Do(ctx, webapi.Request{Path: "/rate_limit"})
-	if webapi.HasStatus(err, http.StatusNotFound) { // an Enterprise server without limits
+	if webapi.HasStatus(err, http.StatusNotFound) { // an Enterprise server without rate limits
 		return nil
 	}
 	return err
 }
 
-// Discover implements connector.Provider. It lists the repositories that the token's user can
-// read; limit is at most 100, 0 is the page size.
+// Discover implements connector.Provider. It lists the repositories that the token's user can read. limit is at most 100;
+// 0 means the page size.
 func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	cl, err := p.client(c)
 	if err != nil {
@@ -118,7 +116,7 @@ func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor
 	}
 	size, page := webapi.Size(limit, p.cfg.PageSize), 1
 	if cursor != "" {
-		// The page size is part of the cursor: pages of another size would not fit together.
+		// The cursor contains the page size, because pages of different sizes do not align.
 		if n, err := fmt.Sscanf(cursor, "%d/%d", &page, &size); n != 2 || err != nil || page < 1 || size < 1 || size > 100 {
 			return nil, "", errors.New("github: the cursor is not valid")
 		}
@@ -151,7 +149,7 @@ func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor
 	return out, next, nil
 }
 
-// repository is the escaped API path of "owner/name".
+// repository returns the escaped API path of "owner/name".
 func repository(id string) (string, bool) {
 	owner, name, ok := strings.Cut(id, "/")
 	if !ok || !plain(owner) || !plain(name) {
@@ -160,7 +158,7 @@ func repository(id string) (string, bool) {
 	return "/repos/" + url.PathEscape(owner) + "/" + url.PathEscape(name), true
 }
 
-// plain reports whether s is a name as GitHub gives them to owners and repositories.
+// plain reports whether s is a valid name of a GitHub owner or repository.
 func plain(s string) bool {
 	return s != "" && len(s) <= 100 && s != "." && s != ".." && !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.", r)

@@ -17,14 +17,14 @@ import (
 )
 
 const (
-	maxSeen      = 1000            // numbers kept in the cursor; those beyond come again
+	maxSeen      = 1000            // maximum numbers in the cursor; issues beyond it are read again
 	settleTime   = 3 * time.Second // an issue may change again within the second of its time stamp
-	maxPages     = 50              // pages of a listing in one call that bring nothing new
+	maxPages     = 50              // listing pages in one call that hold nothing new
 	maxLinked    = 50              // references kept of one issue
 	maxBodyBytes = 1 << 20
 )
 
-// user is an account; null for a deleted one.
+// user is an account. It is null for a deleted account.
 type user struct {
 	Login string `json:"login"`
 }
@@ -86,9 +86,8 @@ func (s *run) issues(ctx context.Context) error {
 	return nil
 }
 
-// issuePage reads one page and reports whether there are others. The listing is asked for
-// again from the last time stamp, not by page numbers: an issue that changes meanwhile moves to
-// the end, and page numbers would then skip one.
+// issuePage reads one page and reports whether more pages follow. It restarts the listing at the last time stamp instead of
+// using page numbers. An issue that changes meanwhile moves to the end, and page numbers would then skip another issue.
 func (s *run) issuePage(ctx context.Context) (bool, error) {
 	st := &s.state.Issues
 	q := url.Values{"state": {"all"}, "sort": {"updated"}, "direction": {"asc"}, "per_page": {strconv.Itoa(s.limit)}, "page": {strconv.Itoa(max(st.Page, 1))}}
@@ -97,7 +96,7 @@ func (s *run) issuePage(ctx context.Context) (bool, error) {
 	}
 	var list []issue
 	a, err := s.JSON(ctx, webapi.Request{Path: s.path + "/issues", Query: q}, &list)
-	if webapi.HasStatus(err, http.StatusGone) { // issues are switched off
+	if webapi.HasStatus(err, http.StatusGone) { // issues are disabled
 		return false, nil
 	}
 	if err != nil {
@@ -140,7 +139,7 @@ func (s *run) issuePage(ctx context.Context) (bool, error) {
 	return a.Next() && len(list) > 0, nil
 }
 
-// ticket makes the object of an issue with its comments.
+// ticket converts an issue and its comments to an object.
 func (s *run) ticket(ctx context.Context, is *issue, typ string) (connector.Object, error) {
 	var comments []comment
 	cut := false
@@ -200,12 +199,12 @@ func (s *run) ticket(ctx context.Context, is *issue, typ string) (connector.Obje
 	}}, nil
 }
 
-// comments reads at most n comments, oldest first; over says that there are more.
+// comments returns the oldest n comments, oldest first. over reports whether there are more.
 func (s *run) comments(ctx context.Context, path string, n int) (all []comment, over bool, err error) {
 	for page := 1; len(all) < n; page++ {
 		var list []comment
 		a, err := s.JSON(ctx, webapi.Request{Path: path, Query: url.Values{"per_page": {strconv.Itoa(s.p.cfg.PageSize)}, "page": {strconv.Itoa(page)}}}, &list)
-		if webapi.HasStatus(err, http.StatusNotFound, http.StatusGone) { // the issue went meanwhile
+		if webapi.HasStatus(err, http.StatusNotFound, http.StatusGone) { // the issue was deleted meanwhile
 			return all, false, nil
 		}
 		if err != nil {
@@ -226,7 +225,7 @@ func (s *run) comments(ctx context.Context, path string, n int) (all []comment, 
 // reference matches "#12" and "owner/name#12" as GitHub links them.
 var reference = regexp.MustCompile(`(?:^|[\s(\[,;:])([A-Za-z0-9][A-Za-z0-9-]{0,38}/[A-Za-z0-9._-]{1,100})?#([1-9][0-9]{0,9})\b`)
 
-// references are the external ids of the issues that the texts mention, without the issue itself.
+// references returns the external ids of the issues that the texts mention, except the issue itself.
 func (s *run) references(self string, texts []string) []any {
 	var out []any
 	for _, t := range texts {
@@ -244,7 +243,7 @@ func (s *run) references(self string, texts []string) []any {
 	return out
 }
 
-// container is the metadata that says where an object lives.
+// container returns the metadata of the repository that holds an object.
 func (s *run) container(typ string) map[string]any {
 	return map[string]any{"container_type": "repository", "container_id": s.id, "container_name": s.id, "object_type": typ}
 }

@@ -17,25 +17,24 @@ type state struct {
 	Files   fileState  `json:"f"`
 }
 
-// issueState is how far issues were read: everything before Since, and of those at Since the
-// numbers in Seen. Page counts pages that begin at Since, more than 1 only while a whole page
-// shares one second.
+// issueState is the position in the issues. All issues before Since were read, and of the issues at Since those in Seen. Page
+// counts the pages read from Since on. It exceeds 1 only while a whole page shares one second.
 type issueState struct {
 	Since string `json:"s,omitempty"`
 	Page  int    `json:"p,omitempty"`
 	Seen  []int  `json:"n,omitempty"`
 }
 
-// fileState is how far files were read: Base is the commit that is done. While changes of Head
-// are on their way, After is the last path that was read.
+// fileState is the position in the files. Base is the last completed commit. While changes up to Head are being read, After is
+// the last path read.
 type fileState struct {
 	Base  string `json:"b,omitempty"`
 	Head  string `json:"h,omitempty"`
 	After string `json:"a,omitempty"`
-	ETag  string `json:"e,omitempty"` // of the question for the head
+	ETag  string `json:"e,omitempty"` // of the request for the head
 }
 
-// run is one call of Sync.
+// run is one Sync call.
 type run struct {
 	*webapi.Client
 	p     *Provider
@@ -50,10 +49,9 @@ type run struct {
 	page  *connector.Page
 }
 
-// Sync implements connector.Provider. Issues come first, then files. When the API asks for a
-// pause in the middle, what was read until then is returned with More set; a call that reads
-// nothing at all returns the *connector.RateLimited itself. Since bounds issues and pull
-// requests by their last change; files have no times, so all of them are read.
+// Sync implements connector.Provider. It reads issues first, then files. When the API asks for a pause in the middle, Sync returns
+// the objects read so far, with More set. If it has read nothing, it returns the *connector.RateLimited. Since bounds issues and
+// pull requests by change time. Files have no times, so all files are read.
 func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	cl, err := p.client(r.Credentials)
 	if err != nil {
@@ -86,7 +84,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 	return webapi.Finish(s.page, s.state, err, len(s.page.Objects)+len(s.page.Deleted) > 0)
 }
 
-// wanted is the set of object types from the resource's type and its filter.
+// wanted returns the object types selected by the resource's type and its filter.
 func wanted(typ string, filters map[string]any) (map[string]bool, error) {
 	all := []string{TypeIssue, TypePullRequest, TypeFile}
 	want := map[string]bool{}

@@ -280,7 +280,7 @@ func decode(s string) string {
 	return strings.ToValidUTF8(s, "\uFFFD")
 }
 
-// messageIDs returns the well-formed Message-IDs at the start of a header field, without brackets.
+// messageIDs returns the well-formed Message-IDs of a header field, without brackets.
 func messageIDs(h gomail.Header, field string) []string {
 	var ids []string
 	for rest := h.Get(field); ; {

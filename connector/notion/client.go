@@ -13,7 +13,7 @@ const (
 	maxAnswerBytes = 16 << 20
 )
 
-// client speaks to the API with one token.
+// client calls the API with one token.
 type client struct{ *webapi.Client }
 
 func (p *Provider) client(c connector.Credentials) (*client, error) {
@@ -25,7 +25,7 @@ func (p *Provider) client(c connector.Credentials) (*client, error) {
 		Header: []string{"Notion-Version", apiVersion}}}, nil
 }
 
-// call asks for a path, with a body as POST, and reads the answer into v. It returns the server's time.
+// call requests a path and decodes the answer into v. A request with a body is a POST. call returns the server's time.
 func (c *client) call(ctx context.Context, path string, body, v any) (time.Time, error) {
 	a, err := c.JSON(ctx, webapi.Request{Path: path, Body: body}, v)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	maxLinks     = 100
 )
 
-// document is a page while its blocks are read.
+// document is a page under construction while its blocks are read.
 type document struct {
 	*run
 	b      strings.Builder
@@ -28,7 +28,7 @@ type document struct {
 	cut    bool
 }
 
-// block is a block; its content is under the name of its type.
+// block is a Notion block. The member named after its type holds its content.
 type block struct {
 	id, typ  string
 	children bool
@@ -80,7 +80,7 @@ func (d *document) link(id string) {
 	}
 }
 
-// children renders the blocks under a page or block, all pages of them.
+// children renders all blocks below a page or block, following the listing's paging.
 func (d *document) children(ctx context.Context, id string, depth int, indent string) error {
 	if depth > maxDepth {
 		d.cut = true
@@ -111,7 +111,7 @@ func (d *document) children(ctx context.Context, id string, depth int, indent st
 			}
 			row++
 			d.render(b, indent, max(number, 1), row)
-			// Pages and databases under this one are objects of their own.
+			// Child pages and databases are objects of their own.
 			if !b.children || b.id == "" || b.typ == "child_page" || b.typ == "child_database" {
 				continue
 			}
@@ -168,7 +168,7 @@ func (d *document) render(b *block, indent string, number, row int) {
 		d.link(b.id)
 	case "link_to_page":
 		d.link(b.PageID)
-	default: // paragraphs, files and bookmarks: text, caption, name and address as far as there are any
+	default: // paragraphs, files and bookmarks: text, caption, name and address, if present
 		for _, x := range []string{s, b.Caption.String(), b.Name, b.URL} {
 			if x != "" {
 				put(x + "\n")

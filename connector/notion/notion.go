@@ -1,13 +1,13 @@
-// Package notion is a connector provider for Notion: the pages of a database, a single page, or
-// all pages that are shared with an integration, each as Markdown.
+// Package notion is a connector provider for Notion. It delivers the pages of a database, a single page, or all pages shared
+// with an integration, each as Markdown.
 //
-// Pages are read newest change first until the last sync's time. Notion rounds that time to
-// minutes and its search lags behind, so the last minutes are looked at again and pages that
-// are known there are left out. A single page that was archived or is no longer shared is
-// reported as deleted. The API does not tell of pages that left a database, so all of its pages
-// are listed now and then, and those that are missing count as deleted. There is no such list of
-// a workspace: its search may leave pages out, so that only those are reported that it still
-// shows as archived.
+// A sync reads pages from the newest change back to the time of the previous sync. Notion rounds change times to minutes and
+// its search lags behind, so a sync reads the last minutes again and skips the known pages. A single page that was archived
+// or is no longer shared is reported as deleted.
+//
+// The API does not report pages that left a database. The provider therefore lists all pages of a database at intervals and
+// reports missing pages as deleted. It does not do so for a workspace, because Notion's search may omit pages. Of a
+// workspace it reports only pages that Notion returns as archived.
 package notion
 
 import (
@@ -21,24 +21,24 @@ import (
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
-// Name of the provider.
+// Name is the provider's name.
 const Name = "notion"
 
-// Types of resources. Workspace is the id of the resource that stands for all shared pages.
+// Types of resources. Workspace is the id of the resource for all shared pages.
 const (
 	TypeDatabase = "database"
 	TypePage     = "page"
 	Workspace    = "workspace"
 )
 
-// Config of the provider; the zero value is ready for notion.com.
+// Config configures the provider. The zero value works with notion.com.
 type Config struct {
 	BaseURL    string       // default https://api.notion.com
-	HTTPClient *http.Client // default: one with a timeout of a minute
+	HTTPClient *http.Client // default: a client with a timeout of one minute
 	PageSize   int          // pages or blocks in one answer; default and maximum 100
-	MaxBlocks  int          // read of one page, the rest is left out; default 5000
-	// ListEvery is the least time between complete listings of a database, which find the pages that are gone and cost a
-	// request for each PageSize pages. Default 30 minutes; negative: no such listings.
+	MaxBlocks  int          // maximum blocks read of one page, the rest is dropped; default 5000
+	// ListEvery is the minimum time between full listings of a database. A full listing finds deleted pages and costs one
+	// request for each PageSize pages. Default 30 minutes. Negative: no full listings.
 	ListEvery time.Duration
 }
 
@@ -102,8 +102,8 @@ func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	return err
 }
 
-// Discover implements connector.Provider. The first page begins with the workspace; then come
-// databases and pages, without the pages of a database. A page may be short while next is not empty.
+// Discover implements connector.Provider. The first answer begins with the workspace, followed by databases and pages. Pages of
+// a database are left out. An answer may be short although next is not empty.
 func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	cl, err := p.client(c)
 	if err != nil {
@@ -129,7 +129,7 @@ func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor
 	return out, l.next(), nil
 }
 
-// compact is an id without dashes, empty when it is none.
+// compact returns an id without dashes, or "" if the id is malformed.
 func compact(id string) string {
 	id = strings.ToLower(strings.ReplaceAll(id, "-", ""))
 	if len(id) != 32 || strings.Trim(id, "0123456789abcdef") != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// text is rich text.
+// text is Notion's rich text.
 type text []struct {
 	Plain   string `json:"plain_text"`
 	Href    string `json:"href"`
@@ -66,7 +66,7 @@ func (p person) String() string {
 	return p.ID
 }
 
-// property is a value of a page; which member is set depends on Type.
+// property is a property value of a page. Type selects the member that is set.
 type property struct {
 	Type     string `json:"type"`
 	Title    any    `json:"title"` // text in a page, an object in the schema of a database
@@ -84,7 +84,7 @@ type property struct {
 	Relation any    `json:"relation"`
 }
 
-// words renders a value: texts, names and dates, lists with commas.
+// words renders a value as text. List elements are separated by commas.
 func words(v any) string {
 	switch x := v.(type) {
 	case string:
@@ -131,7 +131,7 @@ func (p *property) String() string {
 	return ""
 }
 
-// listing is a page of results.
+// listing is one answer of a paged listing.
 type listing struct {
 	Results []object `json:"results"`
 	HasMore bool     `json:"has_more"`
@@ -164,7 +164,7 @@ func (o *object) title() string {
 	return ""
 }
 
-// add reads the blocks of a page and makes its item.
+// add reads the blocks of a page and appends the page's item.
 func (s *run) add(ctx context.Context, o *object) error {
 	id := compact(o.ID)
 	d := &document{run: s}
@@ -190,7 +190,7 @@ func (s *run) add(ctx context.Context, o *object) error {
 		d.line("")
 	}
 	err := d.children(ctx, id, 0, "")
-	if webapi.HasCode(err, "object_not_found") { // gone between listing and reading
+	if webapi.HasCode(err, "object_not_found") { // deleted after it was listed
 		s.page.Deleted = append(s.page.Deleted, id)
 		return nil
 	}

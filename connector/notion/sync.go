@@ -12,35 +12,35 @@ import (
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
-// Notion rounds times of changes down to minutes, and its search shows changes with a delay.
+// Notion rounds change times down to minutes, and its search shows changes with a delay.
 const (
 	overlap  = 10 * time.Minute
-	settled  = 2 * time.Minute // a page may change again without another time
-	maxKnown = 500             // pages of the overlap kept in the cursor; those beyond come again
-	maxLists = 20              // listings in one call
+	settled  = 2 * time.Minute // within this time, a page may change again with the same change time
+	maxKnown = 500             // maximum known pages in the cursor; pages beyond it are read again
+	maxLists = 20              // maximum listing requests per Sync call
 
-	maxPresent  = 200_000          // pages of a database that are listed to find which are gone
-	maxListWait = 10 * time.Second // for a single answer of that listing
+	maxPresent  = 200_000          // maximum pages in a full listing of a database
+	maxListWait = 10 * time.Second // longest rate-limit pause within a full listing
 )
 
-// errNotListed ends a listing of which no conclusions can be drawn.
+// errNotListed ends a full listing that cannot be used to find deleted pages.
 var errNotListed = errors.New("the listing is not complete")
 
-// state is the cursor: Done is the newest change of complete rounds and Known the pages of the
-// overlap before it. During a round Newest and Next are set: listings go on at Next.
+// state is the cursor. Done is the newest change time of completed rounds. Known holds the pages of the overlap before Done.
+// Newest and Next are set during a round; the listing continues at Next.
 type state struct {
 	Version int       `json:"v"`
 	Floor   time.Time `json:"f,omitzero"`
 	Done    time.Time `json:"d,omitzero"`
 	Known   []uint64  `json:"k,omitempty"`
 	Newest  time.Time `json:"n,omitzero"`
-	Fresh   []uint64  `json:"q,omitempty"` // Known of the round that is going on
+	Fresh   []uint64  `json:"q,omitempty"` // Known of the present round
 	Next    string    `json:"c,omitempty"`
-	Last    uint64    `json:"p,omitempty"` // page of the listing at Next that was handled last
-	Listed  time.Time `json:"l,omitzero"`  // when all pages of a database were listed last
+	Last    uint64    `json:"p,omitempty"` // last handled page of the listing at Next
+	Listed  time.Time `json:"l,omitzero"`  // time of the last full listing of a database
 }
 
-// run is one call of Sync.
+// run is one Sync call.
 type run struct {
 	*client
 	p     *Provider
@@ -52,9 +52,8 @@ type run struct {
 	page  *connector.Page
 }
 
-// Sync implements connector.Provider. When the API asks for a pause in the middle, what was
-// read until then is returned with More set; a call that reads nothing returns the
-// *connector.RateLimited itself. Since bounds the first sync by the time of the last change.
+// Sync implements connector.Provider. When the API asks for a pause in the middle, Sync returns the pages read so far, with
+// More set. If it has read nothing, it returns the *connector.RateLimited. Since bounds the first sync by change time.
 func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	cl, err := p.client(r.Credentials)
 	if err != nil {
@@ -80,7 +79,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 	return webapi.Finish(s.page, s.state, err, len(s.page.Objects)+len(s.page.Deleted) > 0)
 }
 
-// single reads one page when it changed.
+// single reads one page if it has changed.
 func (s *run) single(ctx context.Context) error {
 	var o object
 	now, err := s.call(ctx, "/v1/pages/"+s.id, nil, &o)
@@ -111,12 +110,12 @@ func (s *run) single(ctx context.Context) error {
 	return nil
 }
 
-// listings reads from the newest change back to the end of the last round.
+// listings reads from the newest change back to the end of the previous round.
 func (s *run) listings(ctx context.Context) error {
 	for range maxLists {
 		done, err := s.list(ctx)
 		if webapi.HasCode(err, "validation_error") && s.state.Next != "" {
-			// The API's cursor expired: begin the round again, which only repeats pages.
+			// The API's cursor has expired. Restart the round, which only repeats pages.
 			s.state.Next, s.state.Last, s.state.Newest, s.state.Fresh = "", 0, time.Time{}, nil
 			continue
 		}
@@ -131,7 +130,7 @@ func (s *run) listings(ctx context.Context) error {
 	return nil
 }
 
-// list handles one answer and reports the end of the round.
+// list handles one answer of the listing and reports whether the round is complete.
 func (s *run) list(ctx context.Context) (bool, error) {
 	st := &s.state
 	from := st.Floor
@@ -157,7 +156,7 @@ func (s *run) list(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// A page that was handled last and moved meanwhile is not found: then the listing is repeated.
+	// If the last handled page has changed meanwhile, it is not found here, and the listing is repeated.
 	skip := slices.IndexFunc(l.Results, func(o object) bool { return st.Last != 0 && fingerprint(&o) == st.Last }) + 1
 	end := false
 	for i := range l.Results {
@@ -204,14 +203,14 @@ func (s *run) list(ctx context.Context) (bool, error) {
 	return true, s.listAll(ctx, now)
 }
 
-// listAll names all pages of a database, so that those which are gone can be told, when that is due at the time now. A
-// pause that the API asks for is waited for, as far as it is short; else the listing is left for the next sync.
+// listAll lists all pages of a database in Present if a full listing is due at now, so that deleted pages are found. It waits for
+// short rate-limit pauses. After a longer one, it leaves the full listing to the next sync.
 func (s *run) listAll(ctx context.Context, now time.Time) error {
 	st := &s.state
 	if s.typ != TypeDatabase || s.p.cfg.ListEvery < 0 {
 		return nil
 	}
-	if st.Listed.IsZero() { // the first round has read them all
+	if st.Listed.IsZero() { // the first round has read all pages
 		st.Listed = now
 		return nil
 	}
@@ -223,7 +222,7 @@ func (s *run) listAll(ctx context.Context, now time.Time) error {
 	cl := client{&patient}
 	var present []string
 	err := webapi.Pages(ctx, func(ctx context.Context, cursor string) (string, bool, error) {
-		// In the order in which they were made, which no change upsets.
+		// Sort by creation time, because edits do not change that order.
 		body := map[string]any{"page_size": s.p.cfg.PageSize, "sorts": []any{map[string]any{"timestamp": "created_time", "direction": "ascending"}}}
 		if cursor != "" {
 			body["start_cursor"] = cursor
@@ -260,7 +259,7 @@ func (s *run) listAll(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// fingerprint tells a page at a time of change from any other.
+// fingerprint returns a hash of a page's id and change time.
 func fingerprint(o *object) uint64 {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(compact(o.ID) + strings.TrimSpace(o.LastEdited)))

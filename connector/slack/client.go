@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
-// client calls methods of the Web API with one token.
+// client calls Web API methods with one token.
 type client struct{ *webapi.Client }
 
 func (p *Provider) client(c connector.Credentials) (*client, error) {
@@ -22,7 +22,7 @@ func (p *Provider) client(c connector.Credentials) (*client, error) {
 	return &client{&webapi.Client{Name: Name, HTTP: p.cfg.HTTPClient, Base: p.cfg.BaseURL, Token: t}}, nil
 }
 
-// envelope is what every answer has.
+// envelope holds the fields of every answer.
 type envelope struct {
 	OK       bool   `json:"ok"`
 	Error    string `json:"error"`
@@ -33,8 +33,7 @@ type envelope struct {
 
 func (e *envelope) head() *envelope { return e }
 
-// call asks a method and reads the answer into v, which embeds an envelope. It returns the
-// server's time.
+// call calls a method and decodes the answer into v, which embeds an envelope. It returns the server's time.
 func (c *client) call(ctx context.Context, method string, args url.Values, v interface{ head() *envelope }) (time.Time, error) {
 	if args == nil {
 		args = url.Values{}
@@ -52,7 +51,7 @@ func (c *client) call(ctx context.Context, method string, args url.Values, v int
 	if e.OK {
 		return a.Sent, nil
 	}
-	switch e.Error { // the status is good all the same
+	switch e.Error { // error answers have status 200 too
 	case "ratelimited", "rate_limited":
 		return a.Sent, c.Limited(a)
 	case "invalid_auth", "not_authed", "account_inactive", "token_revoked", "token_expired", "invalid_grant":

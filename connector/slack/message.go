@@ -45,8 +45,8 @@ type message struct {
 	} `json:"files"`
 }
 
-// shown reports whether a message is something that somebody said, not news about the channel
-// such as a join, and not the tombstone of a deleted message that has replies.
+// shown reports whether a message was written by someone. It is false for channel events such as a join, and for the
+// tombstone of a deleted message that has replies.
 func (m *message) shown() bool {
 	switch m.Subtype {
 	case "", "bot_message", "file_share", "me_message", "thread_broadcast":
@@ -102,7 +102,7 @@ func (s *run) object(ctx context.Context, m *message, at stamp) ([]connector.Obj
 		}
 		attached = append(attached, att)
 	}
-	if strings.TrimSpace(text) == "" { // a file without a word is found by its name
+	if strings.TrimSpace(text) == "" { // a file without text is indexed by its name
 		text = strings.TrimSpace(names)
 	}
 	if text == "" && len(attached) == 0 {

@@ -15,11 +15,11 @@ import (
 
 const (
 	nameTTL     = time.Hour
-	maxNames    = 20000 // kept of all workspaces together
-	maxMentions = 20    // resolved in one message; others keep their id
+	maxNames    = 20000 // cached names of all workspaces together
+	maxMentions = 20    // names resolved in one message; further mentions keep their id
 )
 
-// names remembers the names of people for a while, apart for each token.
+// names caches user names for a limited time, separately for each token.
 type names struct {
 	mu sync.Mutex
 	m  map[nameKey]name
@@ -35,7 +35,7 @@ type name struct {
 	at   time.Time
 }
 
-// user is the name of a person, the id when the API does not tell it.
+// user returns a user's name, or the id if the API does not return a name.
 func (n *names) user(ctx context.Context, c *client, id string) (string, error) {
 	if !isID(id) {
 		return "", nil
@@ -76,10 +76,10 @@ func (n *names) user(ctx context.Context, c *client, id string) (string, error) 
 	return text, nil
 }
 
-// markup matches what Slack puts between angle brackets: people, channels, groups and links.
+// markup matches Slack's markup in angle brackets: users, channels, groups and links.
 var markup = regexp.MustCompile(`<([^<>\n]+)>`)
 
-// plain turns Slack's markup into text and tells who is mentioned.
+// plain converts Slack's markup to text and returns the mentioned users.
 func (s *run) plain(ctx context.Context, text string) (string, []any, error) {
 	var mentions []any
 	var b strings.Builder

@@ -1,11 +1,9 @@
-// Package slack is a connector provider for the channels of a Slack workspace: each message and
-// each reply of a thread is an item of its own, tied together by thread and parent.
+// Package slack is a connector provider for the channels of a Slack workspace. Each message and each thread reply is an item of
+// its own. Items are linked by thread and parent.
 //
-// Slack lists a channel newest first and knows no list of changes. A sync therefore reads the
-// channel from now back to the last message that it knows, and on to the end of a window of
-// some days, in which it looks for edited messages, for threads with new replies and for
-// messages that are gone. Changes of messages older than the window are not noticed, nor are
-// deleted replies.
+// Slack lists a channel newest first and offers no change feed. A sync therefore reads the channel from now back to the newest
+// known message, and on to the end of a window of several days. Within the window it looks for edited messages, threads with
+// new replies and deleted messages. It does not notice changes of messages older than the window, nor deleted replies.
 package slack
 
 import (
@@ -21,15 +19,15 @@ import (
 	"github.com/contextmem/contextmem/connector/internal/webapi"
 )
 
-// Name of the provider.
+// Name is the provider's name.
 const Name = "slack"
 
-// Config of the provider; the zero value is ready for slack.com.
+// Config configures the provider. The zero value works with slack.com.
 type Config struct {
 	BaseURL    string        // of the Web API; default https://slack.com/api
-	HTTPClient *http.Client  // default: one with a timeout of a minute
+	HTTPClient *http.Client  // default: a client with a timeout of one minute
 	PageSize   int           // messages or channels in one answer; default 100, maximum 200
-	Window     time.Duration // in which edits, deletions and new replies of older messages are noticed; default 14 days
+	Window     time.Duration // age up to which edits, deletions and new replies are noticed; default 14 days
 }
 
 // Provider implements connector.Provider. It is safe for concurrent use.
@@ -83,7 +81,7 @@ func (p *Provider) Describe() connector.Info {
 	}
 }
 
-// workspace is what auth.test tells.
+// workspace is the answer of auth.test.
 type workspace struct {
 	envelope
 	URL  string `json:"url"`
@@ -100,8 +98,8 @@ func (p *Provider) Check(ctx context.Context, c connector.Credentials) error {
 	return err
 }
 
-// Discover implements connector.Provider. It lists the channels that the token sees, without
-// archived ones; a page may be short or empty while next is not.
+// Discover implements connector.Provider. It lists the channels that the token can see, except archived ones. An answer may be
+// short or empty although next is not empty.
 func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	cl, err := p.client(c)
 	if err != nil {
@@ -129,7 +127,7 @@ func (p *Provider) Discover(ctx context.Context, c connector.Credentials, cursor
 	return out, list.Metadata.NextCursor, nil
 }
 
-// channel is a conversation.
+// channel is a Slack conversation.
 type channel struct {
 	ID      string `json:"id"`
 	Name    string `json:"name"`
@@ -141,7 +139,7 @@ type channel struct {
 	} `json:"topic"`
 }
 
-// isID reports whether s looks like an id of a channel or user.
+// isID reports whether s has the form of a channel or user id.
 func isID(s string) bool {
 	return s != "" && len(s) <= 32 && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") == ""
 }

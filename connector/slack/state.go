@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-const maxRecent = 2000 // messages whose deletion is noticed, about 6 bytes of cursor each
+const maxRecent = 2000 // messages whose deletion can be noticed; each takes about 6 bytes of cursor
 
-// stamp is a message's time stamp in microseconds. Slack writes seconds, a point and six digits.
+// stamp is a message's time stamp in microseconds. Slack writes it as seconds, a point and six digits.
 type stamp int64
 
 func parseStamp(s string) (stamp, bool) {
@@ -37,31 +37,30 @@ func stampOf(t time.Time) stamp {
 	return max(stamp(t.UnixMicro()), 0)
 }
 
-// state is the cursor of a channel. Everything up to High was read, and changes before Mark.
+// state is the cursor of a channel. All messages up to High were read, and all changes before Mark.
 type state struct {
 	Version int    `json:"v"`
-	Floor   stamp  `json:"f,omitempty"` // nothing older is wanted
+	Floor   stamp  `json:"f,omitempty"` // older messages are skipped
 	High    stamp  `json:"h,omitempty"`
 	Mark    stamp  `json:"m,omitempty"`
 	Recent  recent `json:"r,omitempty"`
 
-	// The round that is going on, from Start back to Oldest; Latest is where it has come to.
+	// The present round reads from Start back to Oldest. Latest is its current position.
 	Start   stamp    `json:"s,omitempty"`
 	Oldest  stamp    `json:"o,omitempty"`
 	Latest  stamp    `json:"l,omitempty"`
 	Top     stamp    `json:"t,omitempty"` // newest message of the round
-	Read    bool     `json:"d,omitempty"` // the listing is done, threads may be left
+	Read    bool     `json:"d,omitempty"` // the channel is read; threads may be pending
 	Threads []thread `json:"p,omitempty"`
 }
 
-// thread is one whose replies after After are still to be read.
+// thread is a thread whose replies later than After must still be read.
 type thread struct {
 	Root  stamp `json:"t"`
 	After stamp `json:"a,omitempty"`
 }
 
-// recent are time stamps of known messages, ascending. As text they are base64 of the
-// differences as varints.
+// recent holds the time stamps of known messages, ascending. Its text form is base64 of the differences as varints.
 type recent []stamp
 
 // MarshalText implements encoding.TextMarshaler.
@@ -95,7 +94,7 @@ func (r *recent) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// replace puts now in the place of what was known strictly between from and to, and returns what is gone.
+// replace replaces the stamps strictly between from and to by now, and returns the stamps that it dropped.
 func (r *recent) replace(from, to stamp, now []stamp) (gone []stamp) {
 	kept := recent{}
 	for _, s := range *r {
@@ -113,7 +112,7 @@ func (r *recent) replace(from, to stamp, now []stamp) (gone []stamp) {
 	return gone
 }
 
-// forget drops what is older than s.
+// forget drops the stamps before s.
 func (r *recent) forget(s stamp) {
 	*r = slices.DeleteFunc(*r, func(x stamp) bool { return x < s })
 }

@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	maxCalls = 50 // of listings in one call of Sync
+	maxCalls = 50 // maximum listing requests per Sync call
 	lateness = stamp(2 * time.Second / time.Microsecond)
 	ahead    = stamp(time.Minute / time.Microsecond)
 )
 
-// run is one call of Sync.
+// run is one Sync call.
 type run struct {
 	*client
 	p     *Provider
@@ -32,10 +32,9 @@ type run struct {
 	page  *connector.Page
 }
 
-// Sync implements connector.Provider. One page of the channel is read at a time, then the
-// threads that it shows as new or grown. When the API asks for a pause in the middle, what was
-// read until then is returned with More set; a call that reads nothing returns the
-// *connector.RateLimited itself. A call may exceed r.Limit by one page of replies.
+// Sync implements connector.Provider. It reads one page of the channel at a time, then the new or grown threads of that page.
+// When the API asks for a pause in the middle, Sync returns the messages read so far, with More set. If it has read nothing,
+// it returns the *connector.RateLimited. A call may exceed r.Limit by one page of replies.
 func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	cl, err := p.client(r.Credentials)
 	if err != nil {
@@ -72,7 +71,7 @@ func (p *Provider) Sync(ctx context.Context, r connector.SyncRequest) (*connecto
 	return webapi.Finish(s.page, s.state, err, read)
 }
 
-// begin learns where the channel is, and opens a round when none is going on.
+// begin looks up the workspace, and starts a round if none is in progress.
 func (s *run) begin(ctx context.Context) error {
 	var w workspace
 	now, err := s.call(ctx, "auth.test", nil, &w)
@@ -110,7 +109,7 @@ func (s *run) windowStart() stamp {
 	return max(s.state.Start-stamp(s.p.cfg.Window/time.Microsecond), 0)
 }
 
-// step reads one page, of a thread that waits or of the channel, and reports the end of the round.
+// step reads one page, of a pending thread or of the channel, and reports whether the round is complete.
 func (s *run) step(ctx context.Context) (bool, error) {
 	st := &s.state
 	switch {
@@ -132,15 +131,15 @@ func (s *run) step(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// listing is a page of messages.
+// listing is one page of messages.
 type listing struct {
 	envelope
 	Messages []message `json:"messages"`
 	HasMore  bool      `json:"has_more"`
 }
 
-// history reads one page of the channel. Pages go on from the oldest message of the one
-// before, which unlike the API's own cursor never expires.
+// history reads one page of the channel. It continues from the oldest message of the previous page, because the API's own
+// cursor expires.
 func (s *run) history(ctx context.Context) error {
 	st := &s.state
 	var l listing
@@ -189,7 +188,7 @@ func (s *run) history(ctx context.Context) error {
 	if more && from >= st.Latest {
 		return errors.New("slack: the listing does not go on")
 	}
-	// Of the page's own range everything is known now; its lowest message itself is present.
+	// All messages in the page's range are known now. The lowest message itself is present.
 	bound := from
 	if more {
 		bound--
@@ -207,7 +206,7 @@ func recentOf(all []stamp, from stamp) []stamp {
 	return slices.DeleteFunc(all, func(s stamp) bool { return s < from })
 }
 
-// replies reads one page of the first thread that waits. They come oldest first.
+// replies reads one page of the first pending thread. Replies come oldest first.
 func (s *run) replies(ctx context.Context) error {
 	t := &s.state.Threads[0]
 	var l listing
@@ -228,7 +227,7 @@ func (s *run) replies(ctx context.Context) error {
 		if !ok {
 			return errors.New("slack: a message without a time stamp")
 		}
-		// The thread's first message heads every page; a reply that is shown in the channel is listed there.
+		// Each page begins with the thread's first message. The channel's listing contains replies that were also sent to the channel.
 		if at == t.Root || at <= t.After {
 			continue
 		}
