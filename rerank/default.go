@@ -1,5 +1,5 @@
-// Package rerank keeps the reranker that services use where their options name none. Packages under models/ register theirs
-// when they are imported, as database drivers do:
+// Package rerank holds the default reranker, which services use when their options name none. Packages under models/ register a
+// reranker when they are imported, like database drivers:
 //
 //	import _ "github.com/contextmem/contextmem/models/reranker-en"
 package rerank
@@ -10,17 +10,17 @@ import (
 	"github.com/contextmem/contextmem/internal/models"
 )
 
-// Reranker is what contextmem.Reranker asks for.
+// Reranker has the same method as contextmem.Reranker.
 type Reranker interface {
-	// Rerank returns a score for each text, higher is closer to the query.
+	// Rerank returns a score for each text. A higher score means more relevant to the query.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
 var process = models.Registry[Reranker]{Kind: "reranker", Kinds: "reranking models", Option: "Options.Reranker"}
 
-// Register makes what open returns the default reranker of the process, under a name; again under the same name replaces it.
+// Register registers open as a constructor of the process's default reranker. A second registration under a name replaces the first.
 func Register(name string, open func() (Reranker, error)) { process.Register(name, open) }
 
-// Default opens the reranker that was registered, nil when none was. It is an error when several were: which is the default
-// must not depend on the order of imports.
+// Default opens the registered reranker, or returns nil if there is none. It returns an error if several are registered, because
+// the default must not depend on the order of imports.
 func Default() (Reranker, error) { return process.Default() }

@@ -1,8 +1,8 @@
-// Package transcribe turns recorded speech into text through any server that speaks the transcription protocol of OpenAI
+// Package transcribe converts recorded speech to text with any server that implements OpenAI's transcription API
 // (POST /audio/transcriptions): OpenAI itself, whisper.cpp, faster-whisper, LocalAI, vLLM and others.
 //
-// Transient failures are retried with growing, jittered pauses, and answers are checked before use. Errors never hold the
-// key or any text.
+// Transient failures are retried with growing, jittered pauses. Answers are validated before use. Errors never contain the key
+// or any text.
 package transcribe
 
 import (
@@ -32,31 +32,31 @@ const (
 )
 
 const (
-	// maxAnswer bounds an answer in bytes: a day of speech has about one million.
+	// maxAnswer bounds an answer, in bytes. A day of speech has about one million.
 	maxAnswer = 32 << 20
-	// longestRecording bounds the times that a server may name.
+	// longestRecording bounds the times in an answer.
 	longestRecording = 1000 * time.Hour
 )
 
-// Config says which server is asked. The zero value of a field is the default of the same name.
+// Config configures the server connection. A zero field has the default of the same name.
 type Config struct {
-	// BaseURL is the address in front of /audio/transcriptions, such as http://localhost:8080/v1.
+	// BaseURL is the URL to which /audio/transcriptions is appended, such as http://localhost:8080/v1.
 	BaseURL string
 	// Model is the name of the model on the server.
 	Model string
-	// APIKey is sent as a bearer token; empty sends none.
+	// APIKey is sent as a bearer token. Empty: none is sent.
 	APIKey string
-	// Language is the language of the recordings as an ISO 639-1 code; empty lets the server find out.
+	// Language is the language of the recordings as an ISO 639-1 code. Empty: the server detects it.
 	Language string
-	// HTTPClient sends the requests; nil means one that follows no redirects, so that the key goes nowhere else.
+	// HTTPClient sends the requests. nil: a client that follows no redirects, so that no other server receives the key.
 	HTTPClient *http.Client
-	// Timeout bounds one request; negative means that only the context does.
+	// Timeout bounds one request. Negative: only the context does.
 	Timeout time.Duration
-	// MaxRetries is how often a failed request is tried again; negative means never.
+	// MaxRetries is the number of retries of a failed request. Negative: none.
 	MaxRetries int
 }
 
-// Client is a [document.Transcriber]. It is safe for concurrent use and holds nothing that must be closed.
+// Client is a [document.Transcriber]. It is safe for concurrent use and needs no closing.
 type Client struct {
 	http            modelhttp.Client
 	model, language string
@@ -64,7 +64,7 @@ type Client struct {
 
 var _ document.Transcriber = (*Client)(nil)
 
-// New returns a client; the error names all that is wrong with c.
+// New returns a client. The error lists all faults of c.
 func New(c Config) (*Client, error) {
 	if c.BaseURL == "" {
 		c.BaseURL = DefaultBaseURL
@@ -82,11 +82,11 @@ func New(c Config) (*Client, error) {
 	return t, faults.ErrorOrNil()
 }
 
-// endings are the names that servers want of each type, which tell the formats apart by them.
+// endings maps media types to file name endings. Servers detect the format by the name's ending.
 var endings = map[string]string{"audio/mpeg": "mp3", "audio/wav": "wav", "audio/x-wav": "wav", "audio/flac": "flac", "audio/ogg": "ogg", "audio/mp4": "m4a",
 	"audio/x-m4a": "m4a", "audio/webm": "webm", "video/mp4": "mp4", "video/webm": "webm", "video/x-matroska": "webm", "video/mpeg": "mpeg", "audio/aac": "aac"}
 
-// Transcribe returns what is said in a recording.
+// Transcribe returns the speech in a recording as text.
 func (t *Client) Transcribe(ctx context.Context, data []byte, mediaType string) ([]document.Utterance, error) {
 	ending := endings[mediaType]
 	if ending == "" {
@@ -131,7 +131,7 @@ func (t *Client) form(data []byte, mediaType, name string) ([]byte, string, erro
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// decode reads the segments of an answer, or its text where it has none.
+// decode returns the segments of an answer, or its text if there are none.
 func (t *Client) decode(data []byte) ([]document.Utterance, error) {
 	var answer struct {
 		Text     *string `json:"text"`

@@ -1,5 +1,5 @@
-// Package adk is contextmem as the memory service of agents built with google.golang.org/adk: the events of sessions are
-// memories of their user, and the tools load_memory and preload_memory find them.
+// Package adk makes contextmem the memory service of agents built with google.golang.org/adk. Session events become memories of
+// their user. The tools load_memory and preload_memory search them.
 package adk
 
 import (
@@ -16,22 +16,22 @@ import (
 
 // Service is a memory.Service. It is safe for concurrent use.
 type Service struct {
-	// Partition returns where the memories of a user of an app live. Required.
+	// Partition returns the partition for a user of an app. Required.
 	Partition func(app, user string) contextmem.Memories
-	// Max bounds what a search returns. Default 10.
+	// Max bounds the number of search results. Default 10.
 	Max int
 }
 
 var _ memory.Service = Service{}
 
-// Keys of the additional metadata in which an event keeps its author and its id.
+// Keys of the additional metadata that holds an event's author and id.
 const (
 	authorKey = "author"
 	eventKey  = "event_id"
 )
 
-// AddSessionToMemory implements memory.Service. It returns when the session can be found. Adding a session again adds its new
-// events; the others are replaced by themselves.
+// AddSessionToMemory implements memory.Service. It returns when the session is searchable. Adding a session again adds its new
+// events and overwrites the others with the same content.
 func (s Service) AddSessionToMemory(ctx context.Context, cur session.Session) error {
 	var b contextmem.MemoryBatch
 	for e := range cur.Events().All() {
@@ -53,7 +53,7 @@ func (s Service) AddSessionToMemory(ctx context.Context, cur session.Session) er
 	return contextmem.Settled(ctx, m, res)
 }
 
-// textOf joins the text of a content; thoughts, calls and files are left out.
+// textOf returns the text of a content. It leaves out thoughts, calls and files.
 func textOf(c *genai.Content) string {
 	if c == nil {
 		return ""
@@ -67,7 +67,7 @@ func textOf(c *genai.Content) string {
 	return strings.TrimSpace(strings.Join(parts, "\n"))
 }
 
-// SearchMemory implements memory.Service. Documents of the partition are found beside what sessions left there.
+// SearchMemory implements memory.Service. It searches the documents of the partition as well as the sessions.
 func (s Service) SearchMemory(ctx context.Context, req *memory.SearchRequest) (*memory.SearchResponse, error) {
 	out := &memory.SearchResponse{}
 	if strings.TrimSpace(req.Query) == "" {
@@ -89,7 +89,7 @@ func (s Service) SearchMemory(ctx context.Context, req *memory.SearchRequest) (*
 		}
 		e := memory.Entry{ID: id, Author: author, Content: genai.NewContentFromText(strings.TrimPrefix(c.Text, author+": "), role)}
 		if at, ok := c.Additional["timestamp"].(string); ok {
-			e.Timestamp, _ = time.Parse(time.RFC3339Nano, at) // what is no time is unknown
+			e.Timestamp, _ = time.Parse(time.RFC3339Nano, at) // an unparseable time stays zero
 		}
 		out.Memories = append(out.Memories, e)
 	}

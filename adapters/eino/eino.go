@@ -1,5 +1,5 @@
-// Package eino lets agents of github.com/cloudwego/eino use contextmem: [Retriever] and [Indexer] for documents, [Tools] to
-// remember and recall.
+// Package eino makes contextmem usable by agents built with github.com/cloudwego/eino. [Retriever] and [Indexer] work on
+// documents. [Tools] returns tools that remember and recall.
 package eino
 
 import (
@@ -15,16 +15,16 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Partition returns where a sub-index lives; "" is that of calls without one.
+// Partition returns the partition of a sub-index. The sub-index is "" in calls that name none.
 type Partition func(subIndex string) contextmem.Memories
 
 // Retriever finds documents and memories. It is safe for concurrent use.
 type Retriever struct {
-	Partition Partition        // required
+	Partition Partition        // searched class; default knowledge
 	Class     contextmem.Class // what is searched; default knowledge
 }
 
-// Indexer keeps documents as knowledge. It is safe for concurrent use.
+// Indexer stores documents as knowledge. It is safe for concurrent use.
 type Indexer struct{ Partition Partition }
 
 var (
@@ -34,8 +34,7 @@ var (
 	errEmbedding = errors.New("contextmem embeds texts itself: an embedder can't be chosen for a call")
 )
 
-// Retrieve implements retriever.Retriever. Options of the index (but not of the sub-index), of embeddings and of a DSL are
-// refused.
+// Retrieve implements retriever.Retriever. It returns an error for the options index, embedding and DSL. The option sub-index is supported.
 func (r Retriever) Retrieve(ctx context.Context, query string, opts ...retriever.Option) ([]*schema.Document, error) {
 	o := retriever.GetCommonOptions(&retriever.Options{}, opts...)
 	switch {
@@ -69,8 +68,8 @@ func (r Retriever) Retrieve(ctx context.Context, query string, opts ...retriever
 	return out, nil
 }
 
-// Store implements indexer.Indexer. It returns when the documents can be found. Metadata of a document are at most 1024 bytes
-// as JSON; those that the framework itself sets are left out.
+// Store implements indexer.Indexer. It returns when the documents are searchable. A document's metadata may take up to 1024 bytes
+// as JSON. Metadata set by the framework itself is left out.
 func (i Indexer) Store(ctx context.Context, docs []*schema.Document, opts ...indexer.Option) (ids []string, err error) {
 	o := indexer.GetCommonOptions(&indexer.Options{}, opts...)
 	if o.Embedding != nil {
@@ -108,17 +107,17 @@ func (i Indexer) Store(ctx context.Context, docs []*schema.Document, opts ...ind
 	return ids, nil
 }
 
-// Question is what the tool recall takes.
+// Question is the input of the tool recall.
 type Question struct {
 	Question string `json:"question" jsonschema:"required" jsonschema_description:"what you want to know, as a full sentence"`
 }
 
-// Note is what the tool remember takes.
+// Note is the input of the tool remember.
 type Note struct {
 	Text string `json:"text" jsonschema:"required" jsonschema_description:"one self-contained sentence to remember"`
 }
 
-// Tools returns the tools remember and recall over a partition.
+// Tools returns the tools remember and recall for a partition.
 func Tools(m contextmem.Memories) ([]tool.InvokableTool, error) {
 	remember, err := utils.InferTool("remember", "Store a lasting fact, preference or decision.", func(ctx context.Context, n *Note) (string, error) {
 		res, err := m.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: n.Text}}})

@@ -1,5 +1,5 @@
-// Package genkit is contextmem as a plugin of github.com/firebase/genkit/go: the retriever "contextmem/recall", and the
-// tools "contextmem/remember" and "contextmem/search" of [Plugin.DefineTools].
+// Package genkit makes contextmem a plugin of github.com/firebase/genkit/go. The plugin has the retriever "contextmem/recall".
+// [Plugin.DefineTools] adds the tools "contextmem/remember" and "contextmem/search".
 package genkit
 
 import (
@@ -15,24 +15,24 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Names of what the plugin registers.
+// Names that the plugin registers.
 const (
 	RetrieverName = "contextmem/recall"
 	RememberName  = "contextmem/remember"
 	SearchName    = "contextmem/search"
 )
 
-// Plugin is for genkit.WithPlugins.
+// Plugin is the contextmem plugin, to be passed to genkit.WithPlugins.
 type Plugin struct {
-	// Memories returns the partition of a call, such as the one of the user in ctx. Required.
+	// Memories returns the partition for a call, such as the partition of the user in ctx. Required.
 	Memories func(ctx context.Context) (contextmem.Memories, error)
 }
 
 var _ api.Plugin = (*Plugin)(nil)
 
-// RetrieverOptions may be given to the retriever with ai.WithConfig.
+// RetrieverOptions configures one call of the retriever; pass it with ai.WithConfig.
 type RetrieverOptions struct {
-	K    int    `json:"k,omitempty"`    // passages; default 10
+	K    int    `json:"k,omitempty"`    // number of passages; default 10
 	Kind string `json:"kind,omitempty"` // memory, knowledge or all; default all
 }
 
@@ -73,7 +73,7 @@ func (p *Plugin) DefineTools(g *genkit.Genkit) []ai.ToolRef {
 
 func (p *Plugin) retrieve(ctx context.Context, req *ai.RetrieverRequest) (*ai.RetrieverResponse, error) {
 	var o RetrieverOptions
-	if req.Options != nil { // a struct in the program, a map from the developer UI
+	if req.Options != nil { // a struct from the program, a map from the developer UI
 		b, err := json.Marshal(req.Options)
 		if err == nil {
 			err = json.Unmarshal(b, &o)

@@ -1,5 +1,5 @@
-// Package langchaingo lets programs of github.com/tmc/langchaingo keep documents and conversations in contextmem: [Store] is a
-// vector store without an embedder of its own, [Memory] the memory of a chain.
+// Package langchaingo stores documents and conversations of programs built with github.com/tmc/langchaingo in contextmem.
+// [Store] is a vector store that needs no embedder. [Memory] is the memory of a chain.
 package langchaingo
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Store keeps documents as knowledge. It is safe for concurrent use.
+// Store stores documents as knowledge. It is safe for concurrent use.
 type Store struct {
-	// Partition returns where a namespace lives; "" is that of calls without one. Required.
+	// Partition returns the partition of a namespace. The namespace is "" in calls that name none. Required.
 	Partition func(namespace string) contextmem.Memories
 }
 
@@ -32,8 +32,8 @@ func options(list []vectorstores.Option) (o vectorstores.Options, err error) {
 	return o, err
 }
 
-// AddDocuments implements vectorstores.VectorStore. It returns when the documents can be found. Metadata, at most 1024 bytes
-// as JSON, can be filtered by; a text of the key "id" names the document, so that the same one again replaces it.
+// AddDocuments implements vectorstores.VectorStore. It returns when the documents are searchable. Metadata can be used in filters
+// and takes at most 1024 bytes as JSON. A string under the key "id" is the document's id. A document with the same id is replaced.
 func (s Store) AddDocuments(ctx context.Context, docs []schema.Document, opts ...vectorstores.Option) ([]string, error) {
 	o, err := options(opts)
 	if err != nil {
@@ -61,8 +61,8 @@ func (s Store) AddDocuments(ctx context.Context, docs []schema.Document, opts ..
 	return res.IDs(), contextmem.Settled(ctx, m, res)
 }
 
-// SimilaritySearch implements vectorstores.VectorStore. Filters are a map[string]any that the metadata must equal. Scores are
-// comparable inside one answer; they are no cosines.
+// SimilaritySearch implements vectorstores.VectorStore. A filter is a map[string]any whose entries the metadata must equal. Scores
+// are comparable within one answer and are not cosines.
 func (s Store) SimilaritySearch(ctx context.Context, query string, n int, opts ...vectorstores.Option) ([]schema.Document, error) {
 	o, err := options(opts)
 	if err != nil {
@@ -86,12 +86,12 @@ func (s Store) SimilaritySearch(ctx context.Context, query string, n int, opts .
 	return out, nil
 }
 
-// Memory is the memory of a chain that recalls what was said about its input, in any earlier run.
+// Memory is the memory of a chain. It recalls what was said about the chain's input in any earlier run.
 type Memory struct {
 	Memories contextmem.Memories // required
-	// Input and Output are the keys of the chain's question and answer, Key the one of what is recalled. Defaults: input, output, history.
+	// Input and Output are the keys of the chain's question and answer. Key is the key of the recalled text. Defaults: input, output, history.
 	Input, Output, Key string
-	// Max bounds what is recalled. Default 10.
+	// Max bounds the number of recalled memories. Default 10.
 	Max int
 }
 
@@ -131,7 +131,7 @@ func (m Memory) SaveContext(ctx context.Context, inputs, outputs map[string]any)
 	return contextmem.Settled(ctx, m.Memories, res)
 }
 
-// Clear implements schema.Memory: it forgets every memory of the partition.
+// Clear implements schema.Memory: it deletes every memory of the partition.
 func (m Memory) Clear(ctx context.Context) error {
 	for {
 		p, err := m.Memories.List(ctx, contextmem.ListRequest{Class: contextmem.ClassMemory, PageSize: 100})

@@ -1,6 +1,6 @@
-// Package openaiproxy gives any client of the OpenAI chat API a memory: a [Proxy] stands in front of a base URL, puts what it
-// recalls into a request, and remembers the exchange when the answer has passed. Everything else, streams too, goes through
-// untouched.
+// Package openaiproxy gives memory to any client of the OpenAI chat API. A [Proxy] forwards requests to an upstream base URL. It
+// adds recalled passages to a chat request, and stores the exchange when the answer is complete. It forwards everything else
+// unchanged, streams included.
 package openaiproxy
 
 import (
@@ -23,17 +23,17 @@ import (
 
 // Proxy is an http.Handler. All fields but Upstream and Memories have defaults.
 type Proxy struct {
-	Upstream *url.URL // base URL in front of /chat/completions, such as https://api.openai.com/v1, for requests below /v1
-	// Memories returns the partition of a request, by its key or a header; nil, nil: none, the request goes through as it is.
+	Upstream *url.URL // base URL of /chat/completions, such as https://api.openai.com/v1, for requests below /v1
+	// Memories returns the partition of a request, by its key or a header. If it returns nil, nil, the request is forwarded unchanged.
 	Memories  func(r *http.Request) (contextmem.Memories, error)
-	Max       int               // passages that are put into a request; default 6
+	Max       int               // maximum passages added to a request; default 6
 	Transport http.RoundTripper // default http.DefaultTransport
-	Logger    *slog.Logger      // told of failures of the memory, never of content; a request goes on without it. Default silent
+	Logger    *slog.Logger      // logs failures of the memory, never content; the request is forwarded without memory. Default: no logging
 }
 
 const (
-	maxRequest = 32 << 20 // larger requests go through without a memory
-	maxAnswer  = 4 << 20  // of an answer that is remembered
+	maxRequest = 32 << 20 // larger requests are forwarded without memory
+	maxAnswer  = 4 << 20  // maximum bytes of an answer that is stored
 	patience   = 30 * time.Second
 )
 
@@ -53,7 +53,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		rp.ServeHTTP(w, r)
 		return
 	}
-	r.Header.Del("Accept-Encoding") // the transport asks for gzip itself and gives plain text
+	r.Header.Del("Accept-Encoding") // the transport asks for gzip itself and decompresses it
 	rp.ModifyResponse = func(res *http.Response) error {
 		if res.StatusCode == http.StatusOK {
 			heard.stream = strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
@@ -69,10 +69,10 @@ func (p *Proxy) fail(what string, err error) {
 	cmp.Or(p.Logger, slog.New(slog.DiscardHandler)).Warn("openaiproxy: "+what, "err", err)
 }
 
-// prepare puts what memory holds into the request. nil: it goes through as it is.
+// prepare adds recalled passages to the request. It returns nil if the request is forwarded unchanged.
 func (p *Proxy) prepare(r *http.Request) *answer {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest+1))
-	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // the server closes what it gave
+	r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(body), r.Body)) // the server closes the original body
 	if err != nil || len(body) > maxRequest {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (p *Proxy) prepare(r *http.Request) *answer {
 	return heard
 }
 
-// answer is an exchange, and the body of the answer, which it keeps while that passes.
+// answer is an exchange. It wraps the answer's body and records it while the client reads.
 type answer struct {
 	io.ReadCloser
 	to       contextmem.Memories
@@ -125,7 +125,7 @@ func (a *answer) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// remember keeps the exchange. The same one again is the same memory.
+// remember stores the exchange. Storing the same exchange again does not add a memory.
 func (p *Proxy) remember(ctx context.Context, a *answer) {
 	if !a.whole || a.body.Len() > maxAnswer {
 		return

@@ -57,7 +57,7 @@ func (m *message) shown() bool {
 
 func (s *run) external(at stamp) string { return s.id + ":" + at.String() }
 
-// object makes the item of a message; none when it says nothing.
+// object converts a message to an object. It returns none for a message without content.
 func (s *run) object(ctx context.Context, m *message, at stamp) ([]connector.Object, error) {
 	text, mentions, err := s.plain(ctx, webapi.Clip(m.Text, s.text))
 	if err != nil {

@@ -94,7 +94,7 @@ func (r *recent) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// replace replaces the stamps strictly between from and to by now, and returns the stamps that it dropped.
+// replace replaces the stamps strictly between from and to by now, and returns the replaced stamps that now does not contain.
 func (r *recent) replace(from, to stamp, now []stamp) (gone []stamp) {
 	kept := recent{}
 	for _, s := range *r {

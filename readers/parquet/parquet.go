@@ -1,4 +1,4 @@
-// Package parquet reads Apache Parquet files as documents: their rows as a table.
+// Package parquet parses Apache Parquet files as documents. The rows become a table.
 //
 //	opts.Parsers = map[string]document.Parser{parquet.MediaType: parquet.Parser{}}
 package parquet
@@ -19,30 +19,30 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// MediaType is the type of Parquet files.
+// MediaType is the media type of Parquet files.
 const MediaType = "application/vnd.apache.parquet"
 
 const (
 	// maxCell bounds the bytes of a value.
 	maxCell = 4 << 10
-	// maxColumns bounds the columns that are read.
+	// maxColumns bounds the columns read of a file.
 	maxColumns = 500
-	// batch is how many rows are read at once.
+	// batch is the number of rows read at once.
 	batch = 64
 )
 
-// Parser reads Parquet files. The zero value is ready, and safe for concurrent use.
+// Parser parses Parquet files. The zero value is usable. It is safe for concurrent use.
 type Parser struct {
-	// MaxRows bounds the rows that are read; what is beyond is left out, and Partial says so. 0 means 10,000.
+	// MaxRows bounds the rows read of a file. If rows are dropped, Partial is set. 0 means 10,000.
 	MaxRows int
 }
 
 var _ document.NamedParser = Parser{}
 
-// Endings returns the name endings of Parquet files.
+// Endings returns the file name endings of Parquet files.
 func (Parser) Endings() []string { return []string{"parquet", "pq"} }
 
-// Parse reads one file. Values that repeat stand in one cell, parted by commas.
+// Parse parses one file. The values of a repeated field share one cell, separated by commas.
 func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	f, err := parquet.OpenFile(bytes.NewReader(in.Data), int64(len(in.Data)), parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
@@ -93,7 +93,7 @@ func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limit
 	return doc, nil
 }
 
-// reader writes the rows of a file.
+// reader renders the rows of a file as text.
 type reader struct {
 	ctx     context.Context
 	w       *output.Writer
@@ -166,7 +166,7 @@ func (r *reader) row(row parquet.Row) {
 	r.w.Row(cells)
 }
 
-// text writes a value as its logical type has it; bytes that are no text are left out.
+// text writes a value according to its logical type. It leaves out bytes that are not text.
 func (r *reader) text(k int, v parquet.Value) string {
 	switch kind := r.kinds[k]; {
 	case kind == "DATE" && v.Kind() == parquet.Int32:

@@ -1,8 +1,8 @@
-// Package sqlite reads SQLite databases as documents: each table as a heading and its rows.
+// Package sqlite parses SQLite databases as documents. Each table becomes a heading and its rows.
 //
 //	opts.Parsers = map[string]document.Parser{sqlite.MediaType: sqlite.Parser{}}
 //
-// The database is read from memory, and nothing of it is run: neither views nor triggers. It needs cgo.
+// The parser reads the database from memory and runs no code in it, neither views nor triggers. The package needs cgo.
 package sqlite
 
 import (
@@ -24,34 +24,34 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// MediaType is the type of SQLite databases.
+// MediaType is the media type of SQLite databases.
 const MediaType = "application/vnd.sqlite3"
 
 const (
-	// maxTables and maxCell bound the tables of a database and the bytes of a value.
+	// maxTables bounds the tables of a database. maxCell bounds the bytes of a value.
 	maxTables, maxCell = 1000, 4 << 10
 	// maxColumns bounds the columns of a table.
 	maxColumns = 500
 )
 
-// Parser reads SQLite databases. The zero value is ready, and safe for concurrent use.
+// Parser parses SQLite databases. The zero value is usable. It is safe for concurrent use.
 type Parser struct {
-	// MaxRows bounds the rows that are read of each table; what is beyond is left out, and Partial says so. 0 means 10,000.
+	// MaxRows bounds the rows read of each table. If rows are dropped, Partial is set. 0 means 10,000.
 	MaxRows int
 }
 
 var _ document.NamedParser = Parser{}
 
-// Endings returns the name endings of SQLite databases.
+// Endings returns the file name endings of SQLite databases.
 func (Parser) Endings() []string { return []string{"sqlite", "sqlite3", "db", "db3"} }
 
-// Parse reads one database.
+// Parse parses one database.
 func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	if !strings.HasPrefix(string(in.Data[:min(len(in.Data), 16)]), "SQLite format 3\x00") {
 		return nil, document.NewError(document.Malformed, "the file is no SQLite database", nil)
 	}
 	data, whole := in.Data, isWhole(in.Data)
-	if len(data) > 100 && data[18] == 2 { // its journal is a write-ahead log, which memory has no place for
+	if len(data) > 100 && data[18] == 2 { // write-ahead log mode, which an in-memory database cannot have
 		data = bytes.Clone(data)
 		data[18], data[19] = 1, 1
 	}
@@ -87,7 +87,7 @@ func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limit
 	return doc, nil
 }
 
-// isWhole reports whether a file has all the pages that its header counts (SQLite, "Database File Format", 1.3).
+// isWhole reports whether a file has as many pages as its header says (SQLite, "Database File Format", 1.3).
 func isWhole(data []byte) bool {
 	if len(data) < 100 {
 		return false
@@ -96,11 +96,11 @@ func isWhole(data []byte) bool {
 	if size == 1 {
 		size = 1 << 16
 	}
-	counted := binary.BigEndian.Uint32(data[24:]) == binary.BigEndian.Uint32(data[92:]) // older writers leave the count as it was
+	counted := binary.BigEndian.Uint32(data[24:]) == binary.BigEndian.Uint32(data[92:]) // older writers do not update the page count
 	return size > 0 && int64(len(data))%size == 0 && (!counted || int64(binary.BigEndian.Uint32(data[28:]))*size <= int64(len(data)))
 }
 
-// sound reports whether SQLite finds no fault in the pages.
+// sound reports whether SQLite's integrity check finds no damage.
 func (r *reader) sound() bool {
 	ok := false
 	err := r.query("PRAGMA quick_check(1)", func(_ []string, row []driver.Value) bool {
@@ -110,7 +110,7 @@ func (r *reader) sound() bool {
 	return err == nil && ok
 }
 
-// open opens a database in memory that trusts nothing in it.
+// open opens an in-memory database with settings for untrusted content.
 func open(data []byte) (*sqlite3.SQLiteConn, error) {
 	opened, err := (&sqlite3.SQLiteDriver{}).Open("file::memory:?mode=memory&_query_only=1")
 	if err != nil {
@@ -132,7 +132,7 @@ func open(data []byte) (*sqlite3.SQLiteConn, error) {
 	return c, nil
 }
 
-// reader writes the tables of a database.
+// reader renders the tables of a database as text.
 type reader struct {
 	ctx     context.Context
 	c       *sqlite3.SQLiteConn
@@ -142,7 +142,7 @@ type reader struct {
 	partial []string
 }
 
-// query calls f for each row of a result.
+// query calls f for each row of a query's result.
 func (r *reader) query(sql string, f func(columns []string, row []driver.Value) bool) error {
 	rows, err := r.c.QueryContext(r.ctx, sql, nil)
 	if err != nil {
@@ -221,7 +221,7 @@ func (r *reader) table(name string) error {
 	return err
 }
 
-// text writes a value; those that are no text are left out.
+// text writes a value as text. It leaves out values that are not text.
 func text(v driver.Value) string {
 	switch v := v.(type) {
 	case int64:

@@ -2,23 +2,22 @@ package remote
 
 import "encoding/json"
 
-// bytesPerResult is ample for one result without its text; servers that send the
-// texts back all the same get room for them too.
+// bytesPerResult bounds one result without its text, in bytes. Servers that return the texts get extra room for them.
 const bytesPerResult = 1 << 10
 
-// result is a score in any dialect.
+// result is one score, in any dialect.
 type result struct {
 	Index     *int     `json:"index"`
 	Relevance *float64 `json:"relevance_score"`
 	Score     *float64 `json:"score"`
 }
 
-// answerLimit is ample for the answer of n texts, in bytes.
+// answerLimit returns the maximum size in bytes of an answer for n texts.
 func (r *Reranker) answerLimit(n int) int64 {
 	return int64(n)*(bytesPerResult+6*int64(max(r.cfg.MaxTextBytes, DefaultMaxBytes))) + 64<<10
 }
 
-// decode reads the scores of len(scores) texts, in whatever order they come.
+// decode reads one score for each text into scores. The results may come in any order.
 func (r *Reranker) decode(data []byte, scores []float64) (err error) {
 	var results []result
 	if r.cfg.Dialect == TEI {
@@ -49,7 +48,7 @@ func (r *Reranker) decode(data []byte, scores []float64) (err error) {
 		if r.cfg.Dialect == TEI {
 			v = x.Score
 		}
-		if v == nil { // null is how servers write a NaN
+		if v == nil { // servers encode NaN as null
 			return r.http.Bad("a score is missing or no number")
 		}
 		scores[*x.Index] = *v

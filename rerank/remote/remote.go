@@ -1,11 +1,8 @@
-// Package remote reranks with a model behind an HTTP endpoint: Cohere, Jina,
-// text-embeddings-inference (TEI), and servers that speak one of their dialects
-// (vLLM, LocalAI, Infinity).
+// Package remote reranks with a model behind an HTTP endpoint: Cohere, Jina, text-embeddings-inference (TEI), and servers that
+// implement one of their APIs (vLLM, LocalAI, Infinity).
 //
-// Texts are sent in batches inside the caller's deadline, transient failures are
-// tried again, and answers are checked before use: one score for every text, each
-// index once and in range, every score finite. Errors never hold the key, the
-// question or any text.
+// Texts are sent in batches within the caller's deadline. Transient failures are retried. Answers are validated before use: each
+// index occurs once and is in range, and every text has a finite score. Errors never contain the key, the question or any text.
 package remote
 
 import (
@@ -21,13 +18,13 @@ import (
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
-// Dialect is the form of requests and answers.
+// Dialect is the format of requests and answers.
 type Dialect string
 
 // The dialects. All of them post to BaseURL + "/rerank".
 const (
 	Cohere Dialect = "cohere" // {model, query, documents, top_n} -> {results: [{index, relevance_score}]}
-	Jina   Dialect = "jina"   // Cohere's, with return_documents off
+	Jina   Dialect = "jina"   // like Cohere, with return_documents off
 	TEI    Dialect = "tei"    // {query, texts, truncate} -> [{index, score}]
 )
 
@@ -39,49 +36,42 @@ const (
 	DefaultMaxBytes   = 4000
 )
 
-// maxBatchSize is the most documents that Cohere takes in one request.
+// maxBatchSize is the maximum number of documents that Cohere accepts in one request.
 const maxBatchSize = 1000
 
-// Config describes an endpoint. BaseURL and Dialect are required, Model too unless
-// the dialect is TEI.
+// Config describes an endpoint. BaseURL and Dialect are required. Model is required unless the dialect is TEI.
 type Config struct {
-	// BaseURL is the address in front of "/rerank": "https://api.cohere.com/v2",
-	// "https://api.jina.ai/v1", "http://localhost:8080". It must not hold user
-	// information, a query or a fragment.
+	// BaseURL is the URL to which "/rerank" is appended, such as "https://api.cohere.com/v2", "https://api.jina.ai/v1" or
+	// "http://localhost:8080". It must not contain user information, a query or a fragment.
 	BaseURL string
-	// Dialect is what the endpoint speaks.
+	// Dialect is the endpoint's dialect.
 	Dialect Dialect
-	// APIKey is sent as a bearer token; "" sends none.
+	// APIKey is sent as a bearer token. Empty: none is sent.
 	APIKey string
-	// Model is the name of the model at the server; TEI serves one and takes none.
+	// Model is the server's name of the model. A TEI server has only one model, so TEI ignores it.
 	Model string
-	// BatchSize is the most texts in a request, at most 1000: 0 means DefaultBatchSize,
-	// which is what TEI takes unless it is told otherwise. Batches go out together;
-	// the model must score a text on its own, as cross-encoders do.
+	// BatchSize is the maximum number of texts in a request, at most 1000. 0 means DefaultBatchSize, which is TEI's default limit.
+	// Batches are sent concurrently. The model must score each text on its own, as cross-encoders do.
 	BatchSize int
-	// MaxTextBytes cuts longer texts, at a character: 0 means DefaultMaxBytes, negative
-	// never. Models read some hundred words.
+	// MaxTextBytes truncates longer texts at a rune boundary. 0 means DefaultMaxBytes, negative means no limit. Models read a few
+	// hundred words.
 	MaxTextBytes int
-	// Timeout bounds one request, its answer included: 0 means DefaultTimeout, negative
-	// means none but that of the context.
+	// Timeout bounds one request including its answer. 0 means DefaultTimeout. Negative: only the context does.
 	Timeout time.Duration
-	// MaxRetries is how often a failed request is tried again: 0 means
-	// DefaultMaxRetries, negative means never.
+	// MaxRetries is the number of retries of a failed request. 0 means DefaultMaxRetries, negative means none.
 	MaxRetries int
-	// HTTPClient sends the requests; nil means a client of our own with the default
-	// transport, which follows no redirects, so that the key goes nowhere else.
+	// HTTPClient sends the requests. nil: a client with the default transport that follows no redirects, so that no other server
+	// receives the key.
 	HTTPClient *http.Client
 }
 
-// Reranker is a client of one endpoint; it implements contextmem.Reranker. It is safe
-// for concurrent use, and holds nothing that must be closed.
+// Reranker is a client of one endpoint. It implements contextmem.Reranker. It is safe for concurrent use and needs no closing.
 type Reranker struct {
 	cfg  Config
 	http *modelhttp.Client
 }
 
-// New returns a reranker for cfg. It contacts nobody. All faults of cfg come back
-// together.
+// New returns a reranker for cfg. It sends no request. The error lists all faults of cfg.
 func New(cfg Config) (*Reranker, error) {
 	if cfg.BatchSize == 0 {
 		cfg.BatchSize = DefaultBatchSize
@@ -97,7 +87,7 @@ func New(cfg Config) (*Reranker, error) {
 	return &Reranker{cfg: cfg, http: cl}, nil
 }
 
-// validate joins what is wrong with c to the faults of its endpoint.
+// validate joins the faults of c with the faults of its endpoint.
 func (c Config) validate(endpoint []error) error {
 	faults := multierror.Append(nil, endpoint...)
 	switch c.Dialect {
@@ -115,13 +105,11 @@ func (c Config) validate(endpoint []error) error {
 	return faults.ErrorOrNil()
 }
 
-// batchesAtOnce bounds the requests of one call that are under way.
+// batchesAtOnce bounds the concurrent requests of one call.
 const batchesAtOnce = 4
 
-// Rerank returns the model's score of every text, in the order of texts; scores
-// compare within one call. It is all or nothing: when one batch fails no score is
-// returned. The errors are those of ctx, [*Error], and those of a connection or of
-// an answer that cannot be used.
+// Rerank returns the model's score of every text, in the order of texts. Scores are comparable only within one call. If one batch
+// fails, Rerank returns no scores. The errors are the context's, [*Error], connection errors and errors for invalid answers.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	scores := make([]float64, len(texts))
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -139,7 +127,7 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 		}()
 	}
 	var first error
-	for range batches { // every batch is waited for: none writes scores behind our back
+	for range batches { // wait for every batch, so that none writes to scores after the return
 		if err := <-done; err != nil && first == nil {
 			first = err
 			cancel(err)
@@ -151,7 +139,7 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// cut shortens a text to at most n bytes, at a character.
+// cut truncates a text to at most n bytes at a rune boundary.
 func cut(text string, n int) string {
 	if n < 0 || len(text) <= n {
 		return text

@@ -8,30 +8,28 @@ import (
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
-// Error is an answer of the server other than success. Its message is not kept: it
-// may repeat the key or the texts.
+// Error is an error answer of the server. It does not keep the answer's message, which may repeat the key or the texts.
 type Error struct {
-	// StatusCode is that of the HTTP answer.
+	// StatusCode is the HTTP status code.
 	StatusCode int
 
 	status *modelhttp.StatusError
 }
 
-// Error gives the status.
+// Error implements error. It returns the status.
 func (e *Error) Error() string { return e.status.Error() }
 
-// Temporary reports whether the same request may succeed later: the server was
-// overloaded, limited the rate, or failed.
+// Temporary reports whether the same request may succeed later: the server was overloaded, limited the rate, or failed.
 func (e *Error) Temporary() bool { return e.status.Temporary() }
 
-// Pauses between tries. They are short, since somebody waits for the answer.
+// Pauses between attempts. They are short, because a user waits for the answer.
 const (
 	firstPause    = 100 * time.Millisecond
 	maxPause      = 2 * time.Second
 	maxRetryAfter = 10 * time.Second
 )
 
-// batch scores texts into scores, again if need be.
+// batch writes the scores of texts to scores, with retries.
 func (r *Reranker) batch(ctx context.Context, query string, texts []string, scores []float64) error {
 	err := r.http.Post(ctx, r.request(query, texts), r.answerLimit(len(texts)), func(data []byte) error { return r.decode(data, scores) })
 	var status *modelhttp.StatusError
@@ -41,14 +39,14 @@ func (r *Reranker) batch(ctx context.Context, query string, texts []string, scor
 	return err
 }
 
-// The requests of the dialects.
+// Request bodies of the dialects.
 type (
 	cohereRequest struct {
 		Model           string   `json:"model"`
 		Query           string   `json:"query"`
 		Documents       []string `json:"documents"`
 		TopN            int      `json:"top_n"`
-		ReturnDocuments *bool    `json:"return_documents,omitempty"` // Jina's default is true, Cohere has dropped it
+		ReturnDocuments *bool    `json:"return_documents,omitempty"` // Jina's default is true; Cohere has removed the field
 	}
 	teiRequest struct {
 		Query    string   `json:"query"`
