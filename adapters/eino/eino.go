@@ -20,8 +20,8 @@ type Partition func(subIndex string) contextmem.Memories
 
 // Retriever finds documents and memories. It is safe for concurrent use.
 type Retriever struct {
-	Partition Partition        // searched class; default knowledge
-	Class     contextmem.Class // what is searched; default knowledge
+	Partition Partition        // required
+	Class     contextmem.Class // searched class; default knowledge
 }
 
 // Indexer stores documents as knowledge. It is safe for concurrent use.

@@ -7,31 +7,31 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Lexicon remembers the words of texts and their vectors from one question to the next: most texts are candidates of many
-// questions, and reading one costs many times what comparing its words costs. It takes at most about 16 MiB, and then begins anew. It is safe for
-// concurrent use.
+// Lexicon caches the words of texts and their vectors across questions. Most texts are candidates for many questions, and
+// tokenising a text costs far more than comparing its words. The cache holds about 16 MiB at most and is emptied when full.
+// It is safe for concurrent use.
 type Lexicon struct {
 	words Words
-	most  int // bytes that are remembered
+	most  int // maximum bytes of the cache
 
 	mu  sync.Mutex
 	cur *kept
 }
 
-// maxLexicon is how many bytes a lexicon remembers, about.
+// maxLexicon is the approximate maximum size of a lexicon, in bytes.
 const maxLexicon = 16 << 20
 
-// About what the structures take without their texts.
+// Approximate sizes of the cache's structures, in bytes, without their texts.
 const (
 	textBytes = 120
 	wordBytes = 160
 )
 
-// NewLexicon returns a lexicon that remembers nothing yet. Without words (nil) equal stems alone count.
+// NewLexicon returns an empty lexicon. Without words (nil), only equal stems match.
 func NewLexicon(words Words) *Lexicon { return &Lexicon{words: words, most: maxLexicon} }
 
-// Scorer returns a scorer for the words of a question, as [NewScorer] does. It uses the memory of again, a scorer that nobody uses any more, or
-// nil.
+// Scorer returns a scorer for the words of a question, as [NewScorer] does. It reuses the memory of again, which no goroutine may
+// use any more. again may be nil.
 func (l *Lexicon) Scorer(again *Scorer, terms []Term) *Scorer {
 	if again == nil {
 		again = new(Scorer)
@@ -40,7 +40,7 @@ func (l *Lexicon) Scorer(again *Scorer, terms []Term) *Scorer {
 	return again
 }
 
-// now returns what is remembered.
+// now returns the current cache.
 func (l *Lexicon) now() *kept {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,7 +50,7 @@ func (l *Lexicon) now() *kept {
 	return l.cur
 }
 
-// after returns what is remembered in place of what is full.
+// after returns the cache that replaces a full one.
 func (l *Lexicon) after(full *kept) *kept {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,23 +60,23 @@ func (l *Lexicon) after(full *kept) *kept {
 	return l.cur
 }
 
-// kept is what a lexicon remembers.
+// kept is the content of the cache.
 type kept struct {
 	vectors Words
-	most    int // bytes
+	most    int // maximum bytes
 
 	mu    sync.RWMutex
-	texts map[string][]uint32 // the words of a text, as places in words
-	place map[spelling]uint32 // of words
-	words []word              // nobody changes one that is there
-	terms map[string]word     // of questions
-	bytes int                 // about what all that takes
+	texts map[string][]uint32 // words of a text, as indexes in words
+	place map[spelling]uint32 // index in words
+	words []word              // append-only; entries never change
+	terms map[string]word     // words of questions
+	bytes int                 // approximate size of the cache
 }
 
-// spelling is a word as it stands in a text, with its stem.
+// spelling is a word as written in a text, and its stem.
 type spelling struct{ surface, stem string }
 
-// word is a word with its vector, empty where it has none.
+// word is a word's stem and vector. The vector is empty if there is none.
 type word struct {
 	stem string
 	vec  []float32
@@ -86,7 +86,7 @@ func newKept(vectors Words, most int) *kept {
 	return &kept{vectors: vectors, most: max(most, 1), texts: map[string][]uint32{}, place: map[spelling]uint32{}, terms: map[string]word{}}
 }
 
-// vector returns the vector of a word in lower case.
+// vector returns the vector of a lower-case word.
 func vector(words Words, lower string) []float32 {
 	if words == nil {
 		return nil
@@ -95,7 +95,7 @@ func vector(words Words, lower string) []float32 {
 	return vec
 }
 
-// term returns the stem of a question's word in lower case, and its vector.
+// term returns the stem and vector of a lower-case word of a question.
 func (k *kept) term(words Words, lower string) (stem string, vec []float32) {
 	k.mu.RLock()
 	w, ok := k.terms[lower]
@@ -113,7 +113,7 @@ func (k *kept) term(words Words, lower string) (stem string, vec []float32) {
 	return w.stem, w.vec
 }
 
-// read returns the words of a text as places in words; false: there is no room for one that is new. s lends its memory.
+// read returns the words of a text as indexes in words. It returns false if the cache has no room for a new word. s lends its buffers.
 func (k *kept) read(s *Scorer, text string) (ids []uint32, words []word, ok bool) {
 	k.mu.RLock()
 	ids, ok = k.texts[text]
@@ -145,14 +145,14 @@ func (k *kept) read(s *Scorer, text string) (ids []uint32, words []word, ok bool
 	return ids, k.words, true
 }
 
-// unknown is a word that is not remembered yet, which stands at a place of a text.
+// unknown is a word that is not in the cache, and its position in a text.
 type unknown struct {
 	spelling
 	vec []float32
 	at  int
 }
 
-// find sets ids to the places of the words of a text that are known, and returns the others.
+// find sets ids to the indexes of the cached words of a text, and returns the words that are not cached.
 func (k *kept) find(toks []lexical.Token, text string, ids []uint32) (fresh []unknown) {
 	k.mu.RLock()
 	for i, t := range toks {

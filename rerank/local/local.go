@@ -1,11 +1,9 @@
-// Package local reranks without a network or a model runtime: late interaction over
-// the vectors of single words. For every content word of the question the most
-// similar word of a text counts, 1 for the same stem, else the cube of the cosine,
-// weighed by the word's rarity.
+// Package local reranks without a network or a model runtime, by late interaction over the vectors of single words. For every
+// content word of the question, the most similar word of a text counts: 1 for the same stem, else the cube of the cosine.
+// The word's rarity is its weight.
 //
-// Thinking mode uses it on memories by itself, with the rarities of the whole
-// partition; [Reranker] is the same for any list of texts, and implements
-// contextmem.Reranker.
+// Thinking mode uses this package on memories, with the word rarities of the whole partition. [Reranker] works on any list of
+// texts and implements contextmem.Reranker.
 package local
 
 import (
@@ -15,22 +13,20 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// Words gives vectors of single words, as contextmem.WordEmbedder does.
+// Words returns vectors of single words, as contextmem.WordEmbedder does.
 type Words interface {
-	// AppendWord appends the L2-normalised vector of a lower-case word to dst; false
-	// when there is none.
+	// AppendWord appends the L2-normalised vector of a lower-case word to dst. It returns false if the word has no vector.
 	AppendWord(dst []float32, word string) ([]float32, bool)
 }
 
-// Reranker scores texts against a question; it implements contextmem.Reranker. It is
-// safe for concurrent use.
+// Reranker scores texts for a question. It implements contextmem.Reranker. It is safe for concurrent use.
 type Reranker struct{ words *Lexicon }
 
-// New returns a reranker over words, such as embed/static; nil: equal stems alone count.
+// New returns a reranker that uses the vectors of words, such as embed/static. If words is nil, only equal stems match.
 func New(words Words) *Reranker { return &Reranker{NewLexicon(words)} }
 
-// Rerank returns the [Scorer.Score] of each text, in [0,1]; the rarity of a word is its
-// inverse document frequency among texts. The only error is that of ctx.
+// Rerank returns the [Scorer.Score] of each text, in [0,1]. A word's rarity is its inverse document frequency among texts. The only
+// error is the context's.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	df := map[string]int{}
 	var toks []lexical.Token
@@ -58,8 +54,8 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// Content returns the words of a question that name its subject, each with its weight:
-// question words such as "what" and "did" are left out.
+// Content returns the words of a question that name its subject, with their weights. It leaves out question words such as "what"
+// and "did".
 func Content(query string, weight func(stem string) float64) []Term {
 	var out []Term
 	for _, t := range lexical.Analyze(nil, query) {

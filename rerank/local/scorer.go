@@ -10,34 +10,34 @@ import (
 )
 
 const (
-	windowWords = 30 // in a longer text a question's words count only where they stand together
-	windowStep  = 15 // between the starts of windows
-	beforeShare = .6 // of a word that stands in the text before
-	beforeWords = 60 // of the text before, its end
-	maxTerms    = 32 // words of a question that are compared
+	windowWords = 30 // in a longer text, only words within one window count
+	windowStep  = 15 // distance between the starts of windows
+	beforeShare = .6 // weight of a word that occurs in the preceding text
+	beforeWords = 60 // words at the end of the preceding text that count
+	maxTerms    = 32 // maximum words of a question that are compared
 )
 
 // Term is a word of a question.
 type Term struct {
-	Word   string  // as it stands in the question
+	Word   string  // as written in the question
 	Weight float64 // its rarity, above 0
 }
 
 // Scorer compares texts with one question. It is not safe for concurrent use.
 type Scorer struct {
 	lexicon *Lexicon
-	kept    *kept // what lexicon remembers, as of the text before
+	kept    *kept // the lexicon's cache, as of the previous text
 	terms   []term
 	total   float64
-	words   []word    // of kept, those known so far
-	like    []int32   // by word: 0 not compared yet, else its place in sims counted from 1, or likeNone
-	sims    []float32 // similarities to the terms, len(terms) a word
+	words   []word    // words of kept that are known so far
+	like    []int32   // by word: 0 not compared yet, likeNone, or else 1 + its index in sims
+	sims    []float32 // similarities to the terms, len(terms) for each word
 	best    []float32
-	carried []float32 // what the text before brings
+	carried []float32 // contribution of the preceding text
 	toks    []lexical.Token
 }
 
-// likeNone marks words that are like none of the terms.
+// likeNone marks words that are similar to none of the terms.
 const likeNone = -1
 
 type term struct {
@@ -46,12 +46,11 @@ type term struct {
 	vec    []float32
 }
 
-// NewScorer returns a scorer for the words of a question. Words with a weight that is not
-// above 0, repeated ones and those beyond the 32nd are left out. Without words (nil)
-// equal stems alone count. A [Lexicon] does the same at less cost for many questions.
+// NewScorer returns a scorer for the words of a question. It ignores words whose weight is not above 0, repeated words and words
+// beyond the 32nd. Without words (nil), only equal stems match. For many questions a [Lexicon] does the same at less cost.
 func NewScorer(words Words, terms []Term) *Scorer { return NewLexicon(words).Scorer(nil, terms) }
 
-// ask makes s the scorer of a question.
+// ask prepares s for a question.
 func (s *Scorer) ask(l *Lexicon, terms []Term) {
 	*s = Scorer{lexicon: l, terms: s.terms[:0], like: s.like[:0], sims: s.sims[:0], best: s.best[:0], carried: s.carried[:0], toks: s.toks[:0]}
 	s.use(l.now())
@@ -70,7 +69,7 @@ func (s *Scorer) ask(l *Lexicon, terms []Term) {
 	s.best, s.carried = append(s.best, make([]float32, len(s.terms))...), append(s.carried, make([]float32, len(s.terms))...)
 }
 
-// Forget lets go of the question and of the lexicon, and keeps the memory for [Lexicon.Scorer]. A nil s is fine.
+// Forget drops the question and the lexicon but keeps the buffers for [Lexicon.Scorer]. s may be nil.
 func (s *Scorer) Forget() {
 	if s == nil {
 		return
@@ -80,7 +79,7 @@ func (s *Scorer) Forget() {
 	*s = Scorer{terms: s.terms[:0], like: s.like[:0], sims: s.sims[:0], best: s.best[:0], carried: s.carried[:0], toks: s.toks[:0]}
 }
 
-// has reports whether a stem is that of a term.
+// has reports whether a stem is the stem of a term.
 func (s *Scorer) has(stem string) bool {
 	for i := range s.terms {
 		if s.terms[i].stem == stem {
@@ -90,16 +89,15 @@ func (s *Scorer) has(stem string) bool {
 	return false
 }
 
-// use makes s compare the words of what a lexicon remembers, of which it knows none yet.
+// use makes s compare the words of a lexicon's cache, and resets the known similarities.
 func (s *Scorer) use(k *kept) {
 	s.kept, s.words, s.sims = k, nil, s.sims[:0]
 	clear(s.like)
 }
 
-// Score is the share, in [0,1], of the question's weight that text holds. Of a text
-// longer than 30 words the best window of 30 counts. Before, when not empty, is what
-// was said just before text: a reply takes up the words of what it answers without
-// repeating them, so they count .6 here.
+// Score returns the share, in [0,1], of the question's weight that text matches. In a text longer than 30 words, the best window
+// of 30 words counts. before is the message just before text, or empty. A reply often does not repeat the words that it
+// answers, so words of before count with weight .6.
 func (s *Scorer) Score(text, before string) float64 {
 	if s.total == 0 {
 		return 0
@@ -147,7 +145,7 @@ func (s *Scorer) read(text string) []uint32 {
 	}
 }
 
-// sim returns the similarities of a word that was read to the terms, nil for one that is like none of them.
+// sim returns the similarities of a read word to the terms, or nil if it is similar to none of them.
 func (s *Scorer) sim(id uint32) []float32 {
 	n := len(s.terms)
 	at := int(s.like[id])
@@ -161,7 +159,7 @@ func (s *Scorer) sim(id uint32) []float32 {
 	return s.sims[(at-1)*n : at*n]
 }
 
-// compare compares a word with the terms, and returns its place in sims counted from 1.
+// compare compares a word with the terms. It returns 1 + the word's index in sims.
 func (s *Scorer) compare(id uint32) int {
 	w, from, alike := &s.words[id], len(s.sims), false
 	for i := range s.terms {

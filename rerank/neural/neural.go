@@ -1,10 +1,8 @@
-// Package neural reranks with a cross-encoder that runs inside the process: a BERT or
-// XLM-RoBERTa model for sequence classification reads a question and a passage
-// together and says how well they fit, without cgo and without a network.
+// Package neural reranks with a cross-encoder that runs in the process, without cgo and without a network. The model is a BERT or
+// XLM-RoBERTa sequence classifier. It reads a question and a passage together and scores how well they fit.
 //
-// [Load] reads a Hugging Face directory: config.json, tokenizer.json and
-// model.safetensors. Models trained on MS MARCO (ms-marco-MiniLM, bge-reranker) have
-// the one score that it needs.
+// [Load] reads a Hugging Face directory: config.json, tokenizer.json and model.safetensors. Models trained on MS MARCO
+// (ms-marco-MiniLM, bge-reranker) have the required single score.
 package neural
 
 import (
@@ -31,15 +29,14 @@ const (
 	maxThreads = 256
 )
 
-// Options change what a model's files say. The zero value changes nothing.
+// Options override a model's configuration. The zero value overrides nothing.
 type Options struct {
-	// MaxTokens is how many tokens of question and passage together the model sees,
-	// special tokens included, 16 to what it was made for; 0 means all of that. Of what is
-	// longer the end is cut off, of the longer text first.
+	// MaxTokens is the maximum number of tokens of question and passage together, special tokens included. The range is 16 to the
+	// model's own maximum; 0 means that maximum. Longer input is truncated at the end, the longer of the two texts first.
 	MaxTokens int
-	// Label is which of the model's outputs is the score, from 0.
+	// Label is the index of the model output that is the score, from 0.
 	Label int
-	// Threads is how many goroutines a call may use, 1 to 256; 0 means GOMAXPROCS.
+	// Threads is the maximum number of goroutines of a call, 1 to 256. 0 means GOMAXPROCS.
 	Threads int
 }
 
@@ -48,19 +45,17 @@ type Reranker struct {
 	set       Options
 	files     *checkpoint.Checkpoint
 	tokenizer *tokenize.Tokenizer
-	load      func() (*transformer.Model, error) // once
+	load      func() (*transformer.Model, error) // runs once
 }
 
-// Files are the contents of a model's files in memory, which must not change: they
-// are read in place.
+// Files holds the contents of a model's files. The bytes are used in place, so they must not change.
 type Files struct {
 	Config    []byte // config.json
 	Tokenizer []byte // tokenizer.json, or its compact form
 	Weights   []byte // model.safetensors
 }
 
-// Load opens the model in a directory. The weights stay mapped until
-// [Reranker.Close]; a nil o means the defaults.
+// Load opens the model in a directory. The weights stay mapped until [Reranker.Close]. A nil o means the defaults.
 func Load(dir string, o *Options) (*Reranker, error) {
 	files, err := checkpoint.Open(dir)
 	if err != nil {
@@ -76,8 +71,7 @@ func Load(dir string, o *Options) (*Reranker, error) {
 	return r, nil
 }
 
-// New makes a reranker of files in memory. Its weights are loaded, and checked, when they are first used, which takes tens
-// of milliseconds.
+// New returns a reranker for files in memory. The first use loads and validates the weights, which takes tens of milliseconds.
 func New(f Files, o *Options) (*Reranker, error) {
 	files, err := checkpoint.New(checkpoint.Files{Config: f.Config, Tokenizer: f.Tokenizer, Weights: f.Weights})
 	if err != nil {
@@ -97,7 +91,7 @@ func open(files *checkpoint.Checkpoint, o *Options) (*Reranker, error) {
 	return &Reranker{set: set, files: files, tokenizer: files.Tokenizer, load: sync.OnceValues(files.Load)}, nil
 }
 
-// complete fills in the defaults and checks.
+// complete fills in the defaults and validates the options.
 func (o *Options) complete(files *checkpoint.Checkpoint) error {
 	var faults *multierror.Error
 	most := files.Config.MaxTokens()
@@ -122,12 +116,12 @@ func (o *Options) complete(files *checkpoint.Checkpoint) error {
 	return faults.ErrorOrNil()
 }
 
-// Close gives back the mapped weights of a model from [Load]; the reranker must not be
-// used afterwards. It does nothing for one from [New].
+// Close unmaps the weights of a model from [Load]. The reranker must not be used afterwards. Close does nothing for a reranker
+// from [New].
 func (r *Reranker) Close() error { return r.files.Close() }
 
-// Rerank returns the score of every text, in the order of texts: the logistic function
-// of the model's output, in (0,1). It is all or nothing; the errors are those of ctx and of weights that cannot be loaded.
+// Rerank returns the score of every text, in the order of texts. A score is the logistic function of the model's output, in
+// (0,1). If it fails, it returns no scores. The errors are the context's and errors of loading the weights.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	logits, err := r.logits(ctx, query, texts)
 	if err != nil {
@@ -140,14 +134,13 @@ func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]
 	return scores, nil
 }
 
-// input is what the model reads of a question and a text.
+// input is the token sequence of a question and a text.
 type input struct {
 	text       int
 	ids, types []int32
 }
 
-// logits returns the model's outputs for every text. The threads share the texts by
-// their lengths.
+// logits returns the model's outputs for every text. It distributes the texts over threads by length.
 func (r *Reranker) logits(ctx context.Context, query string, texts []string) ([][]float32, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -173,8 +166,7 @@ func (r *Reranker) logits(ctx context.Context, query string, texts []string) ([]
 	return out, nil
 }
 
-// shares deals the inputs to at most n threads, the longest first, each to the thread
-// with the fewest tokens.
+// shares distributes the inputs over at most n threads, longest first, each to the thread with the fewest tokens.
 func shares(inputs []input, n int) [][]input {
 	slices.SortStableFunc(inputs, func(a, b input) int { return cmp.Compare(len(b.ids), len(a.ids)) })
 	out := make([][]input, min(n, len(inputs)))
@@ -192,7 +184,7 @@ func shares(inputs []input, n int) [][]input {
 	return out
 }
 
-// classify writes the outputs for some inputs to out.
+// classify writes the model's outputs for some inputs to out.
 func classify(ctx context.Context, model *transformer.Model, inputs []input, out [][]float32) error {
 	ids, types := make([][]int32, len(inputs)), make([][]int32, len(inputs))
 	for i, in := range inputs {
