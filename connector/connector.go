@@ -47,72 +47,72 @@ type Connector struct {
 	SyncStatus                         string
 	Interval, MinInterval, MaxInterval time.Duration
 	LastAttempt, LastSuccess           time.Time
-	NextSync                           time.Time // zero while paused, or while it waits for credentials
-	LastError                          string    // of the latest sync; empty: none
+	NextSync                           time.Time // zero while paused or while the connector waits for credentials
+	LastError                          string    // of the latest sync; empty: no error
 	NeedsReauth                        bool      // AuthOAuth only: the provider refused the credentials
 	NeedsReauthAt                      time.Time
 	NeedsReauthReason                  string
-	Cycles                             int // complete syncs
-	Dispatched                         int // objects handed to ingestion, repeated ones included
-	Resources                          int // active ones
+	Cycles                             int // completed syncs
+	Dispatched                         int // objects passed to ingestion, including repeated ones
+	Resources                          int // active resources
 	CreatedAt, UpdatedAt               time.Time
 }
 
-// Edit changes a connector; nil fields stay.
+// Edit changes a connector. A nil field leaves its value unchanged.
 type Edit struct {
 	Name        *string
-	Status      *Status        // Active or Paused; pausing stops a sync that runs
-	Interval    *time.Duration // 0: the default; outside the bounds is refused; the next sync is one interval from now
-	Credentials Credentials    // merged by key and checked; a refusal of the old ones is forgotten
+	Status      *Status        // Active or Paused; Paused stops a running sync
+	Interval    *time.Duration // 0: the default; a value outside the bounds is refused; the next sync starts one interval from now
+	Credentials Credentials    // merged by key and checked; clears an earlier refusal
 }
 
 // Sync modes of a resource.
 const (
-	SyncRescan  = "rescan"   // the first sync reads what is there
-	SyncNewOnly = "new_only" // only what changes from now on; after the tenant was deleted and made again, from then on
+	SyncRescan  = "rescan"   // the first sync reads the existing objects
+	SyncNewOnly = "new_only" // only changes from now on, or from the re-creation of a deleted tenant on
 )
 
 // States of a resource.
 const (
 	ResourceActive = "active"
 	ResourcePaused = "paused"
-	ResourceFailed = "error" // the latest sync of it failed; it is tried again
+	ResourceFailed = "error" // the latest sync of the resource failed; the scheduler retries it
 )
 
-// SyncedResource is a resource that a connector syncs. Its settings are given to
-// AddResources; the fields below them are kept by the service and ignored there.
+// SyncedResource is a resource that a connector syncs. AddResources takes the first group of fields, the settings. The service
+// maintains the second group, and AddResources ignores it.
 type SyncedResource struct {
 	ResourceID       string // from Discover; required, at most 1024 bytes
 	Type, Name       string
 	Paused           bool
-	Filters          map[string]any // handed to the provider
-	Metadata         map[string]any // under the tenant-level metadata of every object; provider and connector_id are set over it
-	Additional       map[string]any // under the document-level metadata of every object; what the provider gives wins
+	Filters          map[string]any // passed to the provider
+	Metadata         map[string]any // default tenant-level metadata of every object; the service sets provider and connector_id
+	Additional       map[string]any // default document-level metadata of every object; the provider's values take precedence
 	ProviderMetadata map[string]any
-	TenantOverride   string // empty: the connector's; what was ingested moves when an object is next seen
+	TenantOverride   string // empty: the connector's tenant; an ingested object moves when a sync next reads it
 	SubOverride      string
 	SyncMode         string        // default SyncRescan
-	LookbackDays     int           // the first sync reads nothing older, 0 to 36500; 0: everything
+	LookbackDays     int           // the first sync skips objects older than this, 0 to 36500; 0: reads everything
 	BackfillInterval time.Duration // pause between chunks of the first sync, at most 7 days; 0: none
-	ACL              []string      // of objects that have none of their own
-	Instructions     string        // guide extraction by a language model
+	ACL              []string      // of objects without an ACL of their own
+	Instructions     string        // guides extraction by a language model
 
 	ConnectorID    string
 	Status         string
-	Cursor         string    // last position; not empty: the first sync has begun
-	BackfillOldest time.Time // how far back the first sync reads; zero: it is complete
+	Cursor         string    // latest position; not empty once the first sync has begun
+	BackfillOldest time.Time // lower time bound of the first sync; zero once it is complete
 	BackfillStatus string    // "running" until the first sync is complete
 	BackfillNext   time.Time // when the next chunk is due
 	LastStatus     string    // "", "ok", "partial" (some objects were refused) or "error"
 	LastError      string
-	LastRows       int // objects of the latest sync
+	LastRows       int // objects in the latest sync
 }
 
-// DiscoverRequest asks a provider for resources without a connector.
+// DiscoverRequest asks a provider for resources, without a connector.
 type DiscoverRequest struct {
 	Provider    string // required
-	AuthType    string // one of the provider's; default: its first
+	AuthType    string // one of the provider's AuthTypes; default: the first
 	Credentials Credentials
-	Cursor      string // from the previous page
-	Limit       int    // as in Discover
+	Cursor      string // next of the previous page; empty: the first page
+	Limit       int    // as limit in Discover
 }

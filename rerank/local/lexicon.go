@@ -113,7 +113,7 @@ func (k *kept) term(words Words, lower string) (stem string, vec []float32) {
 	return w.stem, w.vec
 }
 
-// read returns the words of a text as indexes in words. It returns false if the cache has no room for a new word. s lends its buffers.
+// read returns the words of a text as indexes in words. ok is false if the cache is full. s lends its buffers.
 func (k *kept) read(s *Scorer, text string) (ids []uint32, words []word, ok bool) {
 	k.mu.RLock()
 	ids, ok = k.texts[text]

@@ -159,7 +159,7 @@ func (s *Scorer) sim(id uint32) []float32 {
 	return s.sims[(at-1)*n : at*n]
 }
 
-// compare compares a word with the terms. It returns 1 + the word's index in sims.
+// compare compares a word with the terms. It returns 1 + the word's index in sims, or likeNone.
 func (s *Scorer) compare(id uint32) int {
 	w, from, alike := &s.words[id], len(s.sims), false
 	for i := range s.terms {
