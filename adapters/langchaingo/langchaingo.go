@@ -86,7 +86,7 @@ func (s Store) SimilaritySearch(ctx context.Context, query string, n int, opts .
 	return out, nil
 }
 
-// Memory is the memory of a chain. It recalls what was said about the chain's input in any earlier run.
+// Memory is the memory of a chain. It recalls earlier exchanges about the chain's input, from any run.
 type Memory struct {
 	Memories contextmem.Memories // required
 	// Input and Output are the keys of the chain's question and answer. Key is the key of the recalled text. Defaults: input, output, history.

@@ -280,7 +280,7 @@ func (c *Client) once(ctx context.Context, r Request, body []byte, contentType s
 	return a, nil
 }
 
-// transportError keeps the context's own error and drops addresses.
+// transportError returns the context's error if there is one, else an error without addresses.
 func (c *Client) transportError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
