@@ -44,7 +44,7 @@ type Deployment struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
-	tasks map[string]Does // under mu
+	tasks map[string]Does // guarded by mu
 
 	turn   chan struct{} // holds a value while a goroutine looks for a seat
 	mu     sync.Mutex
@@ -52,7 +52,7 @@ type Deployment struct {
 	polite time.Time // until this time, another process may take the directory first
 }
 
-// Open opens the directory as its owner, or as a guest if another process owns it. o may be nil. It applies while this process
+// Open opens the directory as its owner, or as a guest if another process owns it. o may be nil. It applies only while this process
 // owns the directory. ctx bounds only the opening.
 func Open(ctx context.Context, dir string, o *contextmem.Options) (*Deployment, error) {
 	return open(ctx, dir, o, false)
@@ -194,7 +194,7 @@ func (d *Deployment) leave(s *seat, handedOver bool) {
 	}
 }
 
-// guard watches the owner, so that background work resumes at once in this process when the owner ends.
+// guard watches the owner. When the owner ends, guard looks for a seat at once, so that background work resumes.
 func (d *Deployment) guard() {
 	for d.life.Err() == nil {
 		s, err := d.find(d.life)

@@ -64,7 +64,7 @@ func (s *run) files(ctx context.Context) error {
 	}
 	old := map[string]entry{}
 	if st.Base != "" {
-		// The base commit is no longer in the history, so read all files again.
+		// A base commit that is no longer in the history counts as none, so all files are read again.
 		if old, err = s.tree(ctx, st.Base); err != nil && !webapi.HasStatus(err, http.StatusNotFound, http.StatusUnprocessableEntity) {
 			return err
 		}
