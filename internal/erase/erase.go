@@ -1,4 +1,4 @@
-// Package erase removes items so that no byte of them stays in any file of a deployment.
+// Package erase removes items completely: none of their bytes stays in any file of a deployment.
 package erase
 
 import (
@@ -16,57 +16,58 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Request names what to erase: the items of User, else those of IDs, else everything.
+// Request selects the items to erase: those of User if set, else those of IDs if set, else all items.
 type Request struct {
 	Tenant string
-	Subs   []string // named as they are stored; nil: all of the tenant
+	Subs   []string // stored names of the sub-tenants; nil: all of the tenant
 	IDs    []string
 	User   string // memories about a user of this name
 }
 
-// everything reports whether a request names no items in particular.
+// everything reports whether a request selects neither a user nor ids.
 func (q *Request) everything() bool { return q.IDs == nil && q.User == "" }
 
-// Counts is what was erased.
+// Counts is the result of an erasure.
 type Counts struct {
 	Items    int // with their chunks, vectors, content and graph
 	Events   int // events and deliveries about them
-	Feedback int // what feedback taught about them, and the records of it
+	Feedback int // learned boosts for the items, and feedback records
 	Remains  []string
 }
 
-// Engine erases.
+// Engine erases items.
 type Engine struct {
 	Registry backend.Registry
-	// Deleted is told when items of a workspace are gone.
+	// Deleted is called with the uid of a workspace after items of it were deleted.
 	Deleted func(uid string)
-	// Feedback deletes the records of feedback of an organisation about a tenant that are of one of the sub-tenants,
-	// of any for nil, or name one of the items, of none for nil.
+	// Feedback deletes feedback records of an organisation about a tenant. It deletes the records of the sub-tenants subs (nil: of
+	// any) and those that name one of the items ids (nil: none). It returns the number of deleted records.
 	Feedback func(ctx context.Context, org, tenant string, subs, ids []string) (int, error)
-	// Others says that other processes have the deployment open.
+	// Others reports whether other processes have the deployment open.
 	Others bool
 }
 
-// others is what an erasure does not reach where other processes have the deployment open.
+// others describes the files that an erasure cannot reach while other processes have the deployment open.
 const others = "index files of other processes, which rewrite them by and by: delete their folder below --data while they do not run"
 
 const (
 	batch = 500 // items deleted together
-	page  = 500 // items looked at together
+	page  = 500 // items read together
 )
 
-// run is an erasure on its way.
+// run is an erasure in progress.
 type run struct {
 	*Engine
 	*Request
 	ctx context.Context
 	ref *workspace.Ref
 	out Counts
-	// ids that were erased, by sub-tenant
+	// ids of the erased items, by sub-tenant
 	gone map[string][]string
 }
 
-// Run erases. When it fails some may be deleted and not erased; a repeat goes on.
+// Run erases the selected items. After a failure some items may be deleted but not yet erased; repeating the call continues the
+// erasure.
 func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts, error) {
 	r := &run{Engine: e, Request: &q, ctx: ctx, ref: ref, gone: map[string][]string{}}
 	store, ok1 := ref.Store.(backend.Purger)
@@ -109,7 +110,7 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 	return r.out, nil
 }
 
-// remains collects where something of what was erased may be left.
+// remains collects the places where erased data may be left.
 func (r *run) remains(purged ...any) {
 	for _, x := range r.ref.Workspace.Indexes() {
 		purged = append(purged, x)
@@ -130,7 +131,7 @@ func (r *run) remains(purged ...any) {
 	}
 }
 
-// subs completes the sub-tenants of a request; what has expired is removed, lest it hides one.
+// subs fills in the sub-tenants of a request. It first removes expired items, since they could hide a sub-tenant.
 func (r *run) subs() error {
 	if r.Subs != nil {
 		return nil
@@ -149,7 +150,8 @@ func (r *run) subs() error {
 	return err
 }
 
-// named yields the ids of a sub-tenant that were erased, in batches; nil once when that is all of it.
+// named returns an iterator over the erased ids of a sub-tenant, in batches. It yields nil once if the whole sub-tenant was
+// erased.
 func (r *run) named(sub string) func(yield func([]string) bool) {
 	return func(yield func([]string) bool) {
 		if r.everything() {
@@ -186,7 +188,7 @@ func (r *run) deleteAll() error {
 	return nil
 }
 
-// all deletes everything of a sub-tenant.
+// all deletes every item of a sub-tenant.
 func (r *run) all(sub string) error {
 	for {
 		n, err := r.ref.Store.DeleteSub(r.ctx, sub, 5000)
@@ -249,7 +251,7 @@ func (r *run) ofUser() error {
 	}
 }
 
-// feedback takes back what feedback taught about what was erased, and deletes its records.
+// feedback reverts what feedback about the erased items taught, and deletes its records.
 func (r *run) feedback() error {
 	ids := map[string]bool{}
 	for _, sub := range r.Subs {
@@ -286,10 +288,10 @@ func (r *run) feedback() error {
 	return err
 }
 
-// maxIDs bounds the ids of one call.
+// maxIDs is the largest number of ids in one call.
 const maxIDs = 10_000
 
-// Check reports what is wrong with what a caller wants to have erased.
+// Check validates the user and the ids of an erasure.
 func Check(op string, ids []string, user string) error {
 	switch {
 	case ids != nil && user != "":

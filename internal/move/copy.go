@@ -13,17 +13,17 @@ func digest(b []byte) [sha256.Size]byte { return sha256.Sum256(b) }
 
 var sourceState = Sources.At("state")
 
-// Bounds of what one transaction of the target takes.
+// Bounds of one transaction on the target.
 const (
 	batchOps     = 500
-	batchSources = 64 // whose content is read at once
+	batchSources = 64 // sources whose content is read at once
 	batchBytes   = 8 << 20
 )
 
-// ErrDiffers is inside errors of a copy that is not equal to what was copied.
+// ErrDiffers is wrapped by the errors of a copy that does not equal its source.
 var ErrDiffers = errors.New("the copy differs")
 
-// leases are records of who does what at the moment: nobody holds one behind a move.
+// leaseKind is the kind of the registry's lease records. They are not copied, because no process holds a lease after a move.
 var leaseKind = []byte("lease")
 
 // copier makes one workspace, or the registry, of the target equal to that of the source.
@@ -31,20 +31,20 @@ type copier struct {
 	tables  []*Table
 	from    View
 	to      Place
-	check   bool // content of sources whose rows are equal is compared too
+	check   bool // also compare the content of sources with equal rows
 	classes map[int64]int64
-	done    func(rows, bytes int64) // of what was written
+	done    func(rows, bytes int64) // called with the size of each write
 
 	ops     []Op
 	bytes   int64
 	fresh   []Row // sources whose content is to be copied
 	equal   []Row // sources whose content is to be compared
 	wrote   bool
-	pending bool            // a source has not ended
+	pending bool            // a source is still being processed
 	total   map[string]sums // of the source, by table
 }
 
-// run copies all tables, then reads what was written back and compares it.
+// run copies all tables, then reads the written rows back and compares them.
 func (c *copier) run(ctx context.Context) error {
 	c.total, c.classes = make(map[string]sums), make(map[int64]int64)
 	for _, t := range c.tables {
@@ -112,7 +112,7 @@ func (c *copier) table(ctx context.Context, t *Table) error {
 
 // op queues an operation.
 func (c *copier) op(ctx context.Context, op Op) error {
-	if len(c.ops) > 0 && (op.New == nil) != (c.ops[0].New == nil) { // what goes makes room first
+	if len(c.ops) > 0 && (op.New == nil) != (c.ops[0].New == nil) { // deletions come first, to free their keys
 		if err := c.flush(ctx); err != nil {
 			return err
 		}
@@ -173,7 +173,8 @@ func (c *copier) take(ctx context.Context) error {
 	return nil
 }
 
-// compareEqual compares the content of sources whose rows are equal: a run that was cut off may have written, and not compared it.
+// compareEqual compares the content of sources with equal rows. An interrupted run may have written that content without
+// comparing it.
 func (c *copier) compareEqual(ctx context.Context) error {
 	if len(c.equal) == 0 {
 		return nil
@@ -187,7 +188,7 @@ func (c *copier) compareEqual(ctx context.Context) error {
 	return err
 }
 
-// compare reads what belongs to sources back.
+// compare reads the rows owned by the sources back and compares them with want.
 func (c *copier) compare(ctx context.Context, sources []Row, want map[int64][]Owned) error {
 	if len(sources) == 0 {
 		return nil

@@ -6,15 +6,16 @@ import (
 	"iter"
 )
 
-// diff compares a table of two views: gone gets rows of to that from has not or has otherwise, fresh those of from that to has not
-// or had otherwise, same the equal ones. The calls for gone come before all others, since a new row may need the place of an old one.
+// diff compares a table of two views. It calls gone with the rows of to that are missing or different in from, fresh with the
+// rows of from that are missing or different in to, and same with the equal rows. All calls of gone come first, since a new row
+// may need the key of an old one.
 type diff struct {
 	table       *Table
 	from, to    View
 	gone, fresh func(Row) error
-	same        func(Row) error // nil: not asked for
+	same        func(Row) error // nil: equal rows are skipped
 	sums        *sums           // counts the rows of from
-	seen        func(Row)       // gets the rows of from; nil: not asked for
+	seen        func(Row)       // called with the rows of from; nil: not called
 }
 
 func (d *diff) run(ctx context.Context) error {
@@ -27,7 +28,7 @@ func (d *diff) run(ctx context.Context) error {
 	return d.byHash(ctx)
 }
 
-// merge goes through both tables by their numbers.
+// merge compares both tables by walking them in key order.
 func (d *diff) merge(ctx context.Context, gone, fresh, same func(Row) error, count *sums) (err error) {
 	nextTo, stopTo := iter.Pull2(d.to.Each(ctx, d.table))
 	defer stopTo()
@@ -87,7 +88,7 @@ func (d *diff) merge(ctx context.Context, gone, fresh, same func(Row) error, cou
 	return err
 }
 
-// byHash keeps a checksum of each row in memory, 16 bytes for a key and 8 for the row.
+// byHash compares tables by a checksum of each row. The checksums stay in memory: 16 bytes for a key and 8 for the row.
 func (d *diff) byHash(ctx context.Context) error {
 	have, want := make(map[[2]uint64]uint64), make(map[[2]uint64]uint64)
 	var s sums
@@ -135,7 +136,7 @@ func (d *diff) byHash(ctx context.Context) error {
 	return nil
 }
 
-// keyOf is a checksum of a row's key, long enough that no two are equal.
+// keyOf returns a 128-bit checksum of a row's key. Collisions are taken to be impossible.
 func keyOf(t *Table, r Row) [2]uint64 {
 	b := encode(nil, r[:t.Keys])
 	h := digest(b)

@@ -14,16 +14,16 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Config says what to move and where to.
+// Config configures a move.
 type Config struct {
 	From, To Side
 	DryRun   bool
 	Workers  int                         // workspaces copied at once; 0: 4
-	Progress func(Progress)              // nil: nobody looks; it is called one at a time
-	Carry    func(context.Context) error // copies what is kept beside the stores, while nothing is written; nil: nothing is
+	Progress func(Progress)              // nil: no reports; calls do not overlap
+	Carry    func(context.Context) error // copies the data kept outside the stores while writes are frozen; nil: there is none
 }
 
-// Progress is how far a move has come.
+// Progress reports the progress of a move.
 type Progress struct {
 	Pass        int // from 1
 	Frozen      bool
@@ -31,22 +31,22 @@ type Progress struct {
 	Rows, Bytes int64
 }
 
-// Report says what a move did.
+// Report is the result of a move.
 type Report struct {
 	Tenants int           `json:"tenants"`
 	Rows    int64         `json:"rows"`  // written, in all passes
-	Bytes   int64         `json:"bytes"` // of them
+	Bytes   int64         `json:"bytes"` // of the written rows
 	Passes  int           `json:"passes"`
-	Stopped time.Duration `json:"stopped"` // how long nothing could be written
+	Stopped time.Duration `json:"stopped"` // how long writes were frozen
 	Tables  []Count       `json:"tables"`
-	Already bool          `json:"already,omitempty"` // it had been moved before
+	Already bool          `json:"already,omitempty"` // an earlier run had completed the move
 }
 
-// Count is what both sides have of a table.
+// Count is the number of rows of a table, equal on both sides.
 type Count struct {
 	Table    string `json:"table"`
 	Rows     int64  `json:"rows"`
-	Checksum string `json:"checksum"` // of all rows, whatever their order
+	Checksum string `json:"checksum"` // of all rows, independent of their order
 }
 
 // Errors of Run.
@@ -56,13 +56,13 @@ var (
 )
 
 const (
-	// Before the last pass, in which nothing can be written, come others until one is short, or not shorter than the one before by a
-	// quarter: then as much is written as is copied.
+	// Passes repeat without freezing writes until one is short, or is not at least a quarter shorter than the one before. The last
+	// pass freezes writes.
 	short     = 500 * time.Millisecond
 	maxPasses = 12
 )
 
-// Run copies everything and switches. It can be called again after it was cut off anywhere.
+// Run copies the deployment and switches to the target. An interrupted run can be repeated.
 func Run(ctx context.Context, c Config) (*Report, error) {
 	r, err := newMover(c).run(ctx)
 	if err != nil {
@@ -71,7 +71,8 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return r, nil
 }
 
-// Copy copies what From has to To, which is empty, and marks neither. From does not change meanwhile, nor does anything else write to To.
+// Copy copies the content of From to To, which must be empty, and sets the state of neither. During the copy From must not
+// change, and nothing else may write to To.
 func Copy(ctx context.Context, c Config) (*Report, error) {
 	m := newMover(c)
 	err := m.empty(ctx)
@@ -99,9 +100,9 @@ type mover struct {
 	Config
 	mu       sync.Mutex
 	progress Progress
-	stamps   map[string]int64           // of the workspaces that were copied, before they were read
+	stamps   map[string]int64           // of the copied workspaces, taken before they were read
 	totals   map[string]map[string]sums // by workspace and table
-	pending  map[string]bool            // workspaces with work to be done
+	pending  map[string]bool            // workspaces with unfinished work
 	resumed  bool
 }
 
@@ -160,8 +161,8 @@ func (m *mover) run(ctx context.Context) (*Report, error) {
 	return r, nil
 }
 
-// finish copies what has changed since, and switches. Of the two marks that of the source is set first: if the process ends between
-// them neither side is used, and another run ends it.
+// finish copies the remaining changes and switches. The source is marked before the target. If the process ends between the two
+// marks, neither side is in use, and another run completes the move.
 func (m *mover) finish(ctx context.Context, from State) error {
 	if _, err := m.pass(ctx); err != nil {
 		return err
@@ -185,7 +186,7 @@ func (m *mover) finish(ctx context.Context, from State) error {
 	return m.To.SetState(context.WithoutCancel(ctx), State{})
 }
 
-// empty makes sure that nothing of others is overwritten.
+// empty ensures that the move overwrites no data of another deployment.
 func (m *mover) empty(ctx context.Context) error {
 	uids, err := m.To.Workspaces(ctx)
 	if err != nil {
@@ -222,7 +223,8 @@ func (m *mover) tenants(ctx context.Context) (uids []string, err error) {
 	return uids, err
 }
 
-// pass copies the registry and each workspace that has changed since it was copied, and reports how many others have changed meanwhile.
+// pass copies the registry and each workspace changed since its last copy. It returns the number of workspaces that changed
+// during the pass.
 func (m *mover) pass(ctx context.Context) (changed int, err error) {
 	before, err := m.From.Stamps(ctx)
 	if err != nil {
@@ -298,7 +300,7 @@ func (m *mover) copy(ctx context.Context, uid string) error {
 	return nil
 }
 
-// removeOthers removes workspaces from the target that the source does not have any more.
+// removeOthers removes the workspaces of the target that the source no longer has.
 func (m *mover) removeOthers(ctx context.Context) error {
 	uids, err := m.tenants(ctx)
 	if err != nil {
@@ -327,7 +329,7 @@ func (m *mover) removeOthers(ctx context.Context) error {
 	return nil
 }
 
-// wake lets the target look at once at workspaces with work to be done: nobody holds the leases of the source any more.
+// wake makes the target process workspaces with unfinished work at once: no process holds the source's leases any more.
 func (m *mover) wake(ctx context.Context) (err error) {
 	to, err := m.To.Write(ctx, "")
 	if err != nil {
@@ -363,7 +365,7 @@ func (m *mover) show(f func(*Progress)) {
 	}
 }
 
-// report adds up what was compared.
+// report sums up the compared rows.
 func (m *mover) report() *Report {
 	r := &Report{Tenants: len(m.totals) - 1, Rows: m.progress.Rows, Bytes: m.progress.Bytes, Passes: m.progress.Pass}
 	for _, t := range append(slices.Clone(Registry), Workspace...) {
@@ -377,7 +379,7 @@ func (m *mover) report() *Report {
 	return r
 }
 
-// dry counts what there is to copy.
+// dry counts the rows to copy.
 func (m *mover) dry(ctx context.Context) (*Report, error) {
 	uids, err := m.tenants(ctx)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package move copies a deployment from one kind of storage to another, row by row and exactly, while it is in use.
 //
-// Both sides read and write rows of the same tables: a side that keeps something in another form translates. So that what two
-// sides hold can be compared, and a copy that was cut off goes on where it stands.
+// Both sides read and write rows of the same tables. A side with another storage form translates its data to these rows. The
+// common rows allow the two sides to be compared, and an interrupted copy to resume.
 package move
 
 import (
@@ -59,7 +59,7 @@ func table(name string, keys int, cols string) *Table {
 	return t
 }
 
-// At is the place of a column.
+// At returns the index of the column with the given name.
 func (t *Table) At(name string) int {
 	for i, c := range t.Cols {
 		if c.Name == name {
@@ -69,7 +69,7 @@ func (t *Table) At(name string) int {
 	panic("move: no column " + name)
 }
 
-// numbered reports whether the key is one integer, by which both sides list.
+// numbered reports whether the key is one integer. Both sides list such a table in key order.
 func (t *Table) numbered() bool { return t.Keys == 1 && t.Cols[0].Kind == Int }
 
 // The tables of the registry.
@@ -79,11 +79,12 @@ var (
 	Sending = table("deliveries", 1, `num id:t org:t url:t event:t item:t database:t tenant_uid:t collection:t indexing_status:t status:w attempts error_code:t
 		error_message:t last_error:t last_status payload:b created updated next_attempt lease token:t due`)
 
-	// Registry are they in the order of copying.
+	// Registry lists the tables of the registry in the order of copying.
 	Registry = []*Table{Records, Sending, Tenants}
 )
 
-// The tables of a workspace. Due times, tokens and leases of sources are left out: nobody holds a claim behind a move.
+// The tables of a workspace. Due times, tokens and leases of sources are left out, because no process holds a claim after a
+// move.
 var (
 	Parts   = table("parts", 1, "id class sub:t items chunks")
 	Sources = table("sources", 1, `num part id:t newest:o indexed:o graph:o dense:o infer:o state lane lanes attempts not_before older first_chunk chunks
@@ -103,11 +104,11 @@ var (
 	// Ledger has one row, with the key 0.
 	Ledger = table("ledger", 1, "key source chunk entity relation merge_no event part succession seq feed_start completed errored retractions")
 
-	// Workspace are they in the order of copying: parts come before sources, and the ledger last.
+	// Workspace lists the tables of a workspace in the order of copying: parts come before sources, and the ledger comes last.
 	Workspace = []*Table{Parts, Sources, Values, Epochs, Entities, Aliases, Merges, Relations, Events, Changes, Successions, Ledger}
 )
 
-// The tables of what belongs to a source; it changes only together with the row of the source.
+// The tables of the data owned by a source. Rows of these tables change only together with the row of their source.
 var (
 	Blobs    = table("blobs", 2, "source kind crc data:b")
 	Chunks   = table("chunks", 1, "num source ordinal crc key:t text:t heading:t layout:b extra:b")
@@ -123,14 +124,14 @@ type Owned struct {
 	Row   Row
 }
 
-// Whose tells to which of some sources rows of content belong.
+// Whose maps rows of content to the source that owns them.
 type Whose struct {
-	spans []span // of chunks, rising
+	spans []span // chunk ranges, ascending
 }
 
 type span struct{ first, last, source int64 }
 
-// NewWhose knows the chunks of sources.
+// NewWhose returns a Whose that knows the chunk ranges of the given sources.
 func NewWhose(sources []Row) *Whose {
 	w := &Whose{}
 	for _, s := range sources {
@@ -142,7 +143,7 @@ func NewWhose(sources []Row) *Whose {
 	return w
 }
 
-// Chunk is the source that a chunk belongs to, 0: none of them.
+// Chunk returns the number of the source that owns the chunk, or 0 if none of the sources does.
 func (w *Whose) Chunk(num int64) int64 {
 	i := sort.Search(len(w.spans), func(i int) bool { return w.spans[i].last >= num })
 	if i == len(w.spans) || w.spans[i].first > num {
@@ -151,7 +152,8 @@ func (w *Whose) Chunk(num int64) int64 {
 	return w.spans[i].source
 }
 
-// Range is the number of a source and those of its first and last chunk, 0 and -1 where it has none.
+// Range returns the number of a source and the numbers of its first and last chunk. A source without chunks has the range 0 to
+// -1.
 func Range(source Row) (num, first, last int64) {
 	num, first = source[0].(int64), source[firstChunk].(int64)
 	if n := source[chunkCount].(int64); n > 0 {
@@ -162,31 +164,33 @@ func Range(source Row) (num, first, last int64) {
 
 var firstChunk, chunkCount = Sources.At("first_chunk"), Sources.At("chunks")
 
-// Op puts a row in place of another of the same key; Old or New is nil where there is none.
+// Op replaces the row Old by the row New of the same key. A nil Old inserts a row; a nil New deletes one.
 type Op struct {
 	Table    *Table
 	Old, New Row
-	Owned    []Owned // of a new row of Sources: everything
-	Class    int64   // of a row of Sources, that of its partition
+	Owned    []Owned // all rows owned by a new row of Sources
+	Class    int64   // for a row of Sources: the class of its partition
 }
 
-// View is a workspace, or the registry, as it is read at one moment.
+// View is a consistent snapshot of a workspace or of the registry.
 type View interface {
-	// Each lists the rows of a table of Workspace or Registry: of one whose key is an integer in its order, else in any.
+	// Each lists the rows of a table of Workspace or Registry. A table with a single integer key is listed in key order, any other
+	// in no fixed order.
 	Each(ctx context.Context, t *Table) iter.Seq2[Row, error]
-	// Owned lists what belongs to sources, by their numbers: of each its chunks before their vectors, else in any order.
+	// Owned returns the rows owned by the sources, by source number. The chunks of a source come before their vectors; the order is
+	// otherwise unspecified.
 	Owned(ctx context.Context, sources []Row) (map[int64][]Owned, error)
 }
 
-// Place is a workspace, or the registry, that is written to. Its View sees what was written.
+// Place is a workspace, or the registry, open for writing. Its View includes the rows already written.
 type Place interface {
 	View
-	// Apply does all of ops, durably, or none.
+	// Apply applies all of ops durably, or none of them.
 	Apply(ctx context.Context, ops []Op) error
 	Close() error
 }
 
-// State is where a deployment stands in a move. Peer names the other side.
+// State records the part that a deployment has in a move. Peer names the other side.
 type State struct {
 	Name Phase
 	Peer string
@@ -198,34 +202,34 @@ type Phase string
 // States of a deployment.
 const (
 	Open    Phase = ""        // it is in use, or empty
-	Filling Phase = "filling" // it is the target of a move from Peer that has not ended
+	Filling Phase = "filling" // the target of an unfinished move from Peer
 	Moved   Phase = "moved"   // its content lives at Peer
 )
 
-// Side is a deployment that can be moved from and to. The workspace with an empty uid is the registry.
+// Side is a deployment that can be the source or the target of a move. The workspace with an empty uid is the registry.
 type Side interface {
-	// Name says which deployment it is, without secrets.
+	// Name identifies the deployment, without secrets.
 	Name() string
 	State(ctx context.Context) (State, error)
-	// SetState stores where the deployment stands, durably. A side that is frozen stays so.
+	// SetState stores the state of the deployment durably. A frozen side stays frozen.
 	SetState(ctx context.Context, s State) error
 
-	// Read calls f with a workspace as it is now; f may be called again, from the start. A workspace that is absent is empty.
+	// Read calls f with a snapshot of a workspace. Read may call f again from the start. An absent workspace is empty.
 	Read(ctx context.Context, uid string, f func(View) error) error
-	// Write opens a workspace for writing, making it where it is absent.
+	// Write opens a workspace for writing and creates it if it is absent.
 	Write(ctx context.Context, uid string) (Place, error)
-	// Workspaces lists those that are stored.
+	// Workspaces lists the stored workspaces.
 	Workspaces(ctx context.Context) ([]string, error)
 	Remove(ctx context.Context, uid string) error
 
-	// Stamps returns a number for each workspace that was written to since the first call, another one after each change;
-	// those that are absent were not written to.
+	// Stamps returns a number for each workspace written to since the first call. The number changes with each write. A workspace
+	// without a number has not been written to.
 	Stamps(ctx context.Context) (map[string]int64, error)
-	// Freeze waits for writes that are under way and lets no others begin until thaw is called.
+	// Freeze waits for writes in progress and blocks new writes until thaw is called.
 	Freeze(ctx context.Context) (thaw func(), err error)
 }
 
-// encode appends a row in a form that is equal only for equal rows.
+// encode appends an encoding of the row to b. Only equal rows have equal encodings.
 func encode(b []byte, r Row) []byte {
 	for _, v := range r {
 		switch x := v.(type) {
@@ -244,7 +248,7 @@ func encode(b []byte, r Row) []byte {
 
 var poly = crc64.MakeTable(crc64.ECMA)
 
-// sums counts rows and adds up their checksums, in whatever order they come.
+// sums counts rows and adds up their checksums. The result does not depend on the order of the rows.
 type sums struct {
 	rows int64
 	sum  uint64
