@@ -8,17 +8,18 @@ import (
 	"time"
 )
 
-// filesEvery is how often files are measured at most: with many tenants it reads many folders.
+// filesEvery is the shortest interval between measurements. With many tenants, a measurement reads many directories.
 const filesEvery = time.Minute
 
-// Files measures the files of a directory that a deployment owns.
+// Files measures the files that a deployment owns in a directory.
 type Files struct {
 	mu           sync.Mutex
 	at           time.Time
 	store, index int64
 }
 
-// Measure returns the bytes of stores and of search indexes, no more than a minute old; -1 twice where there is no directory.
+// Measure returns the size in bytes of stores and of search indexes, at most a minute old. It returns -1 twice if there is no
+// directory.
 func (f *Files) Measure(dir string) (store, index int64) {
 	if dir == "" {
 		return -1, -1
@@ -31,7 +32,7 @@ func (f *Files) Measure(dir string) (store, index int64) {
 	f.store, f.index = 0, 0
 	_ = filepath.WalkDir(filepath.Join(dir, "tenants"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // what is deleted meanwhile does not count
+			return nil // files deleted during the walk do not count
 		}
 		info, err := d.Info()
 		switch {

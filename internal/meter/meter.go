@@ -1,4 +1,4 @@
-// Package meter counts what a service does and writes it in the Prometheus text format. It uses no lock where something is counted.
+// Package meter counts the activity of a service and writes the counts in the Prometheus text format. Counting takes no lock.
 package meter
 
 import (
@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// Counter is a number that only rises.
+// Counter is a monotonically increasing number.
 type Counter struct{ n atomic.Int64 }
 
 // Add adds n.
 func (c *Counter) Add(n int) { c.n.Add(int64(n)) }
 
-// Value is the number.
+// Value returns the number.
 func (c *Counter) Value() int64 { return c.n.Load() }
 
-// bounds are the upper bounds of the buckets of a histogram: 50 microseconds doubling to 52 seconds. Twenty-one of them.
+// bounds are the upper bounds of a histogram's 21 buckets: 50 microseconds, doubling up to 52 seconds.
 var bounds = func() (b [21]time.Duration) {
 	for i := range b {
 		b[i] = 50 * time.Microsecond << i
@@ -31,7 +31,7 @@ var bounds = func() (b [21]time.Duration) {
 	return b
 }()
 
-// Histogram counts durations.
+// Histogram counts durations in buckets.
 type Histogram struct {
 	buckets [len(bounds) + 1]atomic.Int64
 	sum     atomic.Int64 // nanoseconds
@@ -41,13 +41,14 @@ type Histogram struct {
 func (h *Histogram) Observe(d time.Duration) {
 	i := 0
 	if d > bounds[0] {
-		i = min(bits.Len64(uint64((d-1)/bounds[0])), len(bounds)) // each bound is twice the one before
+		i = min(bits.Len64(uint64((d-1)/bounds[0])), len(bounds)) // each bound is twice the previous one
 	}
 	h.buckets[i].Add(1)
 	h.sum.Add(int64(d))
 }
 
-// Quantile is an upper bound of the q-quantile, [0,1]: the bound of the bucket that holds it. 0 where nothing was counted.
+// Quantile returns an upper bound of the q-quantile, with q in [0,1]: the bound of the bucket that holds it. It returns 0 for
+// an empty histogram.
 func (h *Histogram) Quantile(q float64) time.Duration {
 	var total int64
 	for i := range h.buckets {
@@ -65,7 +66,7 @@ func (h *Histogram) Quantile(q float64) time.Duration {
 	return 2 * bounds[len(bounds)-1]
 }
 
-// Count is how many were counted.
+// Count returns the number of observed durations.
 func (h *Histogram) Count() (n int64) {
 	for i := range h.buckets {
 		n += h.buckets[i].Load()
@@ -73,18 +74,18 @@ func (h *Histogram) Count() (n int64) {
 	return n
 }
 
-// Family is the values of one metric by the values of its labels. The zero Family is empty and ready; at most maxSeries are kept apart, what
-// comes after is counted under the label value "other".
+// Family is the set of series of one metric, keyed by label values. The zero Family is empty and ready to use. It keeps at most
+// maxSeries series; any further ones are counted under the label value "other".
 type Family[T any] struct {
-	series atomic.Pointer[map[string]*T] // by joined label values; never changed, a new series makes a new map
+	series atomic.Pointer[map[string]*T] // keyed by joined label values; immutable: a new series replaces the map
 	adding sync.Mutex
 }
 
 const maxSeries = 2000
 
-// Of returns the value of labels.
+// Of returns the series with the given label values.
 func (f *Family[T]) Of(labels ...string) *T {
-	var room [128]byte // most keys fit, and are looked up where they lie
+	var room [128]byte // most keys fit, so that the lookup does not allocate
 	key := append(room[:0], labels[0]...)
 	for _, l := range labels[1:] {
 		key = append(append(key, '\xff'), l...)
@@ -97,7 +98,7 @@ func (f *Family[T]) Of(labels ...string) *T {
 	return f.add(string(key), len(labels))
 }
 
-// add returns the value of a key of n labels that may have none yet.
+// add returns the series of a key of n labels, creating it if needed.
 func (f *Family[T]) add(key string, n int) *T {
 	f.adding.Lock()
 	defer f.adding.Unlock()
@@ -122,7 +123,7 @@ func (f *Family[T]) add(key string, n int) *T {
 	return v
 }
 
-// Each calls fn with each value and its labels, in the order of these.
+// Each calls fn with each series and its labels, in the order of the labels.
 func (f *Family[T]) Each(fn func(labels []string, v *T)) {
 	all := f.series.Load()
 	if all == nil {
@@ -133,17 +134,17 @@ func (f *Family[T]) Each(fn func(labels []string, v *T)) {
 	}
 }
 
-// Writer writes metrics as text. It keeps the first error.
+// Writer writes metrics as text and keeps the first error.
 type Writer struct {
 	w   io.Writer
 	buf []byte
 	err error
 }
 
-// NewWriter returns a writer; Flush ends it.
+// NewWriter returns a writer. The caller must end it with Flush.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: w} }
 
-// Flush writes what is left and returns the first error.
+// Flush writes the buffered text and returns the first error.
 func (w *Writer) Flush() error {
 	if w.err == nil {
 		_, w.err = w.w.Write(w.buf)
@@ -152,12 +153,12 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// Head begins a metric; kind is counter, gauge or histogram.
+// Head begins a metric. kind is counter, gauge or histogram.
 func (w *Writer) Head(name, kind, help string) {
 	w.buf = append(w.buf, "# HELP "+name+" "+help+"\n# TYPE "+name+" "+kind+"\n"...)
 }
 
-// Sample writes one value. names and values of labels are in the same order.
+// Sample writes one value. Label names and values are in the same order.
 func (w *Writer) Sample(name string, names, values []string, v float64) {
 	w.buf = append(w.buf, name...)
 	w.labels(names, values, "")
@@ -194,7 +195,7 @@ func (w *Writer) Gauge(name, help string, v float64) {
 	w.Sample(name, nil, nil, v)
 }
 
-// Counters writes a family of counters, or nothing where it is empty.
+// Counters writes a family of counters. It writes nothing for an empty family.
 func (w *Writer) Counters(name, help string, names []string, f *Family[Counter]) {
 	w.Head(name, "counter", help)
 	f.Each(func(labels []string, c *Counter) { w.Sample(name, names, labels, float64(c.Value())) })

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Service counts what a service did since it was opened. It is safe for concurrent use.
+// Service counts the activity of a service since it was opened. It is safe for concurrent use.
 type Service struct {
 	Operations Family[Histogram] // by operation
 	Stages     Family[Histogram] // by operation and stage
@@ -17,15 +17,15 @@ type Service struct {
 	Accepted   Counter           // items
 	Completed  Counter           // items
 	Errored    Family[Counter]   // items by code
-	Retried    Counter           // items given back
+	Retried    Counter           // items returned to the queue
 	Deliveries Family[Counter]   // attempts by outcome: delivered, failed, permanently_failed
 	Syncs      Family[Counter]   // by provider and outcome: ok, error
-	Objects    Family[Counter]   // handed over by connectors, by provider
+	Objects    Family[Counter]   // objects delivered by connectors, by provider
 
 	Files Files
 
-	known map[string]*operation // that need no key to be built
-	fast  *Counter              // recalls that ran well in fast mode
+	known map[string]*operation // operations found without building a key
+	fast  *Counter              // successful recalls in fast mode
 }
 
 type operation struct {
@@ -34,7 +34,7 @@ type operation struct {
 	stages []*Histogram
 }
 
-// stage returns the histogram of a stage that comes at or behind place at, and its place; nil where there is none.
+// stage returns the histogram of a stage at or behind index at, and its index. It returns nil if there is no such stage.
 func (o *operation) stage(name string, at int) (*Histogram, int) {
 	for i := at; i < len(o.names); i++ {
 		if o.names[i] == name {
@@ -47,14 +47,14 @@ func (o *operation) stage(name string, at int) (*Histogram, int) {
 	return nil, 0
 }
 
-// stages are those that package observe lists.
+// stages lists the stages of package observe.
 var stages = map[string][]string{
 	observe.Recall:  {"open", "rank", "read", "order", "succeed", "judge", "context", "graph", "temporal", "shape"},
 	observe.Accept:  {"check", "store"},
 	observe.Process: {"claim", "parse", "embed", "index", "follow", "extract", "refine", "finish", "settle"},
 }
 
-// NewService returns counters that are 0.
+// NewService returns a Service with all counters at 0.
 func NewService() *Service {
 	s := &Service{known: map[string]*operation{}}
 	for op, names := range stages {
@@ -76,7 +76,7 @@ func (s *Service) Observe(_ context.Context, r *observe.Record) {
 	}
 	o.all.Observe(r.Took)
 	at := 0
-	for i := range r.Stages { // mostly in the order of o.names
+	for i := range r.Stages { // stages mostly come in the order of o.names
 		if r.Stages[i].Within != "" {
 			continue
 		}
@@ -108,33 +108,33 @@ func (s *Service) Observe(_ context.Context, r *observe.Record) {
 	}
 }
 
-// Gauges are what is measured when somebody asks.
+// Gauges are values measured when metrics are written.
 type Gauges struct {
-	Queued, Processing, Graph  int          // items on their way
-	Open                       int          // tenants that are open
+	Queued, Processing, Graph  int          // items in progress
+	Open                       int          // open tenants
 	Items                      map[Item]int // of all tenants
-	IndexMemory, IndexBudget   int64        // bytes of the indexes in memory, and their bound; negative: not known
-	Loads, Evictions           int64        // of partitions of indexes, from their files into memory and out of it
-	StoreBytes, IndexFileBytes int64        // of files; negative: not known
+	IndexMemory, IndexBudget   int64        // bytes of indexes in memory, and the limit; negative: unknown
+	Loads, Evictions           int64        // index partitions loaded from files into memory, and evicted
+	StoreBytes, IndexFileBytes int64        // bytes of files; negative: unknown
 	Sizes                      []IndexSize
 }
 
-// IndexSize is what a kind of index takes in files.
+// IndexSize is the file size of one kind of index.
 type IndexSize struct {
 	Index       string
 	Bytes, Rows int64
 }
 
-// Item is what items are counted by.
+// Item is the key by which items are counted.
 type Item struct {
 	State string
-	Error string // the code of an errored one
+	Error string // error code of an errored item
 }
 
-// maxCodes bounds the series of errored items: extractors and parsers from outside may make up codes.
+// maxCodes bounds the series of errored items, because external extractors and parsers may use arbitrary codes.
 const maxCodes = 100
 
-// items writes how many items there are.
+// items writes the numbers of items.
 func (w *Writer) items(all map[Item]int) {
 	w.Head("contextmem_items", "gauge", "Items of all tenants by state, errored ones by the code of the error; those of a closed tenant as they were when it was counted last.")
 	sample := func(state, code string, n int) {
@@ -166,7 +166,7 @@ func (w *Writer) items(all map[Item]int) {
 	}
 }
 
-// Write writes everything in the Prometheus text format.
+// Write writes all metrics in the Prometheus text format.
 func (s *Service) Write(w *Writer, g *Gauges) {
 	w.Histograms("contextmem_operation_duration_seconds", "How long recalls, additions and batches of processed items took.", []string{"operation"}, &s.Operations)
 	w.Histograms("contextmem_stage_duration_seconds", "How long the stages of operations took.", []string{"operation", "stage"}, &s.Stages)

@@ -17,12 +17,12 @@ const (
 	maxResults       = 1001 // wire contract, first generation
 	maxTextResults   = 1000
 	maxFanOut        = 1000 // over several sub-tenants
-	resultsPerSub    = 10   // where no number was asked for
+	resultsPerSub    = 10   // default, if the caller gives no number
 	maxRelatedPerHit = 50
 	maxQueryChars    = 8000
-	maxNames         = 10_000 // ids, titles or principals that limit a search
+	maxNames         = 10_000 // ids, titles or principals in a filter
 	maxSubs          = 100
-	maxRejected      = 200 // candidates that are told of
+	maxRejected      = 200 // rejected candidates in a report
 	maxIDBytes       = 1024
 )
 
@@ -30,7 +30,7 @@ func bad(op, field, format string, args ...any) error {
 	return fault.Fieldf(op, fault.KindInvalid, fault.Search, field, format, args...)
 }
 
-// complete checks a recall and fills in defaults.
+// complete validates a recall and fills in defaults.
 func (q *Query) complete(op string) error {
 	if err := q.completeAny(op); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (q *Query) complete(op string) error {
 	return nil
 }
 
-// completeBoolean checks a search for words and fills in defaults.
+// completeBoolean validates a keyword search and fills in defaults.
 func (q *Query) completeBoolean(op string) error {
 	q.MaxResults = cmp.Or(q.MaxResults, resultsPerSub)
 	if err := q.completeAny(op); err != nil {
@@ -84,7 +84,7 @@ func (q *Query) completeBoolean(op string) error {
 	return nil
 }
 
-// completeAny checks what every search has.
+// completeAny validates the fields that every search has.
 func (q *Query) completeAny(op string) error {
 	if strings.TrimSpace(q.Query) == "" {
 		return bad(op, "Query", "is required and must not be blank")

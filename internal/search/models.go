@@ -13,18 +13,19 @@ import (
 	"github.com/contextmem/contextmem/rerank/local"
 )
 
-// Embedders are those of a service.
+// Embedders are the embedders of a service.
 type Embedders struct {
 	Embedder embed.Embedder
-	Fast     embed.Embedder   // before an Embedder that is slow; nil: the embedded one
-	Previous []embed.Embedder // of tenants that were not embedded anew yet
+	Fast     embed.Embedder   // used before a slow Embedder; nil: the embedded one
+	Previous []embed.Embedder // for tenants that are not re-embedded yet
 }
 
-// models are the engines over embedders.
+// models are the recall engines over the embedders.
 type models struct {
 	recallers []*recall.Engine   // over the embedders of Models
-	refined   [][]*recall.Engine // over one of these that refines another, by their places
-	// Models are what workspaces need of the embedders, Slow the place of the one that refines what the first one made; 0: none.
+	refined   [][]*recall.Engine // for embedders that refine another one, by the indexes of both
+	// Models are the embedders as workspaces need them. Slow is the index of the embedder that refines the vectors of the first
+	// one; 0: none.
 	Models []workspace.Model
 	Slow   int
 }
@@ -59,7 +60,7 @@ func (e *Engine) newModels() (m models) {
 	return m
 }
 
-// chooseVectors decides which vectors a search uses: those that refine, with the others where there are none yet.
+// chooseVectors decides which vectors a search uses: the refined ones, with the other vectors for chunks that have none yet.
 func (c *call) chooseVectors() {
 	v := c.vectors
 	c.ws.Lane, c.ws.DenseOff = v.Lane, v.Model < 0
@@ -73,19 +74,19 @@ func (c *call) chooseVectors() {
 	}
 }
 
-// recaller returns the recall engine for what an embedder can do.
+// recaller returns the recall engine for the capabilities of an embedder.
 func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
 	return &recall.Engine{Ranker: ranker(of), Model: of.Model(), Reranker: e.Reranker, Judge: e.Judge, Budget: e.Budget, Boosts: e.Boosts,
 		UserKey: extract.Key(intake.DefaultUserName), Logger: e.Logger}
 }
 
-// ranker returns what ranks by the vectors of an embedder.
+// ranker returns the rank engine for the vectors of an embedder.
 func ranker(of embed.Embedder) *rank.Engine {
 	r := &rank.Engine{Embedder: of, MemoryStrength: rank.DefaultAlpha, KnowledgeStrength: rank.DefaultAlpha}
 	if c, ok := of.(embed.Covering); ok {
 		r.Coverage = c.Coverage
 	}
-	if t, ok := of.(*static.Embedder); ok { // itself: what wraps it may change its vectors
+	if t, ok := of.(*static.Embedder); ok { // only the embedder itself: a wrapper may change its vectors
 		r.Read = t.AppendQuery
 	}
 	if w, ok := of.(embed.WordEmbedder); ok {
@@ -108,9 +109,9 @@ func ranker(of embed.Embedder) *rank.Engine {
 	return r
 }
 
-// unrelated returns how the scores of texts lie that have nothing to do with each other, nil for no calibration. The mean
-// inner product of independent vectors is that of their means; the deviations of centred unit vectors shrink by what the
-// means take of their length.
+// unrelated returns the distribution of the scores of unrelated texts, or nil without a calibration. The mean inner product of
+// independent vectors is the inner product of their means. The deviations of centred unit vectors shrink by the share of the
+// length that the means take.
 func unrelated(c *embed.Calibration) *rank.Spread {
 	if c == nil || len(c.QueryMean) == 0 || len(c.QueryMean) != len(c.DocumentMean) || c.UnrelatedStd <= 0 {
 		return nil

@@ -1,5 +1,5 @@
-// Package search runs recalls: it checks what is asked, opens the tenant, finds the partitions that are searched and the
-// vectors that serve them, asks the engine of recalls, and remembers what was found for feedback.
+// Package search runs recalls. It validates the request, opens the tenant, selects the partitions and vectors to search, calls
+// the recall engine, and records the results for feedback.
 package search
 
 import (
@@ -24,14 +24,14 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Config is what an Engine needs.
+// Config configures an Engine.
 type Config struct {
 	Embedders
-	Reranker recall.Reranker // of thinking mode; nil: none
+	Reranker recall.Reranker // for thinking mode; nil: none
 	Judge    judge.Judge     // nil: none
-	Budget   time.Duration   // of the stages that thinking mode adds
-	Forget   bool            // memories fade with age, and less so with use
-	Boosts   bool            // apply what feedback taught
+	Budget   time.Duration   // time limit of the extra stages of thinking mode
+	Forget   bool            // memories lose weight with age, less so if they are used
+	Boosts   bool            // apply the boosts learned from feedback
 	Profiles *profile.Engine
 	Requests *feedback.Requests
 	Observer observe.Observer // nil: none
@@ -43,32 +43,32 @@ type Config struct {
 type Engine struct {
 	Config
 	Set *workspace.Set
-	// Settle waits for what a search of the memories of a workspace should know of those that were completed just now; nil: it waits for nothing.
+	// Settle waits until recently completed memories of a workspace are ready to be searched; nil: the search does not wait.
 	Settle func(context.Context, *workspace.Space)
 	models
 }
 
-// New returns an Engine over the tenants of Set, which the caller sets before its first use.
+// New returns an Engine. The caller sets Set before its first use.
 func New(c Config) *Engine {
 	e := &Engine{Config: c}
 	e.models = e.newModels()
 	return e
 }
 
-// Place is the sub-tenant that a search begins at, as the caller names it.
+// Place names the sub-tenant where a search begins, by the caller's names.
 type Place struct{ Org, Tenant, Sub string }
 
-// Query is a search. Of Request the caller sets what is asked; scopes, filters and the time are the engine's.
+// Query is a search. The caller fills in the question in Request; the engine sets scopes, filters and the time.
 type Query struct {
 	recall.Request
 	RequestID               string        // default: a random UUID
-	Class                   content.Class // 0: knowledge, and memories where there is no knowledge
+	Class                   content.Class // 0: knowledge, or memories if there is no knowledge
 	Subs                    map[string]float64
 	Filters                 content.Filters
 	IDs, Titles, Principals []string
 }
 
-// Found is what a search found. It is good until it is released.
+// Found is the result of a search. It is valid until Release.
 type Found struct {
 	*recall.Result
 	RequestID    string
@@ -78,8 +78,8 @@ type Found struct {
 	call *call
 }
 
-// Release ends the search, gives the tenant back, and tells the observer how the search went: err is what the caller met with
-// what was found.
+// Release ends the search, releases the tenant, and reports the search to the observer. err is the error that the caller met
+// while using the result, if any.
 func (f *Found) Release(ctx context.Context, err error) {
 	c := f.call
 	if c.laps.Lap("shape"); c.laps.On() {
@@ -96,16 +96,16 @@ func (f *Found) Release(ctx context.Context, err error) {
 	c.observed(ctx, err)
 }
 
-// observed tells the observer how the search went.
+// observed reports the search to the observer.
 func (c *call) observed(ctx context.Context, err error) {
 	c.laps.Org, c.laps.Tenant, c.laps.Mode = c.at.Org, c.at.Tenant, cmp.Or(c.laps.Mode, "none")
 	c.laps.End(ctx, c.Observer, err)
 }
 
-// Room is the memory of a search. It is one search's until that is released or has failed; then another may have it.
+// Room is the reusable memory of a search. One search owns it until that search is released or fails.
 type Room struct{ call call }
 
-// begin makes the room that of a search.
+// begin prepares the room for a search.
 func (r *Room) begin(e *Engine, at Place, q *Query) *call {
 	c := &r.call
 	*c = call{}
@@ -113,7 +113,7 @@ func (r *Room) begin(e *Engine, at Place, q *Query) *call {
 	return c
 }
 
-// Recall searches by words and meaning.
+// Recall searches by keywords and by meaning.
 func (e *Engine) Recall(ctx context.Context, op string, at Place, q Query, room *Room) (*Found, error) {
 	c := room.begin(e, at, &q)
 	if err := c.complete(op); err != nil {
@@ -126,7 +126,7 @@ func (e *Engine) Recall(ctx context.Context, op string, at Place, q Query, room 
 	return c.answer(ctx, op, func() (*recall.Result, error) { return c.recaller.Search(ctx, &c.ws, &c.Request) })
 }
 
-// Boolean searches for words.
+// Boolean searches by keywords only.
 func (e *Engine) Boolean(ctx context.Context, op string, at Place, q Query, words backend.Operator, room *Room) (*Found, error) {
 	c := room.begin(e, at, &q)
 	if err := c.completeBoolean(op); err != nil {
@@ -147,15 +147,15 @@ type call struct {
 	at       Place
 	ref      *workspace.Ref
 	vectors  *workspace.Serving
-	recaller *recall.Engine // of the embedder that made the vectors
+	recaller *recall.Engine // for the embedder that made the vectors
 	ws       recall.Workspace
 	warnings []fault.Warning
 	found    Found
 	laps     observe.Laps
-	room     [2]recall.Scope // of Scopes, of which most recalls have no more
+	room     [2]recall.Scope // memory of Scopes; most recalls have no more
 }
 
-// begin opens the tenant and finds what is searched. Every success must be followed by release.
+// begin opens the tenant and selects the partitions to search. After a success the caller must call release.
 func (c *call) begin(ctx context.Context, op string) error {
 	c.Scopes = c.room[:0]
 	c.laps.Begin(observe.Recall, c.Observer != nil)
@@ -191,7 +191,8 @@ func (c *call) begin(ctx context.Context, op string) error {
 	return nil
 }
 
-// fresh waits until what is committed is indexed. Where that takes long it says so instead, and what is indexed is searched.
+// fresh waits until committed changes are indexed. If that takes too long, fresh adds a warning, and the search covers only the
+// indexed changes.
 func (c *call) fresh(ctx context.Context, op string) error {
 	late, err := c.ref.FreshOrLate(ctx)
 	if late > 0 {
@@ -200,7 +201,7 @@ func (c *call) fresh(ctx context.Context, op string) error {
 	return fault.Wrap(op, fault.Search, "", err)
 }
 
-// again chooses the vectors anew when the indexes have told that another process has changed them.
+// again chooses the vectors anew if another process has changed them.
 func (c *call) again(ctx context.Context, op string) error {
 	v, err := c.ref.UseAgain(ctx, c.vectors)
 	if err != nil {
@@ -218,7 +219,7 @@ func (c *call) release() {
 	c.ref.Release()
 }
 
-// scopes finds the partitions that are searched, heaviest first.
+// scopes selects the partitions to search, by descending weight.
 func (c *call) scopes(ctx context.Context) error {
 	class := cmp.Or(c.Class, content.ClassKnowledge)
 	add := func(name string, w float64) {
@@ -257,7 +258,7 @@ func (c *call) scopes(ctx context.Context) error {
 	return nil
 }
 
-// filter makes one filter of ids, titles, principals and metadata.
+// filter combines ids, titles, principals and metadata into one filter.
 func (c *call) filter(op string) (err error) {
 	if c.Filter, c.warnings, err = metadata.Filter(op, c.ref.Record.Data.Schema, c.Filters, true); err != nil {
 		return err
@@ -278,7 +279,7 @@ func (c *call) filter(op string) (err error) {
 	return nil
 }
 
-// answer runs a search and remembers what it found. It ends the call when it fails.
+// answer runs a search and records its results. It ends the call if the search fails.
 func (c *call) answer(ctx context.Context, op string, search func() (*recall.Result, error)) (*Found, error) {
 	found, err := search()
 	if err == nil && len(found.Hits) == 0 && c.Class == 0 {
@@ -305,10 +306,10 @@ func (c *call) answer(ctx context.Context, op string, search func() (*recall.Res
 	return f, nil
 }
 
-// usedHits is how many of the best hits of a recall count as used.
+// usedHits is the number of best hits of a recall that count as used.
 const usedHits = 3
 
-// used notes that the best memories were used, where memories fade.
+// used records a use of the best memories, if memories are weighted by use.
 func (c *call) used() {
 	if c.ws.Uses == nil || !c.AsOf.IsZero() || !c.KnownAt.IsZero() {
 		return
@@ -324,7 +325,7 @@ func (c *call) used() {
 	c.ref.Uses().Note(c.Now, nums[:n]...)
 }
 
-// remember keeps what a recall found, so that feedback may speak of it.
+// remember records the results of a recall, so that feedback can refer to them.
 func (c *call) remember() {
 	var subs [4]string // most recalls need no more
 	var sources [16]string
@@ -340,7 +341,7 @@ func (c *call) remember() {
 	c.Requests.Add(c.RequestID, &seen)
 }
 
-// partitions appends what is searched.
+// partitions appends the searched partitions to to.
 func (c *call) partitions(to []backend.Partition) []backend.Partition {
 	for i := range c.Scopes {
 		to = append(to, c.Scopes[i].Part)
@@ -348,8 +349,7 @@ func (c *call) partitions(to []backend.Partition) []backend.Partition {
 	return to
 }
 
-// searchMemories searches the memories of sub-tenants that hold no knowledge, where no class was asked for and nothing was
-// found.
+// searchMemories searches the memories of sub-tenants without knowledge, if the caller named no class and nothing was found.
 func (c *call) searchMemories(ctx context.Context, found *recall.Result, search func() (*recall.Result, error)) (*recall.Result, error) {
 	subs, err := backend.Peek(c.ref.Store).Subs(ctx)
 	if err != nil {

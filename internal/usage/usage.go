@@ -1,5 +1,6 @@
-// Package usage remembers how often and when memories were recalled, for forgetting. What is noted waits in memory and is written to the Store in
-// batches, a small value for each run of versions that are numbered one after another; a process that dies loses what waited.
+// Package usage records how often and when memories were recalled. Forgetting weighs memories by these records. New uses are
+// buffered in memory and written to the Store in batches, one small value for each range of consecutive version numbers. A
+// process crash loses the buffered uses.
 package usage
 
 import (
@@ -16,29 +17,29 @@ import (
 )
 
 const (
-	shardBits  = 8    // of a number: versions of one value
-	maxPending = 4096 // versions with uses that are not stored; those of others are lost until they are
-	maxShards  = 1024 // values kept in memory, of at most 2.3 KB each
-	entryBytes = 9    // of a version in a value: its place, its uses and their hour
+	shardBits  = 8    // of a version number: versions per value
+	maxPending = 4096 // versions with unwritten uses; while the buffer is full, uses of other versions are lost
+	maxShards  = 1024 // values cached in memory, of at most 2.3 KB each
+	entryBytes = 9    // per version in a value: its index, its uses and their hour
 
-	useHalfLife = 60 * 24 * time.Hour  // of uses
-	ageHalfLife = 180 * 24 * time.Hour // of freshness, since a memory was told or used
-	usesToHalf  = 3                    // so many uses gain half of what uses can
-	least       = .05                  // uses that are forgotten
+	useHalfLife = 60 * 24 * time.Hour  // half-life of uses
+	ageHalfLife = 180 * 24 * time.Hour // half-life of freshness, since a memory was stated or used
+	usesToHalf  = 3                    // number of uses that gain half of the largest bonus
+	least       = .05                  // fewer uses than this are dropped
 )
 
-// Use is how much a version was used: Count uses as of Last, each of which counts half after 60 days.
+// Use is the decayed use count of a version: Count uses as of Last. A use loses half of its weight in 60 days.
 type Use struct {
 	Count float64
 	Last  time.Time // zero: never
 }
 
-// at returns the uses as of a later time.
+// at returns the use count decayed to the time now.
 func (u Use) at(now time.Time) float64 {
 	return u.Count * math.Exp2(-float64(max(now.Sub(u.Last), 0))/float64(useHalfLife))
 }
 
-// plus returns u with other uses, as of the later of both.
+// plus returns the sum of u and o, as of the later of both times.
 func (u Use) plus(o Use) Use {
 	if u.Last.Before(o.Last) {
 		u, o = o, u
@@ -46,8 +47,9 @@ func (u Use) plus(o Use) Use {
 	return Use{u.Count + o.at(u.Last), u.Last}
 }
 
-// Factor is the weight of a memory that was told at a time: .5 for one that was told long ago and is never used, 1 for a new one, up to 1.5 for one that
-// is used again and again. Freshness halves every 180 days since it was told or used last; half of what uses can gain is gained by three of them.
+// Factor returns the weight of a memory that was stated at the time told. The weight is .5 for an old memory that is never
+// used, 1 for a new one, and up to 1.5 for one that is used often. Freshness halves every 180 days since the memory was stated
+// or last used. Three uses gain half of the largest bonus.
 func (u Use) Factor(told, now time.Time) float64 {
 	since := told
 	if u.Last.After(since) {
@@ -57,7 +59,7 @@ func (u Use) Factor(told, now time.Time) float64 {
 	return .5 + .5*fresh + .5*(1-math.Exp2(-u.at(now)/usesToHalf))
 }
 
-// Tally is the uses in a workspace. It is safe for concurrent use.
+// Tally records the uses in a workspace. It is safe for concurrent use.
 type Tally struct {
 	st backend.Store
 
@@ -66,15 +68,15 @@ type Tally struct {
 	shards  map[int64]shard
 }
 
-// shard is what a value holds, by version.
+// shard is the decoded content of one stored value: uses by version number.
 type shard map[int64]Use
 
-// New returns the uses that a store keeps. It does no I/O.
+// New returns a Tally over a store. It does no I/O.
 func New(st backend.Store) *Tally {
 	return &Tally{st: st, pending: map[int64]Use{}, shards: map[int64]shard{}}
 }
 
-// Note counts a use of each of the versions. It does no I/O.
+// Note records one use of each of the versions. It does no I/O.
 func (t *Tally) Note(now time.Time, nums ...int64) {
 	now = now.UTC().Truncate(time.Hour)
 	t.mu.Lock()
@@ -88,7 +90,7 @@ func (t *Tally) Note(now time.Time, nums ...int64) {
 
 func valueName(key int64) string { return fmt.Sprintf("usage/%x", key) }
 
-// Uses returns what is known of versions, in their order.
+// Uses returns the recorded uses of the versions, in the order of nums.
 func (t *Tally) Uses(ctx context.Context, nums []int64) ([]Use, error) {
 	out := make([]Use, len(nums))
 	for i, n := range nums {
@@ -114,7 +116,7 @@ func (t *Tally) Uses(ctx context.Context, nums []int64) ([]Use, error) {
 	return out, nil
 }
 
-// keep keeps what a value holds in memory; the caller has the lock.
+// keep caches the content of a value. The caller must hold the lock.
 func (t *Tally) keep(key int64, s shard) {
 	if len(t.shards) >= maxShards {
 		clear(t.shards)
@@ -122,7 +124,7 @@ func (t *Tally) keep(key int64, s shard) {
 	t.shards[key] = s
 }
 
-// Flush stores what waits. What could not be stored waits on. It is one call at a time.
+// Flush writes the buffered uses. Uses that could not be written stay buffered. Calls must not overlap.
 func (t *Tally) Flush(ctx context.Context) error {
 	t.mu.Lock()
 	by := map[int64]shard{}
@@ -141,7 +143,7 @@ func (t *Tally) Flush(ctx context.Context) error {
 	return nil
 }
 
-// store adds uses that wait to a value.
+// store adds buffered uses to a stored value.
 func (t *Tally) store(ctx context.Context, key int64, uses shard) error {
 	var s shard
 	err := cas.Retry(ctx, func() error {
@@ -149,7 +151,7 @@ func (t *Tally) store(ctx context.Context, key int64, uses shard) error {
 		if err != nil {
 			return err
 		}
-		if s, err = decode(key, old); err != nil { // it is damaged: what it held is lost
+		if s, err = decode(key, old); err != nil { // the value is damaged: its content is lost
 			s = shard{}
 		}
 		now := time.Now()
@@ -170,7 +172,7 @@ func (t *Tally) store(ctx context.Context, key int64, uses shard) error {
 	defer t.mu.Unlock()
 	t.keep(key, s)
 	for n, u := range uses {
-		if left := t.pending[n]; left.Count > u.at(left.Last) { // more came meanwhile
+		if left := t.pending[n]; left.Count > u.at(left.Last) { // more uses were noted during the write
 			t.pending[n] = Use{left.Count - u.at(left.Last), left.Last}
 		} else {
 			delete(t.pending, n)
