@@ -1,7 +1,8 @@
-// Package atrest encrypts what is kept on disk: a cipher for blocks of files, and the envelope that holds a directory's key.
+// Package atrest encrypts files on disk. It has a cipher for blocks of files, and an envelope that holds the key of a
+// directory.
 //
-// The cipher is XAES-256-GCM (C2SP): AES-256-GCM under a key that is derived from the first half of a nonce of 192 bits. Random
-// nonces of that size do not repeat however much is written, and a half that is used again needs no new derivation.
+// The cipher is XAES-256-GCM (C2SP): AES-256-GCM under a key derived from the first half of a 192-bit nonce. Random nonces of
+// that size do not repeat in practice. Blocks with the same first half share one derived key.
 package atrest
 
 import (
@@ -19,7 +20,7 @@ import (
 const (
 	// KeyBytes is the size of a key.
 	KeyBytes = 32
-	// Overhead is how many bytes a sealed block is longer than what it holds.
+	// Overhead is the number of bytes that sealing adds to a block.
 	Overhead = nonceBytes + tagBytes
 
 	nonceBytes = 24
@@ -28,33 +29,33 @@ const (
 )
 
 var (
-	// ErrSealed says that bytes were not sealed under this key, at this place, as they are.
+	// ErrSealed is returned for bytes that were sealed under another key or for another place, or that are damaged.
 	ErrSealed = errors.New("encrypted with another key, or damaged")
-	// ErrSize says that a key is too long or too short.
+	// ErrSize is returned for a key of the wrong length.
 	ErrSize = errors.New("the key has another length")
 )
 
-// Most blocks that are sealed under one half of a nonce, and most halves that are remembered for opening.
+// Limits: blocks sealed under one nonce half, and nonce halves cached for opening.
 const (
 	maxBlocks = 1 << 32
 	maxHalves = 1024
 )
 
-// Cipher seals and opens blocks. Safe for concurrent use.
+// Cipher seals and opens blocks. It is safe for concurrent use.
 type Cipher struct {
 	block cipher.Block
 	k1    [aes.BlockSize]byte
 
 	mu     sync.Mutex
 	half   [halfNonce]byte
-	aead   cipher.AEAD // under half
-	blocks uint64      // sealed under it
+	aead   cipher.AEAD // cipher derived from half
+	blocks uint64      // number of blocks sealed with aead
 
 	opening sync.RWMutex
 	halves  map[[halfNonce]byte]cipher.AEAD
 }
 
-// NewCipher returns the cipher of a key for one use, named by label. The key has KeyBytes bytes.
+// NewCipher returns a cipher for one purpose, named by label, with a key derived from key. key must have KeyBytes bytes.
 func NewCipher(key []byte, label string) (*Cipher, error) {
 	if len(key) != KeyBytes {
 		return nil, fmt.Errorf("%w: %d bytes, want %d", ErrSize, len(key), KeyBytes)
@@ -66,7 +67,7 @@ func NewCipher(key []byte, label string) (*Cipher, error) {
 	return newXAES(sub)
 }
 
-// newXAES is the cipher of C2SP itself.
+// newXAES returns the plain C2SP cipher, without deriving a key for a purpose.
 func newXAES(key []byte) (*Cipher, error) {
 	block, err := aes.NewCipher(key)
 	if err != nil {
@@ -82,7 +83,7 @@ func newXAES(key []byte) (*Cipher, error) {
 	return c, nil
 }
 
-// derive returns the cipher under a half of a nonce.
+// derive returns the AES-GCM cipher for a nonce half.
 func (c *Cipher) derive(half [halfNonce]byte) (cipher.AEAD, error) {
 	var key [2 * aes.BlockSize]byte
 	for i := range 2 {
@@ -101,7 +102,7 @@ func (c *Cipher) derive(half [halfNonce]byte) (cipher.AEAD, error) {
 	return cipher.NewGCM(block)
 }
 
-// next returns a nonce that no other block has.
+// next fills nonce with a fresh nonce and returns the cipher for it.
 func (c *Cipher) next(nonce []byte) (cipher.AEAD, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,8 +121,8 @@ func (c *Cipher) next(nonce []byte) (cipher.AEAD, error) {
 	return c.aead, nil
 }
 
-// Seal writes the sealed form of plain to dst, which has len(plain)+Overhead bytes and does not overlap it. place is bound to it: Open wants
-// the same.
+// Seal writes the sealed form of plain to dst. dst has len(plain)+Overhead bytes and must not overlap plain. The block is bound
+// to place: Open needs the same value.
 func (c *Cipher) Seal(dst, plain, place []byte) error {
 	aead, err := c.next(dst[:nonceBytes])
 	if err != nil {
@@ -131,8 +132,8 @@ func (c *Cipher) Seal(dst, plain, place []byte) error {
 	return nil
 }
 
-// Open writes what sealed holds to dst, which has len(sealed)-Overhead bytes and does not overlap it. [ErrSealed] when the key or the place is another,
-// or a bit is.
+// Open decrypts sealed into dst. dst has len(sealed)-Overhead bytes and must not overlap sealed. Open returns [ErrSealed] for
+// another key, another place or damaged bytes.
 func (c *Cipher) Open(dst, sealed, place []byte) error {
 	if len(sealed) < Overhead {
 		return ErrSealed

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// EnvelopeName is the file that holds the key of a directory's files, encrypted with the key of whoever opens it. Without that file nothing
-// of the directory can be read.
+// EnvelopeName is the file that holds the key of a directory's files. That key is encrypted with the user's key. Without the
+// file, the directory cannot be decrypted.
 const EnvelopeName = "encryption.json"
 
 const envelopeFormat = 1
@@ -21,7 +21,7 @@ type envelope struct {
 	Key    []byte `json:"key"` // sealed
 }
 
-// Errors of keys.
+// Errors about keys.
 var (
 	ErrNoKey      = errors.New("the directory is encrypted, and no key is given")
 	ErrWrongKey   = errors.New("the directory is encrypted with another key")
@@ -29,8 +29,8 @@ var (
 	errNoEnvelope = fs.ErrNotExist
 )
 
-// DirKey returns the key of a directory's files; nil when it is not encrypted and no key is given. With a key a directory that holds nothing yet
-// becomes an encrypted one; used reports whether it holds something.
+// DirKey returns the key of a directory's files, or nil if the directory is not encrypted and key is nil. With a key, DirKey
+// makes an empty directory an encrypted one. used reports whether the directory holds data.
 func DirKey(dir string, key []byte, used func() (bool, error)) ([]byte, error) {
 	data, err := readEnvelope(dir, key)
 	if !errors.Is(err, errNoEnvelope) || key == nil {
@@ -49,13 +49,14 @@ func DirKey(dir string, key []byte, used func() (bool, error)) ([]byte, error) {
 	data = make([]byte, KeyBytes)
 	_, _ = rand.Read(data)
 	err = writeEnvelope(dir, key, data, os.Link)
-	if errors.Is(err, fs.ErrExist) { // another process was quicker
+	if errors.Is(err, fs.ErrExist) { // another process created the envelope first
 		return readEnvelope(dir, key)
 	}
 	return data, err
 }
 
-// Rewrap gives the envelope of a directory another key. After a crash it has either.
+// Rewrap re-encrypts the envelope of a directory with another key. After a crash the envelope has either the old or the new
+// key.
 func Rewrap(dir string, old, key []byte) error {
 	data, err := readEnvelope(dir, old)
 	if err != nil {
@@ -87,7 +88,7 @@ func readEnvelope(dir string, key []byte) ([]byte, error) {
 	return data, nil
 }
 
-// writeEnvelope writes the file under another name, durably, and has put give it its own.
+// writeEnvelope writes the file durably under a temporary name and calls put to give it its final name.
 func writeEnvelope(dir string, key, data []byte, put func(from, to string) error) (err error) {
 	c, err := NewCipher(key, "envelope")
 	if err != nil {
@@ -124,6 +125,6 @@ func writeEnvelope(dir string, key, data []byte, put func(from, to string) error
 	if err != nil {
 		return err
 	}
-	_ = d.Sync() // not every system can
+	_ = d.Sync() // some systems cannot sync directories
 	return d.Close()
 }

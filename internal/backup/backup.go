@@ -1,4 +1,5 @@
-// Package backup makes a backup, as a directory's is, of a deployment that a database holds.
+// Package backup makes a backup of a deployment that is stored in a database. The backup has the same form as that of a
+// directory.
 package backup
 
 import (
@@ -13,12 +14,13 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// Snapshotter is a [backend.Stores] that can be read as it was at one moment. revs are the numbers of [move.Side.Stamps] of all workspaces, from before.
+// Snapshotter is a [backend.Stores] that supports consistent snapshots. revs are the numbers of [move.Side.Stamps] of all
+// workspaces, taken before the snapshot.
 type Snapshotter interface {
 	Snapshot(ctx context.Context) (from move.Side, revs map[string]int64, end func(), err error)
 }
 
-// Of finds what of a backend can be read so; nil: nothing.
+// Of returns the Snapshotter of a backend, or nil if it has none.
 func Of(b backend.Backend) Snapshotter {
 	if c, ok := b.(interface{ Stores() backend.Stores }); ok {
 		s, _ := c.Stores().(Snapshotter)
@@ -27,7 +29,8 @@ func Of(b backend.Backend) Snapshotter {
 	return nil
 }
 
-// Write copies a snapshot beside dir, into a deployment that is removed at the end, and has that write a backup with some files to dir.
+// Write copies a snapshot into a temporary deployment next to dir and removes that deployment at the end. The temporary
+// deployment writes the backup to dir, together with the files in beside.
 func Write(ctx context.Context, s Snapshotter, dir string, beside map[string][]byte) (r backend.BackupReport, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return r, err

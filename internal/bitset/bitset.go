@@ -1,11 +1,11 @@
-// Package bitset is a dense set of row numbers. Search filters, tombstones and
-// typed metadata are sets of rows that are combined before anything is scanned.
+// Package bitset is a dense set of row numbers. Search filters, tombstones and typed metadata are sets of rows, which are
+// combined before a scan.
 package bitset
 
 import "math/bits"
 
-// Set is a set of row numbers in [0, Len). The zero value is an empty set of
-// length zero. It is not safe for concurrent writes; concurrent reads are fine.
+// Set is a set of row numbers in [0, Len). The zero value is an empty set of length zero. Concurrent reads are safe; writes
+// must not be concurrent with any other access.
 type Set struct {
 	words []uint64
 	n     int
@@ -14,17 +14,17 @@ type Set struct {
 // New returns an empty set for rows 0 to n-1.
 func New(n int) *Set { return &Set{words: make([]uint64, (n+63)/64), n: n} }
 
-// FromWords returns a set over words, which it keeps: bit i of word j is row
-// 64*j+i. Bits at or above n must be zero; len(words) must be at least (n+63)/64.
+// FromWords returns a set backed by words, without copying them. Bit i of word j is row 64*j+i. Bits at or above n must be
+// zero; len(words) must be at least (n+63)/64.
 func FromWords(words []uint64, n int) *Set { return &Set{words: words[:(n+63)/64], n: n} }
 
-// Len returns the number of rows that the set speaks of, in it or not.
+// Len returns the number of rows in the set's range, whether or not they are members.
 func (s *Set) Len() int { return s.n }
 
-// Words returns the words behind the set, for scans; the caller must not grow it.
+// Words returns the words backing the set, for scans. The caller must not append to them.
 func (s *Set) Words() []uint64 { return s.words }
 
-// Grow makes the set speak of n rows; new rows are not in it. A smaller n does nothing.
+// Grow extends the range of the set to n rows. The new rows are not members. A smaller n has no effect.
 func (s *Set) Grow(n int) {
 	if n <= s.n {
 		return
@@ -41,19 +41,19 @@ func (s *Set) Grow(n int) {
 	s.n = n
 }
 
-// Add puts row i into the set. i must be below Len.
+// Add adds row i. i must be below Len.
 func (s *Set) Add(i uint32) { s.words[i>>6] |= 1 << (i & 63) }
 
-// Remove takes row i out of the set. i must be below Len.
+// Remove removes row i. i must be below Len.
 func (s *Set) Remove(i uint32) { s.words[i>>6] &^= 1 << (i & 63) }
 
-// Has tells whether row i is in the set; a row at or above Len never is.
+// Has reports whether row i is in the set. It returns false for a row at or above Len.
 func (s *Set) Has(i uint32) bool {
 	w := int(i >> 6)
 	return w < len(s.words) && s.words[w]&(1<<(i&63)) != 0
 }
 
-// Count returns how many rows are in the set.
+// Count returns the number of rows in the set.
 func (s *Set) Count() int {
 	n := 0
 	for _, w := range s.words {
@@ -62,7 +62,7 @@ func (s *Set) Count() int {
 	return n
 }
 
-// Fill puts every row below Len into the set.
+// Fill adds every row below Len.
 func (s *Set) Fill() {
 	for i := range s.words {
 		s.words[i] = ^uint64(0)
@@ -72,7 +72,7 @@ func (s *Set) Fill() {
 	}
 }
 
-// And keeps the rows that are also in t; rows that t does not speak of go.
+// And keeps the rows that are also in t. Rows outside the range of t are removed.
 func (s *Set) And(t *Set) {
 	for i := range s.words {
 		if i < len(t.words) {
@@ -96,7 +96,7 @@ func (s *Set) Or(t *Set) {
 	}
 }
 
-// AndNot takes the rows of t out of s.
+// AndNot removes the rows of t from s.
 func (s *Set) AndNot(t *Set) {
 	for i := range s.words {
 		if i >= len(t.words) {
@@ -106,12 +106,12 @@ func (s *Set) AndNot(t *Set) {
 	}
 }
 
-// Clone returns a copy that shares nothing with s.
+// Clone returns an independent copy of s.
 func (s *Set) Clone() *Set {
 	return &Set{words: append([]uint64(nil), s.words...), n: s.n}
 }
 
-// Each calls f for every row of the set in rising order until f returns false.
+// Each calls f for every row of the set in ascending order until f returns false.
 func (s *Set) Each(f func(i uint32) bool) {
 	for j, w := range s.words {
 		for w != 0 {

@@ -9,20 +9,21 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// Entry is a text that may go into a block.
+// Entry is a candidate text for a block.
 type Entry struct {
-	Source     string    // id of what it is from
-	Title      string    // of the source; empty: none of its own
-	Time       time.Time // when it was said; zero: unknown
+	Source     string    // id of the source
+	Title      string    // of the source; empty: no title of its own
+	Time       time.Time // when the text was stated; zero: unknown
 	Text       string
-	Superseded string // why it holds no longer, empty: it does
+	Superseded string // why the text is no longer valid; empty: it is valid
 }
 
-// minCut is the fewest tokens to which a text is cut that does not fit as a whole: less says nothing.
+// minCut is the smallest number of tokens to which a text is cut. A shorter piece would carry no information.
 const minCut = 24
 
-// Build puts entries, best first, into a text of at most most tokens: a line with number, date and title each, and the text below it. lead comes first and is left out where it alone does not fit. The first entry that does not fit
-// is cut at a word, where that leaves enough of it; later ones that do fit still come in.
+// Build joins entries, best first, into a text of at most most tokens. Each entry has a line with its number, date and title,
+// and its text below. The lines of lead come first; a line that does not fit is left out. The first entry that does not fit is
+// cut at a word, if at least minCut tokens remain. Later entries that fit are still included.
 func Build(lead []string, entries []Entry, most int) facts.Block {
 	var b strings.Builder
 	var out facts.Block
@@ -56,7 +57,7 @@ func Build(lead []string, entries []Entry, most int) facts.Block {
 	return out
 }
 
-// head is the line above the text of an entry.
+// head returns the line above the text of an entry.
 func (e *Entry) head(n int) string {
 	var b strings.Builder
 	b.WriteString("[" + strconv.Itoa(n) + "]")
@@ -73,10 +74,11 @@ func (e *Entry) head(n int) string {
 	return b.String()
 }
 
-// prefix is the longest beginning of a text of at most most tokens that ends before a space, or before a character of a script without them.
+// prefix returns the longest prefix of text with at most most tokens. The prefix ends before a space, or before a character of
+// a script without spaces.
 func prefix(text string, most int) string {
 	lo, hi := 0, len(text)
-	for lo < hi { // the most bytes that fit: Tokens rises with the text
+	for lo < hi { // binary search for the largest number of bytes that fits: Tokens rises with the length
 		mid := (lo + hi + 1) / 2
 		if Tokens(text[:mid]) <= most {
 			lo = mid
@@ -95,7 +97,8 @@ func prefix(text string, most int) string {
 	return strings.TrimSpace(text[:lo])
 }
 
-// OwnTitle is the title of a source unless it is only the beginning of a text, as sources without one get.
+// OwnTitle returns the title of a source, or "" for a title that is only the beginning of the text, as sources without a title
+// get.
 func OwnTitle(title, text string) string {
 	short := strings.Join(strings.Fields(strings.TrimRight(title, " .…")), " ")
 	if strings.HasPrefix(strings.Join(strings.Fields(text), " "), short) {
@@ -104,7 +107,7 @@ func OwnTitle(title, text string) string {
 	return title
 }
 
-// Notice says of a text that holds no longer since when, and which memory took its place or took it back.
+// Notice returns a note about a text that is no longer valid: since when, and which memory replaced or retracted it.
 func Notice(by string, since time.Time, retracted bool) string {
 	if retracted {
 		return "taken back " + since.Format(time.DateOnly) + " by " + by

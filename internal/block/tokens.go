@@ -1,10 +1,11 @@
-// Package block makes texts of bounded length for a prompt.
+// Package block builds texts of bounded length for a prompt.
 package block
 
 import "unicode"
 
-// Tokens estimates how many tokens a model's tokeniser makes of a text, on the safe side: one for four ASCII letters or three digits of a word begun, one for two other letters,
-// one for each ideograph, kana or syllable of scripts without spaces, one for each sign and line.
+// Tokens returns a conservative estimate of the number of tokens in a text. It counts one token for each started group of four
+// ASCII letters or three digits of a word, and one for two other letters. Each ideograph, kana, syllable of a script without
+// spaces, sign and line counts as one.
 func Tokens(text string) (n int) {
 	run, per := 0, 0
 	for _, r := range text {

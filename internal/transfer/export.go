@@ -38,7 +38,7 @@ type writer struct {
 	end  end
 }
 
-// Export writes what callers put into a tenant as lines of JSON. One item is in memory at a time.
+// Export writes the data that callers stored in a tenant as lines of JSON. It holds one item in memory at a time.
 func (e *Engine) Export(ctx context.Context, op string, ref *workspace.Ref, to io.Writer) error {
 	walker, ok := ref.Store.(backend.Walker)
 	if !ok {
@@ -98,7 +98,7 @@ func (w *writer) all(ctx context.Context, walker backend.Walker) error {
 	return w.enc.Encode(line{End: &w.end})
 }
 
-// sub is the name of a sub-tenant in the file, which is empty for the default one, so that a tenant can be imported
+// sub returns the name of a sub-tenant in the file. The default sub-tenant has an empty name, so that a tenant can be imported
 // under another id.
 func (w *writer) sub(name string) string {
 	if name == w.ref.Record.ID {
@@ -120,7 +120,7 @@ func (w *writer) items(ctx context.Context, walker backend.Walker) error {
 			}
 			it, err := w.item(ctx, src)
 			if errors.Is(err, backend.ErrNotFound) {
-				continue // deleted or replaced meanwhile: a newer version comes later
+				continue // deleted or replaced during the export: a newer version comes later
 			}
 			if err != nil {
 				return err
@@ -133,7 +133,7 @@ func (w *writer) items(ctx context.Context, walker backend.Walker) error {
 	}
 }
 
-// item reads an item with its content; backend.ErrNotFound when the version is gone.
+// item reads an item with its content. It returns backend.ErrNotFound if the version is gone.
 func (w *writer) item(ctx context.Context, src *backend.Source) (*itemLine, error) {
 	it := &itemLine{Class: classNames[src.Part.Class], Sub: w.sub(src.Part.Sub), ID: src.ID, State: stateNames[src.State], ErrorCode: src.ErrorCode,
 		Error: src.ErrorMessage, Title: src.Title, Kind: src.Kind, Filename: src.Filename, MediaType: src.MediaType, Size: src.SizeBytes, Infer: src.Infer,
@@ -192,8 +192,8 @@ func (w *writer) vectors(ctx context.Context, src *backend.Source, it *itemLine)
 	}
 }
 
-// merges writes what callers merged and took back. Merges that follow from what the items say come again by themselves;
-// of these only those are written that were undone and not made again.
+// merges writes the merges that callers made and undid. Merges that follow from the items are made again by an import. Of
+// these, only those are written that a caller undid and that were not made again.
 func (w *writer) merges(ctx context.Context, part backend.Partition) error {
 	apart := map[[2]string]backend.Merge{}
 	for after := int64(0); ; {

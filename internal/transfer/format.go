@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem/internal/feedback"
 )
 
-// FormatVersion is the version of the format that docs/export.md describes.
+// FormatVersion is the version of the format described in docs/export.md.
 const FormatVersion = 1
 
-// line is one line of a file; exactly one member is set.
+// line is one line of a file. Exactly one field is set.
 type line struct {
 	Header *header           `json:"header,omitempty"`
 	Item   *itemLine         `json:"item,omitempty"`
@@ -22,7 +22,7 @@ type line struct {
 	End    *end              `json:"end,omitempty"`
 }
 
-// header is the first line.
+// header is the first line of a file.
 type header struct {
 	Format       int             `json:"format"`
 	Tenant       string          `json:"tenant"`
@@ -34,14 +34,14 @@ type header struct {
 	Counts       counts          `json:"counts"`
 }
 
-// counts are the items when the export began.
+// counts are the numbers of items at the start of the export.
 type counts struct {
 	Knowledge int `json:"knowledge"`
 	Memory    int `json:"memory"`
 	Raw       int `json:"raw"`
 }
 
-// end is the last line: a file without it was cut off.
+// end is the last line of a file. A file without it is truncated.
 type end struct {
 	Items  int    `json:"items"`
 	Merges int    `json:"merges"`
@@ -49,7 +49,7 @@ type end struct {
 	SHA256 string `json:"sha256,omitempty"` // of all bytes before the line, in hexadecimal
 }
 
-// itemLine is an item.
+// itemLine is the line of an item.
 type itemLine struct {
 	Class      string          `json:"class"`
 	Sub        string          `json:"sub,omitempty"` // empty: the default sub-tenant
@@ -71,14 +71,14 @@ type itemLine struct {
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 	Additional json.RawMessage `json:"additional,omitempty"`
 	Doc        json.RawMessage `json:"doc,omitempty"`
-	Tags       []byte          `json:"tags,omitempty"` // 8 bytes a tag, little endian
+	Tags       []byte          `json:"tags,omitempty"` // 8 bytes per tag, little endian
 	Original   *blob           `json:"original,omitempty"`
 	Supplied   *blob           `json:"supplied,omitempty"`
-	Past       json.RawMessage `json:"versions,omitempty"` // what earlier versions said
+	Past       json.RawMessage `json:"versions,omitempty"` // content of earlier versions
 	Vectors    []vectorLine    `json:"vectors,omitempty"`
 }
 
-// blob is text where it is valid UTF-8, else bytes.
+// blob holds content as text if it is valid UTF-8, else as bytes.
 type blob struct {
 	Text  *string `json:"text,omitempty"`
 	Bytes []byte  `json:"base64,omitempty"`
@@ -99,13 +99,13 @@ func (b *blob) data() []byte {
 	return b.Bytes
 }
 
-// vectorLine is a vector that the caller made.
+// vectorLine is a vector supplied by a caller.
 type vectorLine struct {
 	Chunk  string `json:"chunk"`
-	Vector []byte `json:"vector"` // 4 bytes a number, IEEE 754, little endian
+	Vector []byte `json:"vector"` // IEEE 754, 4 bytes per number, little endian
 }
 
-// mergeLine is a merge of entities.
+// mergeLine is the line of a merge of entities.
 type mergeLine struct {
 	Class  string    `json:"class"`
 	Sub    string    `json:"sub,omitempty"`
@@ -119,7 +119,7 @@ type mergeLine struct {
 
 var classNames = map[backend.Class]string{backend.Knowledge: "knowledge", backend.Memory: "memory", backend.Raw: "raw"}
 
-// classOf is the class with a name, 0 for none.
+// classOf returns the class with the given name, or 0 if there is none.
 func classOf(name string) backend.Class {
 	for c, n := range classNames {
 		if n == name {

@@ -18,14 +18,14 @@ import (
 )
 
 const (
-	batchItems    = 256       // of one commit
-	batchBytes    = 8 << 20   // of content, after which a commit follows
-	leaseOfImport = "import/" // begins the names of their leases
-	importKind    = "import"  // of the registry's records of imports under way
+	batchItems    = 256       // items per commit
+	batchBytes    = 8 << 20   // bytes of content per commit
+	leaseOfImport = "import/" // prefix of the lease names of imports
+	importKind    = "import"  // kind of the registry's records of unfinished imports
 	undoWithin    = 10 * time.Second
 )
 
-// Import makes a tenant of an export. Until it returns nobody else can use the tenant; when it fails, or when the
+// Import creates a tenant from an export. Until Import returns, no other caller can use the tenant. If the import fails or the
 // process dies, the tenant is deleted.
 func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader) (*workspace.Record, error) {
 	if err := cmp.Or(workspace.CheckOrg(op, org), workspace.CheckTenantID(op, id)); err != nil {
@@ -45,10 +45,10 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 		rec, err = e.fill(ctx, op, org, id, data, old, r)
 		return err
 	})
-	if err == nil && !mine { // another process, at its start, took it for one that a dead one left
+	if err == nil && !mine { // another process took the import for one that a crashed process left
 		err = backend.ErrUnavailable
 	}
-	if err != nil { // the caller may be gone: what was begun is taken back all the same
+	if err != nil { // roll back even if the caller's context has ended
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
 		defer cancel()
@@ -65,7 +65,7 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 	return rec, nil
 }
 
-// Load deletes what imports left that a dead predecessor did not finish.
+// Load deletes the tenants of unfinished imports that a crashed process left.
 func (e *Engine) Load(ctx context.Context) error {
 	reg := e.Set.Registry()
 	for org, at := "", ""; ; {
@@ -79,7 +79,7 @@ func (e *Engine) Load(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if !mine { // another process is at it
+			if !mine { // another process is handling the import
 				continue
 			}
 			if err := e.discard(ctx, m.Org, string(m.Data)); err != nil {
@@ -92,7 +92,7 @@ func (e *Engine) Load(ctx context.Context) error {
 	}
 }
 
-// discard deletes a tenant that an import has begun.
+// discard deletes the tenant of an unfinished import.
 func (e *Engine) discard(ctx context.Context, org, id string) error {
 	rec, err := e.Set.Record(ctx, importKind, org, id)
 	if err == nil && rec.Data.Importing {
@@ -104,7 +104,7 @@ func (e *Engine) discard(ctx context.Context, org, id string) error {
 	return err
 }
 
-// readHeader reads the first line. old is the id of the tenant that was exported.
+// readHeader reads the first line. old is the id of the exported tenant.
 func (e *Engine) readHeader(r *reader) (d workspace.Data, old string, err error) {
 	l, err := r.next()
 	switch {
@@ -126,7 +126,7 @@ func (e *Engine) readHeader(r *reader) (d workspace.Data, old string, err error)
 	return workspace.Data{Embeddings: h.Embeddings, Dimension: h.Dimension, Schema: schema, Instructions: h.Instructions, Importing: true}, h.Tenant, nil
 }
 
-// fill makes the tenant and puts into it what the file holds.
+// fill creates the tenant and stores the content of the file in it.
 func (e *Engine) fill(ctx context.Context, op, org, id string, d workspace.Data, old string, r *reader) (*workspace.Record, error) {
 	rec, err := e.Set.Create(ctx, org, id, d)
 	if err != nil {
@@ -181,23 +181,24 @@ func (e *Engine) waitReady(ctx context.Context, op, org, id string) error {
 	}
 }
 
-// filler puts the lines of a file into a new tenant.
+// filler stores the lines of a file in a new tenant.
 type filler struct {
 	*Engine
 	op     string
 	ref    *workspace.Ref
 	r      *reader
-	old    string // the id that the tenant had
+	old    string // id of the exported tenant
 	have   end
 	items  []backend.Incoming
 	placed []backend.Placed
 	bytes  int
 	merges []backend.Merge
 	boosts []feedback.Opinion
-	expiry time.Time // the earliest
+	expiry time.Time // earliest expiry
 }
 
-// all reads the file to its end. Items are stored as they come; merges and boosts follow when the items are processed.
+// all reads the file to its end. Items are stored as they are read. Merges and boosts are applied after the items are
+// processed.
 func (f *filler) all(ctx context.Context) error {
 	for {
 		if err := ctx.Err(); err != nil {
@@ -234,8 +235,8 @@ func (f *filler) all(ctx context.Context) error {
 	}
 }
 
-// sub is the name under which a sub-tenant of the file is stored. One that would become the default sub-tenant because
-// it is called like the new tenant would be mixed with another.
+// sub returns the stored name of a sub-tenant of the file. A sub-tenant with the name of the new tenant would become the
+// default sub-tenant and mix with it, so sub rejects the name.
 func (f *filler) sub(name string) (string, error) {
 	if name == f.ref.Record.ID && name != f.old {
 		return "", f.r.bad("names the sub-tenant %q, which would be the default one of a tenant with this id; import under another id", fault.ShortID(name))
@@ -243,7 +244,7 @@ func (f *filler) sub(name string) (string, error) {
 	return cmp.Or(name, f.ref.Record.ID), nil
 }
 
-// store commits what was collected.
+// store commits the collected items.
 func (f *filler) store(ctx context.Context) error {
 	defer func() {
 		clear(f.items)
@@ -266,7 +267,7 @@ func (f *filler) store(ctx context.Context) error {
 	})
 }
 
-// finish stores the rest, waits until everything is processed, and applies merges and boosts.
+// finish stores the remaining items, waits until all are processed, and applies merges and boosts.
 func (f *filler) finish(ctx context.Context) error {
 	if err := f.store(ctx); err != nil {
 		return err
@@ -280,7 +281,7 @@ func (f *filler) finish(ctx context.Context) error {
 	missing := 0
 	for i := range f.merges {
 		err := f.applyMerge(ctx, &f.merges[i])
-		if errors.Is(err, backend.ErrNotFound) { // nothing names the entity any more
+		if errors.Is(err, backend.ErrNotFound) { // no item names the entity any more
 			missing++
 			continue
 		}
@@ -299,14 +300,14 @@ func (f *filler) finish(ctx context.Context) error {
 	return f.ref.Follower.Sync(ctx)
 }
 
-// applyMerge makes a merge of a caller, or takes back one that the items made and the caller undid.
+// applyMerge applies a caller's merge, or undoes a merge that followed from the items and that a caller had undone.
 func (f *filler) applyMerge(ctx context.Context, m *backend.Merge) error {
 	if m.Stated {
 		return f.undoStated(ctx, m)
 	}
 	num, err := f.ref.Store.MergeEntities(ctx, m.Part, m.From, m.Into, m.Reason, m.At)
 	if errors.Is(err, backend.ErrConflict) {
-		return nil // they are one already
+		return nil // already merged
 	}
 	if err != nil || !m.Undone {
 		return err

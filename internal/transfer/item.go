@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	maxShortText = 1 << 16 // bytes of titles, names and reasons
-	maxVectors   = 1 << 20 // of one item
+	maxShortText = 1 << 16 // bytes of a title, name or reason
+	maxVectors   = 1 << 20 // per item
 )
 
-// item checks an item and adds it to those that the next commit stores.
+// item validates an item and adds it to the next commit.
 func (f *filler) item(ctx context.Context, it *itemLine) error {
 	src, err := f.source(it)
 	if err != nil {
@@ -38,7 +38,7 @@ func (f *filler) item(ctx context.Context, it *itemLine) error {
 		if err != nil {
 			return err
 		}
-		// The ids of a call of Place differ.
+		// the ids in one call of Place must differ
 		if slices.ContainsFunc(f.placed, func(p backend.Placed) bool { return p.Part == src.Part && p.ID == src.ID }) {
 			return f.r.bad("has an id that stands in the file before")
 		}
@@ -79,7 +79,7 @@ func (f *filler) item(ctx context.Context, it *itemLine) error {
 	return f.store(ctx)
 }
 
-// source makes the columns of an item.
+// source converts an item to the columns of a source.
 func (f *filler) source(it *itemLine) (*backend.Source, error) {
 	part, err := f.part(it.Class, it.Sub)
 	if err != nil {
@@ -132,7 +132,7 @@ func (f *filler) source(it *itemLine) (*backend.Source, error) {
 	return src, nil
 }
 
-// tagsFit reports whether tags let exactly those see a source whom its access list names.
+// tagsFit reports whether the tags grant access to exactly the principals of the source's access list.
 func tagsFit(src *backend.Source, doc *item.Doc) bool {
 	if !slices.Contains(src.Tags, item.IDTag(src.ID)) || slices.Contains(src.Tags, backend.Everybody) != (len(doc.ACL) == 0) {
 		return false
@@ -145,7 +145,7 @@ func tagsFit(src *backend.Source, doc *item.Doc) bool {
 	return true
 }
 
-// part is the partition that a line names.
+// part returns the partition that a line names.
 func (f *filler) part(class, sub string) (p backend.Partition, err error) {
 	p.Class = classOf(class)
 	if p.Class == 0 || (p.Class == backend.Raw) != f.ref.Record.Data.Embeddings {
@@ -158,7 +158,7 @@ func (f *filler) part(class, sub string) (p backend.Partition, err error) {
 	return p, err
 }
 
-// vectors are the chunks of an item of an embeddings tenant.
+// vectors returns the chunks of an item of an embeddings tenant.
 func (f *filler) vectors(it *itemLine) ([]backend.Chunk, error) {
 	if len(it.Vectors) == 0 || len(it.Vectors) > maxVectors {
 		return nil, f.r.bad("has %d vectors, want 1 to %d", len(it.Vectors), maxVectors)
@@ -184,7 +184,7 @@ func (f *filler) vectors(it *itemLine) ([]backend.Chunk, error) {
 	return out, nil
 }
 
-// merge checks a merge and keeps it until the items are processed.
+// merge validates a merge and keeps it until the items are processed.
 func (f *filler) merge(m *mergeLine) error {
 	part, err := f.part(m.Class, m.Sub)
 	if err != nil {

@@ -14,26 +14,26 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// reader reads the lines of an export, and names the line in every error.
+// reader reads the lines of an export. Each of its errors names the line.
 type reader struct {
 	op   string
 	in   *bufio.Reader
 	max  int64
 	hash hash.Hash
 	buf  []byte
-	at   int // lines read so far, from 1
+	at   int // number of lines read so far
 }
 
 func newReader(op string, r io.Reader, maxLine int64) *reader {
 	return &reader{op: op, in: bufio.NewReaderSize(r, 64<<10), max: maxLine, hash: sha256.New()}
 }
 
-// bad says what is wrong with the line that was read last.
+// bad returns an error about the line that was read last.
 func (r *reader) bad(format string, args ...any) error {
 	return &fault.Error{Op: r.op, Kind: fault.KindInvalid, Resource: fault.Tenant, Err: fmt.Errorf("line %d %s", r.at, fmt.Sprintf(format, args...))}
 }
 
-// next returns the next line. What it returns is good until the next call.
+// next returns the next line. The line is valid until the next call.
 func (r *reader) next() (*line, error) {
 	r.at++
 	r.buf = r.buf[:0]
@@ -71,7 +71,7 @@ func (r *reader) next() (*line, error) {
 	return l, nil
 }
 
-// malformed is the error of a line that is no JSON of the format; it holds nothing of the line.
+// malformed returns the error for a line that is not valid JSON of the format. The error quotes nothing of the line.
 func (r *reader) malformed(err error) error {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
@@ -84,10 +84,10 @@ func (r *reader) malformed(err error) error {
 	return r.bad("is not of the format: a member is unknown or has a wrong form")
 }
 
-// check compares the end of a file with what was read.
+// check compares the end line of a file with the counts of what was read.
 func (r *reader) check(have, want end) error {
 	have.SHA256 = hex.EncodeToString(r.hash.Sum(nil))
-	if want.SHA256 == "" { // a file that was written by hand
+	if want.SHA256 == "" { // the file was written by hand
 		have.SHA256 = ""
 	}
 	switch {

@@ -1,4 +1,4 @@
-// Package transfer moves tenants as a whole: to a file of lines and back.
+// Package transfer exports whole tenants to files of JSON lines, and imports such files.
 package transfer
 
 import (
@@ -10,12 +10,12 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Scheduler processes what an import brings.
+// Scheduler processes imported items.
 type Scheduler interface {
-	// Admit puts a workspace in line for processing around a commit of items.
+	// Admit calls store, which commits items, and schedules the workspace for processing.
 	Admit(ctx context.Context, uid string, store func() error) error
 	PlanExpiry(uid string, at time.Time)
-	// DrainSpace waits until nothing is pending in one workspace.
+	// DrainSpace waits until no work is pending in the workspace.
 	DrainSpace(ctx context.Context, uid string) error
 }
 
@@ -25,7 +25,7 @@ type Engine struct {
 	Gate     *workspace.Gate
 	Schedule Scheduler
 	Leases   *lease.Keeper // nil: no other process has the deployment open
-	MaxLine  int64         // bytes of a line of an import
-	Versions int           // of an item that are kept behind the newest
+	MaxLine  int64         // bytes of an import line
+	Versions int           // earlier versions kept per item
 	Logger   *slog.Logger
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Delete removes vectors by source or chunk id and returns how many.
+// Delete removes vectors by source or chunk id and returns the number removed.
 func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.VectorSelection) (int, error) {
 	if err := check(op, r); err != nil {
 		return 0, err
@@ -22,7 +22,7 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 	if err != nil {
 		return 0, err
 	}
-	ref.Edits.Lock() // deletions of one process wait here instead of repeating each other's work
+	ref.Edits.Lock() // serialise the deletions of one process, to avoid repeated work
 	defer ref.Edits.Unlock()
 	deleted := 0
 	err = cas.Retry(ctx, func() error {
@@ -33,9 +33,8 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 	return deleted, err
 }
 
-// deleteOnce deletes the vectors that a selection names now and returns how many. It
-// writes only over the versions that it read: [backend.ErrConflict] when one of them
-// was replaced or deleted meanwhile; what it deleted until then stays deleted.
+// deleteOnce deletes the currently selected vectors and returns their number. It replaces only the versions that it read. If
+// one of them was replaced or deleted in between, it returns [backend.ErrConflict]; vectors deleted before that stay deleted.
 func (e *Engine) deleteOnce(ctx context.Context, op string, ref *workspace.Ref, part backend.Partition, r content.VectorSelection) (deleted int, _ error) {
 	found, err := rows(ctx, ref, part, r, math.MaxInt)
 	if err != nil {
@@ -90,7 +89,7 @@ func (e *Engine) deleteOnce(ctx context.Context, op string, ref *workspace.Ref, 
 	return deleted, err
 }
 
-// without returns a source without some of its vectors, to be placed over the version that was read.
+// without returns a source without the chunks named by keys. It is to be placed over the version read.
 func (e *Engine) without(ctx context.Context, ref *workspace.Ref, part backend.Partition, id string, read backend.Version, keys map[string]bool) (*backend.Placed, error) {
 	srcs, err := ref.Store.Sources(ctx, part, []string{id})
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package vectors stores and searches vectors that callers supply, in tenants made for them.
+// Package vectors stores and searches vectors supplied by callers, in tenants created for them.
 package vectors
 
 import (
@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	maxRawVectors = 2000 // of one call
+	maxRawVectors = 2000 // per call
 	maxRawChunkID = 1024
-	flushVectors  = 20_000 // stored since the last flush, after which another is worth it
+	flushVectors  = 20_000 // number of vectors stored between two flushes
 )
 
-// Scheduler puts workspaces in line for background work.
+// Scheduler schedules workspaces for background work.
 type Scheduler interface {
 	Admit(ctx context.Context, uid string, store func() error) error
 	Tidy(uid string)
@@ -36,10 +36,10 @@ type Engine struct {
 	Intake   *intake.Engine // prepares metadata
 	Schedule Scheduler
 	Wanted   func(org string) bool // whether events of an organisation have a receiver
-	Recall   float64               // share of the nearest that a search finds on average, where it says no other; 0: the index's
+	Recall   float64               // default share of the nearest vectors that a search finds on average; 0: the index's default
 }
 
-// partition returns where the vectors of a sub-tenant are kept, if the tenant was made for vectors.
+// partition returns the partition of a sub-tenant's vectors. It fails if the tenant was not created for vectors.
 func partition(ctx context.Context, op string, ref *workspace.Ref, sub string) (backend.Partition, error) {
 	if !ref.Record.Data.Embeddings {
 		return backend.Partition{}, fault.Fieldf(op, fault.KindInvalid, fault.Embedding, "Tenant", "the tenant is not an embeddings tenant")
@@ -51,8 +51,7 @@ func partition(ctx context.Context, op string, ref *workspace.Ref, sub string) (
 	return backend.Partition{Class: backend.Raw, Sub: name}, nil
 }
 
-// unit returns the vector with length 1, so that inner products are cosines, or what
-// is wrong with it.
+// unit returns v scaled to length 1, so that inner products are cosines. For an unusable vector, why states the reason.
 func unit(v []float32, dim int) (out []float32, why string) {
 	if len(v) != dim {
 		return nil, fmt.Sprintf("has %d dimensions, the tenant has %d", len(v), dim)
@@ -70,12 +69,12 @@ func unit(v []float32, dim int) (out []float32, why string) {
 	n := 1 / math.Sqrt(sum)
 	out = make([]float32, len(v))
 	for i, x := range v {
-		out[i] = float32(float64(x) * n) // n alone may be beyond float32
+		out[i] = float32(float64(x) * n) // n alone may overflow float32
 	}
 	return out, ""
 }
 
-// Insert stores vectors and returns their ids. They can be searched when it returns.
+// Insert stores vectors and returns their ids. The vectors are searchable when Insert returns.
 func (e *Engine) Insert(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.InsertVectorsRequest) ([]string, error) {
 	if len(r.Sources) == 0 {
 		return nil, fault.Fieldf(op, fault.KindUnprocessed, fault.Embedding, "Sources", "needs at least one entry")
@@ -101,7 +100,7 @@ func (e *Engine) Insert(ctx context.Context, op string, ref *workspace.Ref, sub 
 	return keys, nil
 }
 
-// items checks the vectors of a call and makes of them what the Store takes.
+// items validates the vectors of a call and converts them to sources for the Store.
 func (e *Engine) items(op string, ref *workspace.Ref, part backend.Partition, r content.InsertVectorsRequest) (items []backend.Placed, keys []string, err error) {
 	b := e.Intake.Raw(op, ref, part, !r.Upsert)
 	event := e.Wanted(ref.Record.Org)
@@ -155,7 +154,7 @@ func (e *Engine) items(op string, ref *workspace.Ref, part backend.Partition, r 
 	return items, keys, nil
 }
 
-// rawSize is the size of vectors: their ids and four bytes a number.
+// rawSize returns the size of vectors in bytes: their ids, and four bytes per number.
 func rawSize(chunks []backend.Chunk) (n int64) {
 	for i := range chunks {
 		n += int64(len(chunks[i].Key) + 4*len(chunks[i].Vector))
@@ -163,7 +162,7 @@ func rawSize(chunks []backend.Chunk) (n int64) {
 	return n
 }
 
-// place stores items with their vectors; they are searchable when it returns.
+// place stores items with their vectors. They are searchable when place returns.
 func (e *Engine) place(ctx context.Context, op string, ref *workspace.Ref, items []backend.Placed) error {
 	var placed *backend.Placement
 	store := func() (err error) {
@@ -171,7 +170,7 @@ func (e *Engine) place(ctx context.Context, op string, ref *workspace.Ref, items
 		return err
 	}
 	var err error
-	if items[0].Event { // the scheduler hands events over, after a crash too
+	if items[0].Event { // the scheduler also delivers events after a crash
 		err = e.Schedule.Admit(ctx, ref.UID, store)
 	} else {
 		err = store()
@@ -192,8 +191,8 @@ func (e *Engine) place(ctx context.Context, op string, ref *workspace.Ref, items
 	return nil
 }
 
-// taken says which id of a call is taken: that of a source that must not be
-// replaced, or that of a vector of another source. Chunk ids are unique in a sub-tenant.
+// taken returns an error that names an id in use: that of a source that must not be replaced, or that of a vector of another
+// source. Chunk ids are unique within a sub-tenant.
 func taken(ctx context.Context, op string, ref *workspace.Ref, part backend.Partition, items []backend.Placed) error {
 	refuse := func(id, why string) error {
 		return &fault.Error{Op: op, Kind: fault.KindExists, Resource: fault.Embedding, ID: fault.ShortID(id), Err: errors.New(why)}
@@ -231,7 +230,7 @@ func taken(ctx context.Context, op string, ref *workspace.Ref, part backend.Part
 			return refuse(ids[i], "a source with this id exists and upsert is false")
 		}
 	}
-	return refuse("", "an id is taken") // and was given up since
+	return refuse("", "an id is taken") // but has been released since
 }
 
 func hit(row *backend.Hydrated, score float64) (content.VectorHit, error) {
@@ -239,10 +238,10 @@ func hit(row *backend.Hydrated, score float64) (content.VectorHit, error) {
 	return content.VectorHit{SourceID: row.Src.ID, ChunkID: row.Key, Score: score, Distance: 1 - score, Metadata: m}, err
 }
 
-// LeastRecall is the least recall that a caller may ask for.
+// LeastRecall is the lowest recall that a caller may request.
 const LeastRecall = .9
 
-// recall returns the share of the nearest vectors that a search is to find on average, or what is wrong with what it asks for.
+// recall returns the requested share of the nearest vectors that a search finds on average, or an error for an invalid value.
 func (e *Engine) recall(op string, r content.SearchVectorsRequest) (float32, error) {
 	switch {
 	case r.Recall != 0 && !(r.Recall >= LeastRecall && r.Recall <= 1):
@@ -255,7 +254,7 @@ func (e *Engine) recall(op string, r content.SearchVectorsRequest) (float32, err
 	return float32(cmp.Or(r.Recall, e.Recall)), nil
 }
 
-// Search finds nearest vectors.
+// Search finds the nearest vectors.
 func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.SearchVectorsRequest) ([]content.VectorHit, error) {
 	if r.Limit == 0 {
 		r.Limit = 10
@@ -296,7 +295,7 @@ func (e *Engine) Search(ctx context.Context, op string, ref *workspace.Ref, sub 
 	}
 	rows, err := ref.Store.Chunks(ctx, nums, time.Now())
 	var damage *backend.DamageError
-	if err != nil && !errors.As(err, &damage) { // what is damaged is left out
+	if err != nil && !errors.As(err, &damage) { // damaged rows are left out
 		return nil, fault.Wrap(op, fault.Embedding, "", err)
 	}
 	score := make(map[int64]float64, len(hits))
@@ -334,7 +333,7 @@ func check(op string, r content.VectorSelection) error {
 	return nil
 }
 
-// rows reads the vectors that a selection names.
+// rows reads the selected vectors.
 func rows(ctx context.Context, ref *workspace.Ref, part backend.Partition, r content.VectorSelection, limit int) ([]*backend.Hydrated, error) {
 	var nums []int64
 	if r.SourceID != "" {

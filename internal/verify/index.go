@@ -10,12 +10,11 @@ import (
 )
 
 const (
-	feedRows = 2048 // of one step through the feed
-	attempts = 3    // at counts that nothing was written beside
+	feedRows = 2048 // feed rows per step
+	attempts = 3    // tries to count without concurrent writes
 )
 
-// follow compares what indexes hold with what the feed says that they should: each chunk that it puts is known, and no more
-// are than it puts.
+// follow compares the indexes with the feed: an index must know every chunk that the feed adds, and no others.
 func (r *run) follow(sp *workspace.Space) error {
 	for range attempts {
 		if err := sp.Follower.Sync(r.ctx); err != nil {
@@ -26,7 +25,7 @@ func (r *run) follow(sp *workspace.Space) error {
 		if err != nil {
 			return err
 		}
-		if counts == nil || sp.Store.LastSeq() != last { // something was written: what is counted is no longer what was
+		if counts == nil || sp.Store.LastSeq() != last { // counts are outdated by a concurrent write
 			continue
 		}
 		return r.count(sp, counts, last)
@@ -34,8 +33,8 @@ func (r *run) follow(sp *workspace.Space) error {
 	return nil
 }
 
-// feed walks through the feed up to a number, and returns how many chunks it puts in each partition; nil when the feed was
-// compacted meanwhile. What the feed lacks or an index does not know is a problem.
+// feed reads the feed up to the sequence number last and returns the number of chunks added in each partition. It returns nil
+// if the feed was compacted in between. A gap in the feed, or a chunk unknown to an index, is reported as a problem.
 func (r *run) feed(sp *workspace.Space, last uint64) (map[backend.Partition]int, error) {
 	counts := map[backend.Partition]int{}
 	for after := uint64(0); after < last; {
@@ -51,7 +50,7 @@ func (r *run) feed(sp *workspace.Space, last uint64) (map[backend.Partition]int,
 				r.found(Feed, backend.Finding{Part: c.Part, ItemID: c.SourceID, What: fmt.Sprintf("change %d comes after change %d", c.Seq, after)})
 				return nil, nil
 			}
-			if after = c.Seq; after > last { // written since: the indexes may not have followed
+			if after = c.Seq; after > last { // a later write: the indexes may lag behind it
 				break
 			}
 			if c.Kind != backend.PutChunks {
@@ -66,7 +65,7 @@ func (r *run) feed(sp *workspace.Space, last uint64) (map[backend.Partition]int,
 	return counts, nil
 }
 
-// known asks the index of neighbours for the chunks that a change puts.
+// known checks that the vector index knows the chunks that a change adds.
 func (r *run) known(ctx context.Context, sp *workspace.Space, c *backend.Change) error {
 	nums := make([]int64, len(c.Rows))
 	for i := range c.Rows {
@@ -86,14 +85,14 @@ func (r *run) known(ctx context.Context, sp *workspace.Space, c *backend.Change)
 	if lacking == 0 {
 		return nil
 	}
-	if srcs, err := sp.Store.SourcesByNum(ctx, []int64{c.Source}); err == nil && srcs[0] == nil { // deleted meanwhile
+	if srcs, err := sp.Store.SourcesByNum(ctx, []int64{c.Source}); err == nil && srcs[0] == nil { // deleted in between
 		return nil
 	}
 	r.found(Index, backend.Finding{Part: c.Part, ItemID: c.SourceID, What: fmt.Sprintf("%d of %d chunks are not known", lacking, len(nums))})
 	return nil
 }
 
-// count compares the sizes of partitions, if nothing is written meanwhile.
+// count compares the sizes of partitions, unless there are concurrent writes.
 func (r *run) count(sp *workspace.Space, counts map[backend.Partition]int, last uint64) error {
 	for part, want := range counts {
 		info, err := sp.Workspace.Graph().Info(r.ctx, part)
@@ -108,7 +107,7 @@ func (r *run) count(sp *workspace.Space, counts map[backend.Partition]int, last 
 			return nil
 		}
 		if r.holes {
-			return nil // indexes may have more
+			return nil // a concurrent write may have added chunks
 		}
 		if info.Chunks != want {
 			r.found(Index, backend.Finding{Part: part, What: fmt.Sprintf("it knows %d chunks, the store has %d", info.Chunks, want)})
@@ -119,7 +118,7 @@ func (r *run) count(sp *workspace.Space, counts map[backend.Partition]int, last 
 	return nil
 }
 
-// unless makes a problem of an error, unless the call has to end. What the error says of files is for the log.
+// unless records an error as a problem, unless the context has ended. Details that may name files go only to the log.
 func (r *run) unless(err error, where, what string) error {
 	if r.ctx.Err() != nil {
 		return r.ctx.Err()

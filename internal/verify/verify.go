@@ -1,5 +1,5 @@
-// Package verify looks for damage in a deployment: in the rows of its registry and its stores, in the files of its indexes, and in
-// what indexes hold beside what their stores do.
+// Package verify checks a deployment for damage: the rows of its registry and stores, the files of its indexes, and whether the
+// indexes match the stores.
 package verify
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Places where a problem can be.
+// Places of a problem.
 const (
 	Registry = "registry"
 	Store    = "store"
@@ -21,24 +21,24 @@ const (
 	Index    = "index"
 )
 
-// maxProblems is how many problems of one tenant are kept; all are counted.
+// maxProblems is the number of problems kept per tenant. Further problems are only counted.
 const maxProblems = 1000
 
 // Engine verifies deployments.
 type Engine struct{ Set *workspace.Set }
 
-// run is a verification on its way.
+// run is a verification in progress.
 type run struct {
 	*Engine
 	ctx    context.Context
 	report *content.VerifyReport
 	tenant backend.Tenant
-	here   int  // problems of the tenant
-	holes  bool // its store has damaged rows, which the feed leaves out
+	here   int  // number of problems of the tenant
+	holes  bool // the store has damaged rows, which the feed leaves out
 }
 
-// Run looks at everything. Tenants are looked at one after the other and can be used meanwhile. It fails only where it
-// could not go on.
+// Run verifies the whole deployment. It checks one tenant at a time, and tenants stay usable. It returns an error only if it
+// could not continue.
 func (e *Engine) Run(ctx context.Context) (*content.VerifyReport, error) {
 	r := &run{Engine: e, ctx: ctx, report: &content.VerifyReport{At: time.Now().UTC()}}
 	err := r.all()
@@ -90,7 +90,7 @@ func (r *run) all() error {
 	}
 }
 
-// one looks at a tenant.
+// one verifies a tenant.
 func (r *run) one(t backend.Tenant) error {
 	r.tenant, r.here, r.holes = t, 0, false
 	sp, err := r.Set.Acquire(r.ctx, t.UID)
@@ -98,7 +98,7 @@ func (r *run) one(t backend.Tenant) error {
 	case r.ctx.Err() != nil:
 		return r.ctx.Err()
 	case errors.Is(err, backend.ErrNotFound):
-		return nil // deleted meanwhile
+		return nil // deleted in between
 	case err != nil:
 		r.report.Tenants++
 		return r.unless(err, Store, "it cannot be opened")
