@@ -1,4 +1,4 @@
-// Package cas repeats changes that compare what they read with what is stored.
+// Package cas retries compare-and-swap changes of stored data.
 package cas
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// maxTries bounds how often a change is made again because what it was worked out from changed meanwhile.
+// maxTries bounds how often a change is tried when its input changes concurrently.
 const maxTries = 100
 
-// Retry calls f until it does not end with [backend.ErrConflict], at most 100 times. f reads what it changes anew
-// each time.
+// Retry calls f until it returns something other than [backend.ErrConflict], at most 100 times. f must read the data that it
+// changes anew on each call.
 func Retry(ctx context.Context, f func() error) error {
 	for try := 1; ; try++ {
 		err := f()

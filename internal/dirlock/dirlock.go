@@ -1,2 +1,2 @@
-// Package dirlock lets one process use a directory. A lock ends with the process.
+// Package dirlock locks a directory for one process. A lock ends with its process.
 package dirlock

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// TryLock refuses: without a lock two processes could write to one directory.
+// TryLock always fails: without a lock, two processes could write to one directory.
 func TryLock(*os.File) (bool, error) {
 	return false, errors.New("this operating system has no file lock that contextmem knows")
 }
 
-// Unlock gives the lock back.
+// Unlock does nothing.
 func Unlock(*os.File) error { return nil }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock takes the lock of an open file or says at once that another holds it.
-// The lock ends with the file's last descriptor, so also when the process dies.
+// TryLock locks an open file without waiting. It returns false if another process holds the lock. The lock ends when the last
+// descriptor of the file is closed, or when the process dies.
 func TryLock(f *os.File) (taken bool, err error) {
 	for {
 		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -25,6 +25,6 @@ func TryLock(f *os.File) (taken bool, err error) {
 	}
 }
 
-// Unlock gives the lock back. Closing the file alone would not do: a child process that
-// is just being started holds a copy of every descriptor until it executes.
+// Unlock releases the lock. Closing the file does not suffice: a child process that is being started holds a copy of every
+// descriptor until it executes.
 func Unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// TryLock takes the lock of an open file or says at once that another holds it.
-// The lock ends with the handle, so also when the process dies.
+// TryLock locks an open file without waiting. It returns false if another process holds the lock. The lock ends when the handle
+// is closed, or when the process dies.
 func TryLock(f *os.File) (taken bool, err error) {
 	err = windows.LockFileEx(windows.Handle(f.Fd()),
 		windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, new(windows.Overlapped))
@@ -18,7 +18,7 @@ func TryLock(f *os.File) (taken bool, err error) {
 	return err == nil, err
 }
 
-// Unlock gives the lock back.
+// Unlock releases the lock.
 func Unlock(f *os.File) error {
 	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, new(windows.Overlapped))
 }

@@ -1,4 +1,5 @@
-// Package half converts numbers to IEEE 754 binary16 and back, and rounds vectors to what that can hold, so that they are stored in half the room.
+// Package half converts numbers to and from IEEE 754 binary16. It also rounds vectors to binary16 values, which halves their
+// storage.
 package half
 
 import (
@@ -6,16 +7,17 @@ import (
 	"slices"
 )
 
-// Bounds of the greatest magnitude in a vector that is rounded. Below the lower one, numbers that matter would lose digits; above the upper
-// one they would not fit.
+// Bounds of the greatest magnitude of a vector that is rounded. Below the lower bound, significant numbers would lose digits.
+// Above the upper bound, numbers would overflow.
 const (
 	least = 1. / 256
 	most  = 65504
 )
 
-// Rounded returns v with each number rounded to the nearest that 16 bits hold, ties to even: to 11 significant bits, or to a multiple of
-// 2^-24 below 2^-14. The result lies in dst where that has the room. Where it would lose more, as the greatest magnitude
-// is not between 2^-8 and 65504, it is v itself; dst is written to all the same.
+// Rounded returns v with each number rounded to the nearest binary16 value, ties to even. That is 11 significant bits, or a
+// multiple of 2^-24 for numbers below 2^-14. The result uses the memory of dst if its capacity suffices. If the greatest
+// magnitude is not between 2^-8 and 65504, rounding would lose too much, and Rounded returns v itself. dst may be overwritten
+// in either case.
 func Rounded(dst, v []float32) []float32 {
 	dst = slices.Grow(dst[:0], len(v))[:len(v)]
 	if top := round(dst, v); top < math.Float32bits(least) || top > math.Float32bits(most) {
@@ -24,10 +26,11 @@ func Rounded(dst, v []float32) []float32 {
 	return dst
 }
 
-// isNormal reports whether the magnitude of a number, given by its bits, is from 2^-14 on and below 65536: 16 bits have eleven significant ones there.
+// isNormal reports whether the magnitude of a number, given by its bits, is at least 2^-14 and below 65536. In that range
+// binary16 has eleven significant bits.
 func isNormal(b uint32) bool { return b&0x7FFFFFFF-0x38800000 < 0x47800000-0x38800000 }
 
-// Exact reports whether 16 bits hold a number as it is.
+// Exact reports whether binary16 represents f exactly.
 func Exact(f float32) bool {
 	b := math.Float32bits(f)
 	if isNormal(b) {
@@ -36,24 +39,24 @@ func Exact(f float32) bool {
 	return math.Float32bits(Float(Of(f))) == b
 }
 
-// Of returns the 16 bits that are nearest to a number; infinity where it is too large.
+// Of returns the binary16 bits nearest to f, or infinity if f is too large.
 func Of(f float32) uint16 {
 	b := math.Float32bits(f)
 	sign, abs := uint16(b>>16)&0x8000, b&0x7FFFFFFF
 	switch {
-	case abs > 0x7F800000: // not a number
+	case abs > 0x7F800000: // NaN
 		return sign | 0x7E00
 	case abs >= 0x477FF000: // 65520 and above
 		return sign | 0x7C00
 	case abs < 0x38800000: // below 2^-14: multiples of 2^-24
-		// In a sum with 0.5 the lowest bit stands for 2^-24, and the addition rounds.
+		// After adding 0.5, the lowest bit of the sum stands for 2^-24, and the addition rounds.
 		return sign | uint16(math.Float32bits(math.Float32frombits(abs)+0.5)-0x3F000000)
 	}
 	abs += 0xFFF + abs>>13&1 // rounds to even
 	return sign | uint16((abs-0x38000000)>>13)
 }
 
-// Float returns the number that 16 bits stand for.
+// Float returns the number represented by binary16 bits.
 func Float(h uint16) float32 {
 	sign, exp, frac := uint32(h&0x8000)<<16, uint32(h>>10&0x1F), uint32(h&0x3FF)
 	switch exp {

@@ -2,10 +2,10 @@ package half
 
 import "math"
 
-// kernelWidth is how many numbers the kernels take at once.
+// kernelWidth is the number of values that a kernel processes at once.
 const kernelWidth = 8
 
-// inWide is how many of n numbers the kernels take.
+// inWide returns how many of n values the kernels process.
 func inWide(n int) int {
 	if !kernels {
 		return 0
@@ -13,8 +13,8 @@ func inWide(n int) int {
 	return n &^ (kernelWidth - 1)
 }
 
-// Pack sets dst[i] to the 16 bits that are nearest to src[i], as [Of] does, and reports whether they hold each number as it is. dst is at
-// least as long as src.
+// Pack sets dst[i] to the binary16 bits nearest to src[i], as [Of] does. It reports whether all values are represented exactly.
+// dst must be at least as long as src.
 func Pack(dst []uint16, src []float32) (exact bool) {
 	exact = true
 	n := inWide(len(src))
@@ -28,8 +28,8 @@ func Pack(dst []uint16, src []float32) (exact bool) {
 	return exact
 }
 
-// round sets dst[i] to the number that 16 bits hold nearest to src[i], and returns the greatest magnitude in src, as bits: these compare as the
-// magnitudes do, and those of what is not a number are above all others. Where it is beyond most, dst is of no use.
+// round sets dst[i] to the binary16 value nearest to src[i]. It returns the bits of the greatest magnitude in src. Bits compare
+// as the magnitudes do, with NaN above all others. If the greatest magnitude is above most, the content of dst is unusable.
 func round(dst, src []float32) (top uint32) {
 	n := inWide(len(src))
 	if n > 0 {
@@ -38,7 +38,7 @@ func round(dst, src []float32) (top uint32) {
 	for i := n; i < len(src); i++ {
 		b := math.Float32bits(src[i])
 		top = max(top, b&0x7FFFFFFF)
-		if isNormal(b) { // most are; it is not so near to infinity that it gets there
+		if isNormal(b) { // the common case; rounding cannot reach infinity
 			dst[i] = math.Float32frombits((b + 0xFFF + b>>13&1) &^ 0x1FFF)
 		} else {
 			dst[i] = Float(Of(src[i]))

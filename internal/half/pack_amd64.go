@@ -2,17 +2,17 @@ package half
 
 import "golang.org/x/sys/cpu"
 
-// kernels reports whether the processor converts numbers itself.
+// kernels reports whether the processor supports the conversion instructions.
 var kernels = cpu.X86.HasAVX2 && cpu.X86.HasF16C
 
-// n numbers, a multiple of kernelWidth above 0.
+// n is the number of values, a positive multiple of kernelWidth.
 
-// same is 1 where 16 bits hold each number as it is, else 0.
+// packF16C sets same to 1 if binary16 represents each number exactly, else to 0.
 //
 //go:noescape
 func packF16C(dst *uint16, src *float32, n int) (same int)
 
-// top is the greatest magnitude, as bits; what is not a number is above all others.
+// roundF16C returns the bits of the greatest magnitude. NaN is above all other values.
 //
 //go:noescape
 func roundF16C(dst, src *float32, n int) (top uint32)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Budget counts tokens per UTC day. Its zero value has no bound. It is safe for concurrent use.
+// Budget limits the number of tokens per UTC day. The zero value has no limit. It is safe for concurrent use.
 type Budget struct {
-	Limit int64            // a day; 0 for none
+	Limit int64            // tokens per day; 0: no limit
 	Now   func() time.Time // nil: time.Now
 
 	mu   sync.Mutex
@@ -15,7 +15,7 @@ type Budget struct {
 	used int64
 }
 
-// Reserve takes n tokens of today's budget; false if they are not there.
+// Reserve takes n tokens from today's budget. It returns false if fewer are left.
 func (b *Budget) Reserve(n int64) bool {
 	if b.Limit == 0 {
 		return true
@@ -36,7 +36,7 @@ func (b *Budget) Reserve(n int64) bool {
 	return true
 }
 
-// Settle replaces an estimate by what was used.
+// Settle replaces a reservation by the number of tokens used.
 func (b *Budget) Settle(reserved, used int64) {
 	if b.Limit == 0 {
 		return

@@ -1,5 +1,5 @@
-// Package modelhttp asks a model server: JSON is posted to one endpoint, again where that may help, and the answer
-// is read within bounds. No error repeats a key, an address, a text or an answer.
+// Package modelhttp sends JSON requests to a model server. It retries where that may help, and limits the size of answers.
+// Errors never contain a key, an address, a text or an answer.
 package modelhttp
 
 import (
@@ -18,31 +18,30 @@ import (
 	"time"
 )
 
-// Client posts to one endpoint. It is safe for concurrent use and holds nothing that must be closed.
+// Client posts to one endpoint. It is safe for concurrent use and needs no closing.
 type Client struct {
-	// Name begins the text of every error.
+	// Name is the prefix of every error.
 	Name string
-	// Endpoint is the address that takes the requests.
+	// Endpoint is the URL of the requests.
 	Endpoint string
 	// APIKey is sent as a bearer token; "" sends none.
 	APIKey string
 	// HTTP sends the requests.
 	HTTP *http.Client
-	// Timeout bounds one request, its answer included; 0 or less: only the context does.
+	// Timeout limits one request, including its answer; 0 or less: only the context limits it.
 	Timeout time.Duration
-	// MaxRetries is how often a failed request is tried again; 0 or less: never.
+	// MaxRetries is the number of retries of a failed request; 0 or less: none.
 	MaxRetries int
-	// FirstPause and MaxPause bound the pauses between tries: the n-th is random up to FirstPause * 2^n ("full
-	// jitter": Brooker, Exponential Backoff And Jitter, 2015), at least half of it.
+	// FirstPause and MaxPause bound the pauses between tries. The n-th pause is random, between half of FirstPause * 2^n and all of
+	// it ("full jitter": Brooker, Exponential Backoff And Jitter, 2015).
 	FirstPause, MaxPause time.Duration
-	// MaxRetryAfter is the longest pause that a server may ask for. A longer one ends the call, whose caller has
-	// better means to come back.
+	// MaxRetryAfter is the longest pause that a server may request. A longer request ends the call, since the caller can better
+	// retry later.
 	MaxRetryAfter time.Duration
 }
 
-// Complete fills in what a configuration left out (0 or nil): timeout and retries, and a client that follows no redirects,
-// so that a key goes nowhere else. The address is path below baseURL. It returns all that is wrong with the address and
-// the key.
+// Complete sets the endpoint to path below baseURL, and fills in unset fields (0 or nil): timeout, retries, and an HTTP client
+// that follows no redirects. It returns all faults of the address and the key.
 func (c *Client) Complete(baseURL, path string, timeout time.Duration, retries int) (faults []error) {
 	c.Timeout, c.MaxRetries = cmp.Or(c.Timeout, timeout), cmp.Or(c.MaxRetries, retries)
 	if c.HTTP == nil {
@@ -52,13 +51,13 @@ func (c *Client) Complete(baseURL, path string, timeout time.Duration, retries i
 	return c.faults(baseURL)
 }
 
-// NoRedirects returns a client that follows no redirects, so that a key goes nowhere else.
+// NoRedirects returns a client that follows no redirects, so that a key reaches no other server.
 func NoRedirects() *http.Client {
 	return &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
 func (c *Client) faults(baseURL string) (faults []error) {
-	// The parser's own error would repeat the address, and a password in it.
+	// The parser's error would contain the address, and any password in it.
 	u, err := url.Parse(baseURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
@@ -72,9 +71,9 @@ func (c *Client) faults(baseURL string) (faults []error) {
 	return faults
 }
 
-// Post sends v and gives an answer of at most limit bytes to decode, whose errors should be made by Bad and
-// Malformed. Failures that may pass are tried again. The errors are those of ctx, *StatusError, *AnswerError, ErrTimeout
-// and those of a connection.
+// Post sends v as JSON and calls decode with the answer of at most limit bytes. decode should create its errors with Bad and
+// Malformed. Post retries temporary failures. It returns the error of ctx, a *StatusError, an *AnswerError, ErrTimeout or a
+// connection error.
 func (c *Client) Post(ctx context.Context, v any, limit int64, decode func([]byte) error) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -85,7 +84,7 @@ func (c *Client) Post(ctx context.Context, v any, limit int64, decode func([]byt
 
 const jsonType = "application/json"
 
-// PostBody is Post of a body that is written already.
+// PostBody is Post for an encoded body.
 func (c *Client) PostBody(ctx context.Context, contentType string, body []byte, limit int64, decode func([]byte) error) error {
 	for try := 0; ; try++ {
 		err := c.once(ctx, contentType, body, limit, decode)
@@ -95,14 +94,14 @@ func (c *Client) PostBody(ctx context.Context, contentType string, body []byte, 
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if errors.Is(err, context.DeadlineExceeded) { // not the caller's
+		if errors.Is(err, context.DeadlineExceeded) { // not the caller's deadline
 			err = fmt.Errorf("%s: %w", c.Name, ErrTimeout)
 		}
 		pause, again := c.pause(err, try)
 		if !again || try >= c.MaxRetries {
 			return err
 		}
-		if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause { // the caller would wait for nothing
+		if end, ok := ctx.Deadline(); ok && time.Until(end) <= pause { // the deadline would pass during the pause
 			return err
 		}
 		timer := time.NewTimer(pause)
@@ -115,7 +114,7 @@ func (c *Client) PostBody(ctx context.Context, contentType string, body []byte, 
 	}
 }
 
-// pause says whether err may pass and how long to wait for that.
+// pause reports whether err is temporary, and returns the pause before the next try.
 func (c *Client) pause(err error, try int) (time.Duration, bool) {
 	ceiling := min(c.MaxPause, c.FirstPause<<min(try, 16))
 	pause := ceiling/2 + rand.N(ceiling/2)
@@ -130,10 +129,10 @@ func (c *Client) pause(err error, try int) (time.Duration, bool) {
 	if errors.As(err, &broken) {
 		return pause, broken.cut
 	}
-	return pause, true // the connection
+	return pause, true // a connection error
 }
 
-// once sends the request a single time.
+// once sends the request one time.
 func (c *Client) once(ctx context.Context, contentType string, body []byte, limit int64, decode func([]byte) error) error {
 	if c.Timeout > 0 {
 		var cancel context.CancelFunc
@@ -165,7 +164,7 @@ func (c *Client) once(ctx context.Context, contentType string, body []byte, limi
 	return decode(data)
 }
 
-// NewRequest returns the POST of a JSON body with a bearer token; "" sends none.
+// NewRequest returns a POST request with a JSON body and a bearer token. An empty apiKey sends no token.
 func NewRequest(ctx context.Context, endpoint, apiKey string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(body))
 	if err != nil {
@@ -179,7 +178,8 @@ func NewRequest(ctx context.Context, endpoint, apiKey string, body []byte) (*htt
 	return req, nil
 }
 
-// RetryAfter is the pause that the header of that name asks for, in seconds (at most a day) or as a date; -1 if it asks for none.
+// RetryAfter returns the pause requested by the Retry-After header, given in seconds (at most a day) or as a date. It returns
+// -1 if there is none.
 func RetryAfter(h http.Header, now time.Time) time.Duration {
 	v := h.Get("Retry-After")
 	if s, err := strconv.ParseFloat(v, 64); err == nil && s >= 0 {

@@ -12,20 +12,19 @@ import (
 // ErrTimeout says that the server did not answer within Client.Timeout.
 var ErrTimeout = errors.New("no answer in time")
 
-// StatusError is an answer of the server other than success. Its message is not kept: it may repeat the key or
-// the texts.
+// StatusError is an unsuccessful answer of the server. The server's message is dropped, because it may contain the key or the
+// texts.
 type StatusError struct {
-	// Status is that of the HTTP answer.
+	// Status is the HTTP status code.
 	Status int
-	// Code is the error's machine-readable code if the server gave one that is a plain word, such as
-	// "rate_limit_exceeded"; else "".
+	// Code is the server's machine-readable error code if it is a plain word, such as "rate_limit_exceeded"; else "".
 	Code string
 
 	name       string
-	retryAfter time.Duration // < 0 if the server gave none
+	retryAfter time.Duration // negative if the server gave none
 }
 
-// Error gives the status and the code.
+// Error returns the status and the code as text.
 func (e *StatusError) Error() string {
 	s := fmt.Sprintf("%s: status %d", e.name, e.Status)
 	if e.Code != "" {
@@ -40,14 +39,14 @@ func (e *StatusError) Temporary() bool {
 	case http.StatusRequestTimeout, http.StatusTooEarly:
 		return true
 	case http.StatusTooManyRequests:
-		return e.Code != "insufficient_quota" // that does not pass by itself
+		return e.Code != "insufficient_quota" // an exhausted quota is not temporary
 	case http.StatusNotImplemented, http.StatusHTTPVersionNotSupported:
 		return false
 	}
 	return e.Status >= 500
 }
 
-// statusError reads what is worth keeping of an answer that is not a success.
+// statusError extracts the status, code and pause of an unsuccessful answer.
 func (c *Client) statusError(resp *http.Response) *StatusError {
 	e := &StatusError{Status: resp.StatusCode, name: c.Name, retryAfter: RetryAfter(resp.Header, time.Now())}
 	var body struct {
@@ -55,7 +54,7 @@ func (c *Client) statusError(resp *http.Response) *StatusError {
 	}
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	if err != nil || json.Unmarshal(data, &body) != nil {
-		return e // the status says enough
+		return e // the status suffices
 	}
 	for _, v := range []any{body.Error.Code, body.Error.Type} {
 		if code, ok := v.(string); ok && isCode(code) {
@@ -66,7 +65,7 @@ func (c *Client) statusError(resp *http.Response) *StatusError {
 	return e
 }
 
-// isCode accepts only words that cannot be a key or a sentence.
+// isCode reports whether s is a plain word, which cannot be a key or a sentence.
 func isCode(s string) bool {
 	if s == "" || len(s) > 40 {
 		return false
@@ -82,19 +81,19 @@ func isCode(s string) bool {
 // AnswerError is a successful answer that cannot be used. Its text never quotes the answer.
 type AnswerError struct {
 	name, what string
-	cut        bool // it ended early, so another try may bring all of it
+	cut        bool // the answer was truncated, so that a retry may succeed
 }
 
-// Error says what is wrong.
+// Error describes the fault of the answer.
 func (e *AnswerError) Error() string { return e.name + ": bad answer: " + e.what }
 
-// Bad is an answer of which format and args say what is wrong, without quoting it.
+// Bad returns an AnswerError whose text is made from format and args. They must not quote the answer.
 func (c *Client) Bad(format string, args ...any) error {
 	return &AnswerError{name: c.Name, what: fmt.Sprintf(format, args...)}
 }
 
-// Malformed describes a decoder's err about an answer of size bytes without quoting it, as the decoder's own
-// errors do.
+// Malformed returns an error for a decoder's err about an answer of size bytes. Unlike the decoder's errors, it does not quote
+// the answer.
 func (c *Client) Malformed(err error, size int) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {

@@ -1,5 +1,5 @@
-// Package models keeps the models that packages register when they are imported, as database drivers do, and says which of them is
-// the default of the process.
+// Package models is a registry of models. Packages register a model when they are imported, as database drivers do. The
+// registry determines the default model of the process.
 package models
 
 import (
@@ -11,18 +11,20 @@ import (
 	"unsafe"
 )
 
-// Registry holds models of one kind by name, of which one at most can be the default. It is safe for concurrent use.
+// Registry holds models of one kind by name. At most one of them can be the default. It is safe for concurrent use.
 type Registry[T any] struct {
-	// Kind names one model in errors ("reranker"), Kinds several ("reranking models"), Option the field that chooses.
+	// Kind is the singular used in errors ("reranker"), Kinds the plural ("reranking models"). Option is the field that selects a
+	// model.
 	Kind, Kinds, Option string
 
 	mu   sync.Mutex
 	open map[string]func() (T, error)
-	part map[string]bool // models that another one is made of
+	part map[string]bool // models that are components of another model
 }
 
-// Register makes what open returns the default, under a name; again under the same name replaces it. A model that is made of others
-// names these: they are the default no longer, whichever is registered first.
+// Register adds a model under a name; open creates it. A later registration under the same name replaces the earlier one. A
+// registered model is the default unless it is listed in of, the components of another model. The order of registration does
+// not matter.
 func (r *Registry[T]) Register(name string, open func() (T, error), of ...string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,8 +37,8 @@ func (r *Registry[T]) Register(name string, open func() (T, error), of ...string
 	r.open[name] = open
 }
 
-// Default opens the model that was registered, the zero T when none was. It is an error when several were: which is the default
-// must not depend on the order of imports.
+// Default opens the registered model, or returns the zero T if there is none. It returns an error if several are registered:
+// the default must not depend on the order of imports.
 func (r *Registry[T]) Default() (T, error) {
 	r.mu.Lock()
 	names := slices.DeleteFunc(slices.Sorted(maps.Keys(r.open)), func(n string) bool { return r.part[n] })
@@ -59,6 +61,7 @@ func (r *Registry[T]) Default() (T, error) {
 	return m, nil
 }
 
-// Bytes are the bytes of s, which must not be written to. A file that a program embeds as a string stays in the read-only part of the
-// program, whose pages are read when they are first used and shared by all processes that run it; embedded as bytes it is not.
+// Bytes returns the bytes of s without copying. The caller must not write to them. A file embedded as a string stays in the
+// read-only part of the program. Its pages are loaded on first use and shared by all processes of the program, unlike those of
+// a file embedded as bytes.
 func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

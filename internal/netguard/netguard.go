@@ -1,7 +1,6 @@
-// Package netguard decides which addresses outgoing requests may reach. A
-// target is judged twice: its literal host when it is saved, and the address
-// that is really dialled, at every connection, so that a name that resolves to
-// another address later gains nothing.
+// Package netguard decides which addresses outgoing requests may reach. It checks the literal host of a target when the target
+// is saved. It also checks the dialled address of every connection, so that a later change of a name's address does not bypass
+// the check.
 package netguard
 
 import (
@@ -22,7 +21,7 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// ErrForbidden is returned for targets that may not be reached.
+// ErrForbidden is returned for targets that must not be reached.
 var ErrForbidden = errors.New("address is not public")
 
 // blocked are the special-purpose ranges of IPv4 (IANA registry, RFC 6890 and later).
@@ -30,7 +29,7 @@ var blocked = mustPrefixes("0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.
 	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4")
 
-// Of IPv6 only global unicast is allowed, less the special ranges inside it.
+// For IPv6, only global unicast without its special ranges is allowed.
 var (
 	global6  = netip.MustParsePrefix("2000::/3")
 	blocked6 = mustPrefixes("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
@@ -44,8 +43,8 @@ func mustPrefixes(ss ...string) []netip.Prefix {
 	return ps
 }
 
-// Public tells whether an address is one of the public internet. An IPv4 address inside
-// IPv6 is judged as IPv4; a zone makes it local.
+// Public reports whether an address belongs to the public internet. An IPv4 address inside IPv6 is checked as IPv4. An address
+// with a zone is local.
 func Public(a netip.Addr) bool {
 	if !a.IsValid() || a.Zone() != "" {
 		return false
@@ -66,17 +65,17 @@ func Public(a netip.Addr) bool {
 	return true
 }
 
-// Policy says which addresses may be reached besides those of the public internet. The zero value is none.
+// Policy lists addresses that may be reached in addition to the public internet. The zero value adds none.
 type Policy struct {
-	// Any lets every address be reached, over http as well.
+	// Any allows every address, also over http.
 	Any bool
-	// Loopback lets this machine be reached, over http as well.
+	// Loopback allows this machine, also over http.
 	Loopback bool
-	// Networks lets the addresses in them be reached, over https.
+	// Networks allows the addresses in these networks, over https.
 	Networks []netip.Prefix
 }
 
-// Allows reports whether the policy lets an address be reached.
+// Allows reports whether the policy allows an address.
 func (p *Policy) Allows(a netip.Addr) bool {
 	if p.Any || Public(a) {
 		return true
@@ -88,10 +87,9 @@ func (p *Policy) Allows(a netip.Addr) bool {
 	return p.Loopback && a.IsLoopback() || slices.ContainsFunc(p.Networks, func(n netip.Prefix) bool { return n.Contains(a) })
 }
 
-// CheckURL judges a target as it is saved: an absolute https URL without user
-// information whose host is not a local name nor, in any notation, an address
-// that the policy does not let be reached. Plain http is for this machine only, where the policy lets it be reached.
-// Local names are allowed where the policy has networks: what they stand for is judged when it is dialled.
+// CheckURL validates a target when it is saved. The target must be an absolute https URL without user information. Its host
+// must not be a local name or a forbidden address in any notation. Plain http is allowed only for this machine, if the policy
+// allows this machine. Local names are allowed if the policy has networks, since their address is checked when it is dialled.
 func (p *Policy) CheckURL(raw string) error {
 	if len(raw) > 2048 {
 		return errors.New("is over 2048 bytes")
@@ -132,7 +130,7 @@ func (p *Policy) CheckURL(raw string) error {
 	return p.checkHost(name)
 }
 
-// plainHost is a host as an HTTP client would write it, in lower case and without the dot at its end.
+// plainHost returns the host as HTTP clients write it, in lower case and without a trailing dot.
 func plainHost(host string) (string, error) {
 	h := strings.ToLower(strings.TrimRight(host, "."))
 	if strings.IndexFunc(h, func(r rune) bool { return r > unicode.MaxASCII }) >= 0 {
@@ -145,7 +143,7 @@ func plainHost(host string) (string, error) {
 	return h, nil
 }
 
-// isLoopback reports whether a host is this machine by its name or address.
+// isLoopback reports whether a host is a name or address of this machine.
 func isLoopback(h string) bool {
 	a, ok := literal(h)
 	return ok && a.Zone() == "" && a.Unmap().IsLoopback() || h == "localhost" || strings.HasSuffix(h, ".localhost")
@@ -164,7 +162,7 @@ func (p *Policy) checkHost(h string) error {
 	return nil
 }
 
-// isLocalName reports whether a name is of a kind that is resolved inside a network only.
+// isLocalName reports whether a name is of a kind that resolves only inside a private network.
 func isLocalName(h string) bool {
 	if !strings.ContainsAny(h, ".:") {
 		return true
@@ -177,8 +175,8 @@ func isLocalName(h string) bool {
 	return false
 }
 
-// literal reads an address in every notation that resolvers take: dotted or short
-// IPv4 with decimal, octal and hexadecimal parts, and IPv6.
+// literal parses an address in every notation that resolvers accept: IPv6, and dotted or short IPv4 with decimal, octal and
+// hexadecimal parts.
 func literal(h string) (netip.Addr, bool) {
 	if a, err := netip.ParseAddr(h); err == nil {
 		return a, true
@@ -209,7 +207,7 @@ func literal(h string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte{byte(v >> 24), byte(v >> 16), byte(v >> 8), byte(v)}), true
 }
 
-// parseNumber reads a part as C resolvers do: 0x is hexadecimal, another leading zero octal.
+// parseNumber parses a part as C resolvers do: the prefix 0x means hexadecimal, any other leading zero octal.
 func parseNumber(p string) (uint64, error) {
 	lower := strings.ToLower(p)
 	switch {
@@ -221,8 +219,7 @@ func parseNumber(p string) (uint64, error) {
 	return strconv.ParseUint(p, 10, 64)
 }
 
-// control refuses a connection to an address that the policy does not let be reached, after the name was
-// resolved and before anything is sent.
+// control rejects a connection to a forbidden address. It runs after name resolution and before anything is sent.
 func (p *Policy) control(_ context.Context, network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -234,7 +231,7 @@ func (p *Policy) control(_ context.Context, network, address string, _ syscall.R
 	return nil
 }
 
-// Dialer returns a dialer that reaches what the policy lets be reached.
+// Dialer returns a dialer that connects only to allowed addresses.
 func (p *Policy) Dialer() *net.Dialer {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
 	if !p.Any {
@@ -243,8 +240,7 @@ func (p *Policy) Dialer() *net.Dialer {
 	return d
 }
 
-// Transport returns an HTTP transport that reaches what the policy lets be reached. It uses no proxy and keeps few
-// connections.
+// Transport returns an HTTP transport that connects only to allowed addresses. It uses no proxy and keeps few idle connections.
 func (p *Policy) Transport() *http.Transport {
 	return &http.Transport{
 		Proxy:                  nil,

@@ -1,11 +1,10 @@
-// Package numtable finds numbers in columns.
+// Package numtable is a hash index of the numbers in a column.
 package numtable
 
-// Table finds the place of a number in a column. It holds places alone, 4 bytes
-// a slot, and compares with the column. Numbers are never taken out one by one: putting one
-// again moves it to its newer place. The zero value is an empty one.
+// Table maps a number to its index in a column. It stores only indexes, 4 bytes per slot, and compares numbers with the column.
+// Numbers cannot be removed one by one. Putting a number again replaces its index. The zero value is empty.
 type Table struct {
-	slots []uint32 // place plus 1; 0 is free
+	slots []uint32 // index plus 1; 0: free
 	used  int
 	shift uint8
 }
@@ -15,7 +14,7 @@ func (t *Table) slot(num int64) int {
 	return int(uint64(num) * 0x9E3779B97F4A7C15 >> t.shift)
 }
 
-// Get returns the place of num in column.
+// Get returns the index of num in column, and whether it is present.
 func (t *Table) Get(column []int64, num int64) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -31,7 +30,7 @@ func (t *Table) Get(column []int64, num int64) (uint32, bool) {
 	}
 }
 
-// Put notes that column[place] is num.
+// Put records that column[place] is num.
 func (t *Table) Put(column []int64, place uint32) {
 	if 4*(t.used+1) > 3*len(t.slots) {
 		t.grow(column)
@@ -68,11 +67,11 @@ func (t *Table) grow(column []int64) {
 	}
 }
 
-// Clear takes all numbers out.
+// Clear removes all numbers.
 func (t *Table) Clear() {
 	clear(t.slots)
 	t.used = 0
 }
 
-// Bytes is the memory of the table.
+// Bytes returns the memory of the table in bytes.
 func (t *Table) Bytes() int { return 4 * len(t.slots) }

@@ -1,5 +1,5 @@
-// Package openset keeps what is open of the workspaces of a deployment: each is opened, or removed, once at a time, and Close closes
-// what is left.
+// Package openset tracks the open workspaces of a deployment. Each workspace is opened or removed by one call at a time, and
+// Close closes all that are open.
 package openset
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Set is what is open, by workspace. It is safe for concurrent use; the zero value is empty.
+// Set holds the open workspaces by uid. It is safe for concurrent use; the zero value is empty.
 type Set[T interface{ Close() error }] struct {
 	mu     sync.Mutex
 	closed bool
 	open   map[string]*T // nil: being opened or removed
 }
 
-// Open opens a workspace. [backend.ErrConflict] when it is open, [backend.ErrClosed] after Close. What open returns calls Release when
-// it is closed.
+// Open opens a workspace with open. It returns [backend.ErrConflict] if the workspace is open and [backend.ErrClosed] after
+// Close. The opened value must call Release when it is closed.
 func (s *Set[T]) Open(ctx context.Context, uid string, open func() (T, error)) (x T, err error) {
 	var none T
 	if err := s.reserve(ctx, uid, "open"); err != nil {
@@ -41,7 +41,7 @@ func (s *Set[T]) Open(ctx context.Context, uid string, open func() (T, error)) (
 	return x, nil
 }
 
-// Remove runs remove while the workspace cannot be opened. [backend.ErrConflict] when it is open.
+// Remove calls remove while the workspace cannot be opened. It returns [backend.ErrConflict] if the workspace is open.
 func (s *Set[T]) Remove(ctx context.Context, uid string, remove func() error) error {
 	if err := s.reserve(ctx, uid, "remove"); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Set[T]) Remove(ctx context.Context, uid string, remove func() error) er
 	return remove()
 }
 
-// reserve makes sure that a uid is well-formed and used by one call at a time.
+// reserve checks that a uid is well-formed and reserves it for one call.
 func (s *Set[T]) reserve(ctx context.Context, uid, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -73,14 +73,14 @@ func (s *Set[T]) reserve(ctx context.Context, uid, what string) error {
 	return nil
 }
 
-// Release lets a workspace be opened again.
+// Release allows a workspace to be opened again.
 func (s *Set[T]) Release(uid string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, uid)
 }
 
-// Close closes what is open and turns later calls away. It reports whether it is the first to do so.
+// Close closes all open workspaces and makes later calls fail. first reports whether this is the first call of Close.
 func (s *Set[T]) Close() (first bool, err error) {
 	s.mu.Lock()
 	first, s.closed = !s.closed, true

@@ -3,8 +3,8 @@ package paging
 
 import "iter"
 
-// All yields the items of all pages. read returns the page behind a cursor, first for the first, and the cursor of the next, empty for none. An error
-// is yielded once, at the end.
+// All yields the items of all pages. read returns the page at a cursor and the cursor of the next page, which is empty after
+// the last page. The first call of read gets the cursor first. An error is yielded once, at the end.
 func All[T any](first string, read func(cursor string) (page []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for cursor := first; ; {

@@ -1,4 +1,4 @@
-// Package readcache spares a store the reads of records that seldom change.
+// Package readcache caches records that seldom change, to save reads from a store.
 package readcache
 
 import (
@@ -7,13 +7,12 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Cache holds the records used last. A record that was read before a Drop and arrives after it is not kept, so that a
-// caller who changes a record and then drops it knows that nobody finds the old one from then on. It is safe for
-// concurrent use.
+// Cache is an LRU cache of records. It does not cache a record whose read overlaps a Drop. So a caller who changes a record and
+// then drops it knows that later calls do not return the old record. It is safe for concurrent use.
 type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	lru   *simplelru.LRU[K, V]
-	epoch uint64 // rises with every Drop
+	epoch uint64 // incremented by every Drop
 }
 
 // New returns a cache of at most size records; size must be positive.
@@ -25,7 +24,7 @@ func New[K comparable, V any](size int) *Cache[K, V] {
 	return &Cache[K, V]{lru: l}
 }
 
-// Get returns the record of k, which read supplies when it is not held. Errors are not kept.
+// Get returns the cached record of k, or calls read and caches its result. Errors are not cached.
 func (c *Cache[K, V]) Get(k K, read func() (V, error)) (V, error) {
 	c.mu.Lock()
 	v, ok := c.lru.Get(k)
@@ -46,7 +45,7 @@ func (c *Cache[K, V]) Get(k K, read func() (V, error)) (V, error) {
 	return v, nil
 }
 
-// Drop forgets the record of k.
+// Drop removes the record of k from the cache.
 func (c *Cache[K, V]) Drop(k K) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -54,7 +53,7 @@ func (c *Cache[K, V]) Drop(k K) {
 	c.lru.Remove(k)
 }
 
-// Clear forgets all records.
+// Clear removes all records.
 func (c *Cache[K, V]) Clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -62,7 +61,7 @@ func (c *Cache[K, V]) Clear() {
 	c.lru.Purge()
 }
 
-// Len is the number of records held.
+// Len returns the number of cached records.
 func (c *Cache[K, V]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

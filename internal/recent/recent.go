@@ -1,5 +1,5 @@
-// Package recent remembers values that were made of texts lately, so that equal texts
-// that come again soon, or at once in several calls, are not read twice.
+// Package recent caches values computed from texts, so that a text repeated soon after, or concurrently, is not processed
+// twice.
 package recent
 
 import (
@@ -14,10 +14,9 @@ const (
 
 var seed = maphash.MakeSeed()
 
-// Table keeps at most 64 values by the text that each was made of, a newer one in place
-// of an older one of the same slot. It takes memory from the first Put on. The zero value
-// is an empty table. It is safe for concurrent use and takes no lock; values are shared,
-// nobody may change them.
+// Table caches at most 64 values, keyed by the text that each was computed from. A newer value replaces an older one in the
+// same slot. The first Put allocates the memory. The zero value is an empty table. It is safe for concurrent use and takes no
+// lock. Values are shared and must not be changed.
 type Table[V any] struct {
 	slots atomic.Pointer[[tableSlots]atomic.Pointer[entry[V]]]
 }
@@ -27,7 +26,7 @@ type entry[V any] struct {
 	value V
 }
 
-// Get returns the value of a text.
+// Get returns the cached value of a text.
 func Get[K string | []byte, V any](t *Table[V], key K) (value V, ok bool) {
 	slots := t.slots.Load()
 	if slots == nil || len(key) > maxKey {
@@ -39,7 +38,7 @@ func Get[K string | []byte, V any](t *Table[V], key K) (value V, ok bool) {
 	return value, false
 }
 
-// Put keeps the value of a text. One of more than 1,024 bytes is not kept.
+// Put caches the value of a text. Texts of more than 1,024 bytes are not cached.
 func Put[K string | []byte, V any](t *Table[V], key K, value V) {
 	if len(key) > maxKey {
 		return

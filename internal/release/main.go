@@ -1,12 +1,12 @@
-// Command release writes all modules of the repository, as a version of them would be published, into a directory that the go command
-// can use as a module proxy. In the work tree the modules find each other by replace directives, with which go install refuses a module:
-// here they require each other at the version.
+// Command release writes all modules of the repository, in the form of a published version, into a directory that the go
+// command can use as a module proxy. In the work tree the modules refer to each other by replace directives, and go install
+// rejects such modules. In the output the modules require each other at the version.
 //
 //	go run ./internal/release v0.9.0 /tmp/proxy
 //	GOPROXY=file:///tmp/proxy,$(go env GOPROXY) GONOSUMDB=github.com/contextmem go install github.com/contextmem/contextmem/cmd/contextmem@v0.9.0
 //
-// Only files that git knows are taken. With -w in place of the directory the go.mod files of the work tree are changed, for the commit
-// that a release tags.
+// Only files tracked by git are included. With -w in place of the directory, the command changes the go.mod files of the work
+// tree, for the commit that a release tags.
 package main
 
 import (
@@ -37,7 +37,7 @@ func main() {
 
 const root = "github.com/contextmem/contextmem"
 
-// module is what the go command says of a go.mod file.
+// module is the go command's JSON description of a go.mod file.
 type module struct {
 	Module  struct{ Path string }
 	Require []struct{ Path, Version string }
@@ -46,7 +46,7 @@ type module struct {
 
 func ours(path string) bool { return path == root || strings.HasPrefix(path, root+"/") }
 
-// output runs a command and returns what it writes.
+// output runs a command and returns its output.
 func output(name string, args ...string) ([]byte, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Stderr = os.Stderr
@@ -85,7 +85,7 @@ func run(version, to string) error {
 	return nil
 }
 
-// published is the go.mod file of a module at a version, and the module's path.
+// published returns the go.mod file of a module at a version, and the module's path.
 func published(dir, version string) (mod []byte, name string, _ error) {
 	file := filepath.Join(dir, "go.mod")
 	b, err := output("go", "mod", "edit", "-json", file)
@@ -112,7 +112,7 @@ func published(dir, version string) (mod []byte, name string, _ error) {
 	return mod, m.Module.Path, err
 }
 
-// inside are the files of the module in dir without those of modules below it.
+// inside returns the files of the module in dir, without the files of nested modules.
 func inside(files []string, dir string, dirs []string) (out []string) {
 	for _, f := range files {
 		home := "."
@@ -128,7 +128,7 @@ func inside(files []string, dir string, dirs []string) (out []string) {
 	return out
 }
 
-// write puts a version of a module into its folder of a proxy.
+// write writes a version of a module into the module's directory of a proxy.
 func write(to, name, version string, mod []byte, files []string, dir string) (err error) {
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err

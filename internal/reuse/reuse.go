@@ -1,5 +1,5 @@
-// Package reuse lets a caller inside this module lend memory to the calls that it makes, without showing that to users.
-// The REST handler lends the memory of results that it has written to the recalls that follow.
+// Package reuse lets a caller inside this module lend memory to calls without a public API. The REST handler reuses the memory
+// of written results for later recalls.
 package reuse
 
 import (
@@ -7,14 +7,14 @@ import (
 	"sync"
 )
 
-// Slot holds the memory of one result. It is safe for concurrent use. A nil slot keeps nothing.
+// Slot holds reusable memory of one result. It is safe for concurrent use. A nil slot holds nothing.
 type Slot struct {
 	mu   sync.Mutex
-	free any // may be written over
-	used any // of a result that is read
+	free any // may be overwritten
+	used any // memory of a result in use
 }
 
-// Take returns the memory that is free, nil for none. Nobody else gets it.
+// Take removes and returns the free memory, or returns nil if there is none.
 func (s *Slot) Take() any {
 	if s == nil {
 		return nil
@@ -26,7 +26,7 @@ func (s *Slot) Take() any {
 	return m
 }
 
-// Keep notes the memory of a result that the slot's owner reads.
+// Keep records the memory of a result that the slot's owner is using.
 func (s *Slot) Keep(m any) {
 	if s == nil {
 		return
@@ -36,7 +36,7 @@ func (s *Slot) Keep(m any) {
 	s.used = m
 }
 
-// Reset makes the memory of the result free again. Nothing of the result may be used any more.
+// Reset makes the memory of the result free again. The result must not be used afterwards.
 func (s *Slot) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -50,13 +50,13 @@ type key struct{}
 // With returns a context whose calls may use the slot.
 func With(ctx context.Context, s *Slot) context.Context { return context.WithValue(ctx, key{}, s) }
 
-// From returns the slot of a context, nil for none.
+// From returns the slot of a context, or nil if there is none.
 func From(ctx context.Context) *Slot {
 	s, _ := ctx.Value(key{}).(*Slot)
 	return s
 }
 
-// Zeroed returns n zero elements, never nil, in the memory of old where it is large enough.
+// Zeroed returns a non-nil slice of n zero elements. It uses the memory of old if its capacity suffices.
 func Zeroed[T any](old []T, n int) []T {
 	clear(old)
 	if old == nil || cap(old) < n {

@@ -1,4 +1,4 @@
-// Package uid makes the identifiers of what a deployment holds.
+// Package uid creates the identifiers used in a deployment.
 package uid
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// Request returns a random UUID (version 4) in its usual form, as requests have it.
+// Request returns a random UUID (version 4) in its usual form, for the id of a request.
 func Request() string {
 	var id uuid.UUID
 	from := randoms.Get().(*random)
@@ -20,15 +20,15 @@ func Request() string {
 	return id.String()
 }
 
-// random is random bytes that were read together: reading a few takes as long as reading many.
+// random is a buffer of random bytes: reading a few takes as long as reading many.
 type random struct {
 	bytes [512]byte
-	used  int // from the first on
+	used  int // number of bytes used
 }
 
 var randoms = sync.Pool{New: func() any { return &random{used: len(random{}.bytes)} }}
 
-// fill sets id to bytes that nobody else gets. The length of the bytes is a multiple of that of id.
+// fill sets id to bytes that are used only once. The length of the buffer must be a multiple of len(id).
 func (r *random) fill(id []byte) {
 	if r.used == len(r.bytes) {
 		_, _ = rand.Read(r.bytes[:]) // never fails

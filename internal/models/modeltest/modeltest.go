@@ -1,4 +1,4 @@
-// Package modeltest has the checks that the tests of embedding models share.
+// Package modeltest has shared checks for the tests of embedding models.
 package modeltest
 
 import (
@@ -37,7 +37,7 @@ type Reference struct {
 	Vector string // signed bytes, base64
 }
 
-// References reads a gzip file of JSON that holds more than least of them.
+// References reads a gzip file of JSON references and fails the test unless the file has more than least of them.
 func References(t testing.TB, path string, least int) (rs []Reference) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal(Unzip(t, path), &rs))
@@ -45,7 +45,7 @@ func References(t testing.TB, path string, least int) (rs []Reference) {
 	return rs
 }
 
-// Cosine compares v, of unit length, with the reference's vector.
+// Cosine returns the cosine of v, a unit vector, and the reference's vector.
 func (r Reference) Cosine(t testing.TB, v []float32) float64 {
 	t.Helper()
 	want, err := base64.StdEncoding.DecodeString(r.Vector)
@@ -60,7 +60,7 @@ func (r Reference) Cosine(t testing.TB, v []float32) float64 {
 	return dot / math.Sqrt(length)
 }
 
-// Embed returns the vector that e gives the reference's text.
+// Embed returns e's vector for the reference's text.
 func (r Reference) Embed(t testing.TB, e embed.Embedder) []float32 {
 	t.Helper()
 	if r.Query {
@@ -73,7 +73,7 @@ func (r Reference) Embed(t testing.TB, e embed.Embedder) []float32 {
 	return vs[0]
 }
 
-// Agree fails the test if a vector of e has a cosine below least, or all of them a mean below mean.
+// Agree fails the test if the cosine of a vector of e is below least, or if the mean cosine is below mean.
 func Agree(t *testing.T, e embed.Embedder, rs []Reference, least, mean float64) {
 	t.Helper()
 	worst, sum := 1.0, 0.0
@@ -86,7 +86,7 @@ func Agree(t *testing.T, e embed.Embedder, rs []Reference, least, mean float64) 
 	t.Logf("%d texts: worst cosine %.5f, mean %.5f", len(rs), worst, sum/float64(len(rs)))
 }
 
-// FindsAnswers fails the test unless the i-th answer is nearest to the i-th question.
+// FindsAnswers fails the test unless, for each i, the answer nearest to question i is answer i.
 func FindsAnswers(t *testing.T, e embed.Embedder, questions, answers []string) {
 	t.Helper()
 	documents, err := e.EmbedDocuments(t.Context(), answers)
