@@ -97,8 +97,7 @@ func prefix(text string, most int) string {
 	return strings.TrimSpace(text[:lo])
 }
 
-// OwnTitle returns the title of a source, or "" for a title that is only the beginning of the text, as sources without a title
-// get.
+// OwnTitle returns the title of a source, or "" if the title only repeats the beginning of the text, as a default title does.
 func OwnTitle(title, text string) string {
 	short := strings.Join(strings.Fields(strings.TrimRight(title, " .…")), " ")
 	if strings.HasPrefix(strings.Join(strings.Fields(text), " "), short) {

@@ -6,34 +6,31 @@ import (
 	"math/bits"
 )
 
-// Records of 1-bit codes. A record is half a cache line or a whole number of them: the
-// code, a multiple of 8 bytes, then two float32, factor and offset, then whatever the
-// caller keeps there. One record is all that an estimate reads of a row, so rows
-// picked one by one cost one cache line each up to 384 dimensions.
+// Records of 1-bit codes. The size of a record is half a cache line or a multiple of a cache line. A record holds the code, a
+// multiple of 8 bytes, then two float32, factor and offset, then data of the caller. An estimate reads nothing else of a row,
+// so a scattered row of up to 384 dimensions costs one cache line.
 
 const (
-	// HalfLine is the stride of the records of codes of HalfCode bytes, the only ones that
-	// are not a whole number of cache lines.
+	// HalfLine is the stride of records with codes of HalfCode bytes. All other strides are multiples of a cache line.
 	HalfLine = 32
-	// HalfCode is the number of bytes of the codes in records of HalfLine bytes.
+	// HalfCode is the size in bytes of the codes in records of HalfLine bytes.
 	HalfCode = 16
-	// planeWords is the number of words that the planes of one cache line take.
+	// planeWords is the number of words in the planes of one cache line.
 	planeWords = 4 * 8
 )
 
-// BitQuery is a query of whole numbers in -8..7, as bit planes. It is only read
-// by EstimateBits.
+// BitQuery is a query of integers from -8 to 7, stored as bit planes. EstimateBits only reads it.
 type BitQuery struct {
-	planes []uint64 // for each line of a record, 4 planes of 8 words; see Set for HalfLine
-	meta   int      // offset of factor and offset in a record
+	planes []uint64 // 4 planes of 8 words for each cache line of a record; see Set for HalfLine
+	meta   int      // position of factor and offset in a record
 	stride int
 	scale  float32
 	shift  float32
 }
 
-// Set makes b the query of values for records of stride bytes: HalfLine for 8*HalfCode
-// values, or a multiple of AlignU8 and at least len(values)/8+8. Value j meets bit j%64 of
-// word j/64 of the code; len(values) is a multiple of 64. Memory is reused.
+// Set makes b the query of values for records of stride bytes. The stride is HalfLine for 8*HalfCode values, or a multiple of
+// AlignU8 and at least len(values)/8+8. Value j belongs to bit j%64 of word j/64 of the code. len(values) is a multiple of 64.
+// Set reuses the memory of b.
 func (b *BitQuery) Set(values []int8, stride int) {
 	if stride == HalfLine && len(values) != 8*HalfCode {
 		panic("simd: half a line holds codes of HalfCode bytes alone")
@@ -61,7 +58,7 @@ func (b *BitQuery) Set(values []int8, stride int) {
 			b.planes[at+plane*8+j/64%8] = p[plane]
 		}
 	}
-	if stride == HalfLine { // kernels look at four codes at a time
+	if stride == HalfLine { // kernels process four codes at a time
 		for at := 0; at < len(b.planes); at += 8 {
 			two := b.planes[at : at+2]
 			for i := 2; i < 8; i += 2 {
@@ -71,17 +68,15 @@ func (b *BitQuery) Set(values []int8, stride int) {
 	}
 }
 
-// lowBits returns the lowest bits of the bytes of x, that of the lowest byte first: each
-// lands at its place of the highest byte of the product.
+// lowBits returns the lowest bit of each byte of x, the bit of the lowest byte first. The multiplication moves each bit to its
+// place in the highest byte.
 func lowBits(x uint64) uint64 { return x & 0x0101010101010101 * 0x0102040810204080 >> 56 }
 
-// Weigh sets the linear map of EstimateBits.
+// Weigh sets the scale and shift of EstimateBits.
 func (b *BitQuery) Weigh(scale, shift float32) { b.scale, b.shift = scale, shift }
 
-// EstimateBits sets dst[i] to offset + factor*(scale*sum + shift), where sum adds
-// the values whose bit is set in the code of record i, factor and offset are the
-// record's, and every operation rounds to float32. recs holds at least len(dst)
-// records.
+// EstimateBits sets dst[i] to offset + factor*(scale*sum + shift). sum adds the values whose bit is set in the code of record
+// i. factor and offset are those of the record. Every operation rounds to float32. recs holds at least len(dst) records.
 func EstimateBits(dst []float32, recs []byte, b *BitQuery) {
 	if len(dst) == 0 {
 		return
@@ -91,8 +86,8 @@ func EstimateBits(dst []float32, recs []byte, b *BitQuery) {
 	estimateBits(dst, recs, b)
 }
 
-// PickBits is EstimateBits for the records at some positions: dst[i] is for record
-// positions[i]. It asks for records before their turn, as they are far apart.
+// PickBits is EstimateBits for selected records: dst[i] is for record positions[i]. It prefetches records, since they are far
+// apart.
 func PickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 	if len(dst) == 0 {
 		return
@@ -106,10 +101,10 @@ func PickBits(dst []float32, recs []byte, positions []uint32, b *BitQuery) {
 	pickBits(dst, recs, positions, b)
 }
 
-// pickAhead is how many records before its turn one is asked for.
+// pickAhead is the number of records by which the prefetch runs ahead.
 const pickAhead = 16
 
-// pickEach is PickBits by the kernel for one record.
+// pickEach is PickBits with a kernel for single records.
 func pickEach(dst []float32, recs []byte, positions []uint32, b *BitQuery, estimate func(dst []float32, recs []byte, b *BitQuery)) {
 	for i, p := range positions[:len(dst)] {
 		if i+pickAhead < len(dst) {

@@ -1,6 +1,6 @@
 package simd
 
-// The portable kernels: the reference that the assembly is tested against.
+// The portable kernels. They are the reference in the tests of the assembly.
 
 func dotU8Generic(dst []int32, rows []uint8, q []int8) {
 	n := len(q)
@@ -25,7 +25,7 @@ func dotF32Generic(dst []float32, rows []float32, q []float32) {
 		for j := 0; j+16 <= len(row) && j+16 <= len(q); j += 16 {
 			a, b := (*[16]float32)(row[j:]), (*[16]float32)(q[j:])
 			for k := range l {
-				l[k] += float32(a[k] * b[k]) // the conversion forbids fusing
+				l[k] += float32(a[k] * b[k]) // the conversion prevents a fused multiply-add
 			}
 		}
 		for w := 8; w > 0; w /= 2 {
@@ -41,7 +41,7 @@ func addScaledGeneric(dst []float32, row []uint8, scale float32) {
 	for len(dst) >= 8 && len(row) >= 8 {
 		d, r := dst[:8:8], row[:8:8]
 		for k := range d {
-			d[k] += float32(scale * float32(int8(r[k]))) // the conversion forbids fusing
+			d[k] += float32(scale * float32(int8(r[k]))) // the conversion prevents a fused multiply-add
 		}
 		dst, row = dst[8:], row[8:]
 	}

@@ -2,7 +2,7 @@ package simd
 
 import "math"
 
-// Halves sets dst[i] to the number that src[i] stands for in IEEE 754 binary16. None is an infinity or not a number.
+// Halves sets dst[i] to the value of the IEEE 754 binary16 bits src[i]. src must not contain infinities or NaN.
 //
 // len(dst) is a multiple of AlignF32; len(src) is at least len(dst).
 func Halves(dst []float32, src []uint16) {
@@ -16,7 +16,7 @@ func Halves(dst []float32, src []uint16) {
 
 func halvesGeneric(dst []float32, src []uint16) {
 	for i := range dst {
-		// Exponents are biased by 15 there and by 127 here: the product makes up for it, also where they are 0.
+		// The exponent bias is 15 in binary16 and 127 in float32. The product corrects it, also for subnormal numbers.
 		f := math.Float32frombits(uint32(src[i]&0x7FFF)<<13) * (1 << 112)
 		dst[i] = math.Float32frombits(math.Float32bits(f) | uint32(src[i]&0x8000)<<16)
 	}

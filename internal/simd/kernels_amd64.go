@@ -14,7 +14,7 @@ func supported() []Level {
 	return []Level{Generic, AVX2}
 }
 
-// n rows of stride bytes (values for float32) each, n and stride above 0.
+// For the dot products: n rows of stride elements each (bytes, or values for float32). n and stride are positive.
 
 //go:noescape
 func dotU8AVX512(dst *int32, rows *uint8, q *int8, stride, n int)
@@ -31,22 +31,23 @@ func dotF32AVX2(dst *float32, rows *float32, q *float32, stride, n int)
 //go:noescape
 func prefetch(p *byte, n int)
 
-// n values, n above 0 and a multiple of AlignF32.
+// n is the number of values, a positive multiple of AlignF32.
 //
 //go:noescape
 func addScaledAVX2(dst *float32, row *uint8, scale float32, n int)
 
-// n values, n above 0 and a multiple of AlignF32.
+// n is the number of values, a positive multiple of AlignF32.
 //
 //go:noescape
 func halvesF16C(dst *float32, src *uint16, n int)
 
-// n values, n above 0 and a multiple of AlignU8.
+// n is the number of values, a positive multiple of AlignU8.
 //
 //go:noescape
 func twelvesAVX2(dst *float32, row *uint8, rest *uint8, step float32, n int)
 
-// n records of stride bytes, factor and offset at meta; n above 0.
+// For both estimates: n is the number of records of stride bytes, positive. meta is the position of factor and offset in a
+// record.
 
 //go:noescape
 func estimateBitsAVX512(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
@@ -54,12 +55,12 @@ func estimateBitsAVX512(dst *float32, recs *byte, planes *uint64, stride, meta, 
 //go:noescape
 func estimateBitsAVX2(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
 
-// As estimateBitsAVX512, for the records at n positions.
+// pickBitsAVX512 is estimateBitsAVX512 for the records at n positions.
 //
 //go:noescape
 func pickBitsAVX512(dst *float32, recs *byte, positions *uint32, planes *uint64, stride, meta, n int, scale, shift float32)
 
-// n records of HalfLine bytes; n above 0.
+// For both estimates: n is the number of records of HalfLine bytes, positive.
 
 //go:noescape
 func estimateHalfAVX512(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
@@ -67,7 +68,7 @@ func estimateHalfAVX512(dst *float32, recs *byte, planes *uint64, n int, scale, 
 //go:noescape
 func estimateHalfAVX2(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)
 
-// As estimateHalfAVX512, for the records at n positions.
+// pickHalfAVX512 is estimateHalfAVX512 for the records at n positions.
 //
 //go:noescape
 func pickHalfAVX512(dst *float32, recs *byte, positions *uint32, planes *uint64, n int, scale, shift float32)
@@ -145,7 +146,7 @@ func addScaled(dst []float32, row []uint8, scale float32) {
 	addScaledAVX2(&dst[0], &row[0], scale, len(dst))
 }
 
-// f16c tells of an extension that processors with AVX2 have, but that a virtual one may hide.
+// f16c reports whether the F16C extension is available. Processors with AVX2 have it, but a virtual machine may hide it.
 var f16c = active != Generic && cpu.X86.HasF16C
 
 func halves(dst []float32, src []uint16) {

@@ -9,7 +9,7 @@ func supported() []Level {
 	return []Level{Generic}
 }
 
-// n rows of stride bytes (values for float32) each, n and stride above 0.
+// For the next two: n rows of stride elements each (bytes, or values for float32). n and stride are positive.
 
 //go:noescape
 func dotU8NEON(dst *int32, rows *uint8, q *int8, stride, n int)
@@ -20,12 +20,12 @@ func dotF32NEON(dst *float32, rows *float32, q *float32, stride, n int)
 //go:noescape
 func prefetch(p *byte, n int)
 
-// n records of stride bytes, factor and offset at meta; n above 0.
+// n is the number of records of stride bytes, positive. meta is the position of factor and offset in a record.
 
 //go:noescape
 func estimateBitsNEON(dst *float32, recs *byte, planes *uint64, stride, meta, n int, scale, shift float32)
 
-// n records of HalfLine bytes; n above 0.
+// n is the number of records of HalfLine bytes, positive.
 //
 //go:noescape
 func estimateHalfNEON(dst *float32, recs *byte, planes *uint64, n int, scale, shift float32)

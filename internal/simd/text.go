@@ -1,22 +1,22 @@
 package simd
 
-// This file has what looks for bytes of texts: in Go, and for AVX2 in text_amd64.s.
+// This file searches the bytes of texts in Go. The AVX2 versions are in text_amd64.s.
 
-// Plain returns the number of bytes that s begins with and that stand for themselves in a JSON string: ASCII but control characters,
+// Plain returns the length of the prefix of s whose bytes need no escape in a JSON string: ASCII other than control characters,
 // quotes and backslashes.
 func Plain(s string) int { return plain(s) }
 
-// Breaks reports whether s holds a full stop, a question mark, an exclamation mark, a new line, or a byte that is not of ASCII.
+// Breaks reports whether s contains a full stop, a question mark, an exclamation mark, a newline or a non-ASCII byte.
 func Breaks(s string) bool { return breaks(s) }
 
-// Pairs are three pairs of bytes, of which the first is a small letter and stands for the capital too.
+// Pairs are three pairs of bytes. The first byte of a pair is a lower-case letter that also matches the capital.
 type Pairs [6]byte
 
-// MayHave reports whether one of the pairs stands in s. It may also be true where none does: where that is not to be found out at once, and
-// for signs that differ from a letter as a capital does.
+// MayHave reports whether s may contain one of the pairs. It has no false negatives. It may return true without a match where
+// an exact check would be slow, or for signs that differ from a letter only in the case bit.
 func (p *Pairs) MayHave(s string) bool { return mayHave(s, p) }
 
-// isPlain tells which bytes are plain.
+// isPlain reports for each byte whether it is plain.
 var isPlain = func() (is [256]bool) {
 	for c := ' '; c < 0x80; c++ {
 		is[c] = c != '"' && c != '\\'
@@ -24,13 +24,13 @@ var isPlain = func() (is [256]bool) {
 	return is
 }()
 
-// plainGeneric looks at eight bytes at a time (Mycroft's test for a zero byte), and at four where there are less.
+// plainGeneric checks eight bytes at a time (Mycroft's test for a zero byte), or four in shorter texts.
 func plainGeneric(s string) int {
 	i := 0
 	switch n := len(s); {
 	case n >= 8:
 		for i < n {
-			at := min(i, n-8) // the last eight overlap those before them
+			at := min(i, n-8) // the last eight bytes may overlap checked ones
 			if special(eight(s[at:at+8])) != 0 {
 				break
 			}
@@ -47,24 +47,24 @@ func plainGeneric(s string) int {
 	return i
 }
 
-// eight returns the eight bytes of e as a number.
+// eight loads the eight bytes of e as a number.
 func eight(e string) uint64 {
 	return uint64(e[0]) | uint64(e[1])<<8 | uint64(e[2])<<16 | uint64(e[3])<<24 | uint64(e[4])<<32 | uint64(e[5])<<40 | uint64(e[6])<<48 | uint64(e[7])<<56
 }
 
-// four returns the four bytes of s as a number.
+// four loads the four bytes of s as a number.
 func four(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
-// special is not 0 when one of the eight bytes of w is not plain. A byte of 0x80 or more is seen in w itself, so the
-// subtractions borrow from no such byte unseen.
+// special returns a nonzero value if one of the eight bytes of w is not plain. Bytes of 0x80 or more are detected in w itself,
+// so a borrow from such a byte causes no wrong result.
 func special(w uint64) uint64 {
 	const ones = 0x0101010101010101
 	return (w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)) & (ones << 7)
 }
 
-// breaksGeneric looks at eight bytes at a time (Mycroft's test for a zero byte), of which the last ones overlap those before them.
+// breaksGeneric checks eight bytes at a time (Mycroft's test for a zero byte). The last eight may overlap checked ones.
 func breaksGeneric(s string) bool {
 	n := len(s)
 	if n < 8 {
@@ -85,7 +85,7 @@ func breaksGeneric(s string) bool {
 	return false
 }
 
-// breaking is not 0 when one of the eight bytes of w ends sentences or lines, or is not of ASCII.
+// breaking returns a nonzero value if one of the eight bytes of w ends a sentence or a line, or is not ASCII.
 func breaking(w uint64) uint64 {
 	const ones = 0x0101010101010101
 	stop, ask, exclaim, line := w^ones*'.', w^ones*'?', w^ones*'!', w^ones*'\n'

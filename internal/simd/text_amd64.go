@@ -2,17 +2,17 @@ package simd
 
 import "unsafe"
 
-// n bytes, 16 or more.
+// plainAVX2 needs n >= 16 bytes.
 //
 //go:noescape
 func plainAVX2(p *byte, n int) int
 
-// n bytes, 16 or more.
+// breaksAVX2 needs n >= 16 bytes.
 //
 //go:noescape
 func breaksAVX2(p *byte, n int) bool
 
-// n bytes, 33 or more.
+// pairsAVX2 needs n >= 33 bytes.
 //
 //go:noescape
 func pairsAVX2(p *byte, n int, pairs *Pairs) bool
@@ -22,7 +22,7 @@ func plain(s string) int {
 	switch {
 	case n >= 16 && active != Generic:
 		return plainAVX2(unsafe.StringData(s), n)
-	case n >= 8 && n <= 16: // a short text is looked at here: a call would take as long
+	case n >= 8 && n <= 16: // short texts are checked inline: a call would take as long
 		if special(eight(s[:8]))|special(eight(s[n-8:])) == 0 {
 			return n
 		}

@@ -1,9 +1,10 @@
 package simd
 
-// Twelves sets dst[i] to step times a whole number of 12 bits: sixteen times what row has, shifted up by [Bias], and what rest has, shifted up by 8. Of each
-// 64 numbers, rest has the first 32 in the lower halves of 32 bytes, the others in the upper ones.
+// Twelves sets dst[i] to step times a signed integer of up to 12 bits: 16*(row[i]-[Bias]) plus a remainder from -8 to 7. rest
+// holds the remainders, each increased by 8, in 4 bits. For each 64 numbers it has 32 bytes: the low halves of the bytes hold
+// the first 32 remainders, the high halves the other 32.
 //
-// len(dst) is a multiple of AlignU8; len(row) is at least len(dst), len(rest) half of that.
+// len(dst) is a multiple of AlignU8; len(row) is at least len(dst), and len(rest) at least len(dst)/2.
 func Twelves(dst []float32, row, rest []uint8, step float32) {
 	if len(dst) == 0 {
 		return

@@ -29,7 +29,7 @@ func Unzip(t testing.TB, path string) []byte {
 	return data
 }
 
-// Reference is a text with the vector that another engine gives it.
+// Reference is a text with its vector from another inference engine.
 type Reference struct {
 	Group  string // kind or language of the text
 	Query  bool
