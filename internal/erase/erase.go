@@ -150,8 +150,7 @@ func (r *run) subs() error {
 	return err
 }
 
-// named returns an iterator over the erased ids of a sub-tenant, in batches. It yields nil once if the whole sub-tenant was
-// erased.
+// named returns an iterator over the erased ids of a sub-tenant, in batches. It yields nil once if the request selects all items.
 func (r *run) named(sub string) func(yield func([]string) bool) {
 	return func(yield func([]string) bool) {
 		if r.everything() {

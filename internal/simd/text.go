@@ -57,8 +57,8 @@ func four(s string) uint64 {
 	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24
 }
 
-// special returns a nonzero value if one of the eight bytes of w is not plain. Bytes of 0x80 or more are detected in w itself,
-// so a borrow from such a byte causes no wrong result.
+// special returns a nonzero value if one of the eight bytes of w is not plain. Bytes of 0x80 or more are detected in w itself.
+// Only a byte that is not plain causes a borrow, so a borrow never changes whether the result is zero.
 func special(w uint64) uint64 {
 	const ones = 0x0101010101010101
 	return (w | (w - ones*' ') | ((w ^ ones*'"') - ones) | ((w ^ ones*'\\') - ones)) & (ones << 7)
