@@ -11,8 +11,9 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Remember adds memories and waits until each is completed or errored. It returns their states, in input order; an error of the call means that nothing was accepted,
-// or with states, that ctx or the service ended while they were processed, which then goes on.
+// Remember adds memories and waits until each is completed or errored. It returns their states in input order.
+// An error without states means that nothing was accepted. An error with states means that ctx ended, or the service
+// was closed, while the memories were being processed; the service continues to process them.
 func (s scope) Remember(ctx context.Context, ms ...Memory) ([]ItemStatus, error) {
 	res, err := s.AddMemories(ctx, MemoryBatch{Memories: ms})
 	if err != nil {
@@ -21,7 +22,8 @@ func (s scope) Remember(ctx context.Context, ms ...Memory) ([]ItemStatus, error)
 	return s.Wait(ctx, res.IDs()...)
 }
 
-// EnsureTenant makes a tenant where there is none and waits until it is ready. To one that is there it adds the fields of spec.Schema that it lacks. fault.ErrConflict when it differs otherwise: in
+// EnsureTenant creates the tenant if it does not exist, and waits until it is ready. If the tenant exists, EnsureTenant adds
+// the missing fields of spec.Schema to it. It returns fault.ErrConflict if the existing tenant differs from spec in
 // the kind of tenant, the dimension or the type of a field.
 func (o Organisation) EnsureTenant(ctx context.Context, spec TenantSpec) (TenantInfo, error) {
 	const op = "ensure tenant"
@@ -49,23 +51,25 @@ func (o Organisation) EnsureTenant(ctx context.Context, spec TenantSpec) (Tenant
 	return t.Info(ctx)
 }
 
-// Sessions returns the named sessions of the memories, by name. Memories without Memory.Session are in none.
+// Sessions returns the named sessions of the memories, sorted by name. A memory without Memory.Session belongs to no session.
 func (s scope) Sessions(ctx context.Context, r content.SessionsRequest) (*content.SessionPage, error) {
 	return entered(ctx, s, "sessions", func(ref *workspace.Ref, name string) (*content.SessionPage, error) {
 		return documents.Sessions(ctx, ref.Space, name, r)
 	})
 }
 
-// SessionMessages returns the messages of a named session in order: memories by time, those without one first, then as they came, and the messages of each in turn; of a memory that is no
-// conversation its text. A session that is not there has none.
+// SessionMessages returns the messages of a named session in order. Memories are sorted by time, then by arrival; memories
+// without a time come first. A memory that is a conversation contributes its messages in order, any other memory contributes
+// its text as one message. An unknown session has no messages.
 func (s scope) SessionMessages(ctx context.Context, r content.SessionMessagesRequest) (*content.MessagePage, error) {
 	return entered(ctx, s, "session messages", func(ref *workspace.Ref, name string) (*content.MessagePage, error) {
 		return documents.Messages(ctx, ref.Space, name, r)
 	})
 }
 
-// UpdateMemory replaces what an edit names of a memory and keeps the rest: metadata, relations, session, expiry. It returns when the new version is durable; until it is indexed the older one is
-// found. fault.ErrNotFound when there is no such memory.
+// UpdateMemory replaces the parts of a memory that the edit sets. It keeps the others, such as metadata, relations, session
+// and expiry. It returns when the new version is durable. Recalls find the older version until the new one is indexed.
+// It returns fault.ErrNotFound if there is no such memory.
 func (s scope) UpdateMemory(ctx context.Context, id string, e content.MemoryEdit) (*IngestItem, error) {
 	return entered(ctx, s, "update memory", func(ref *workspace.Ref, name string) (*IngestItem, error) {
 		items, err := s.svc.intake.Update(ctx, ref, name, id, e)
@@ -76,7 +80,8 @@ func (s scope) UpdateMemory(ctx context.Context, id string, e content.MemoryEdit
 	})
 }
 
-// DeleteMatching removes all items of a class that a filter, a session or both name, as DeleteItems does, and returns how many. Items that come in meanwhile may stay.
+// DeleteMatching removes all items of a class that match a filter, a session or both, as DeleteItems does. It returns
+// the number of removed items. Items that are added during the call may remain.
 func (s scope) DeleteMatching(ctx context.Context, r content.Matching) (int, error) {
 	return entered(ctx, s, "delete", func(ref *workspace.Ref, name string) (int, error) {
 		return s.svc.documents.DeleteMatching(ctx, ref, name, r)

@@ -14,28 +14,29 @@ import (
 	"github.com/contextmem/contextmem/internal/backup"
 )
 
-// BackupReport is what [Service.Backup] did.
+// BackupReport is the result of [Service.Backup].
 type BackupReport struct {
-	At     time.Time // when it began; what was acknowledged before is in the backup
-	Copied int       // tenants that were copied
-	Kept   int       // tenants that had not changed since the backup that was there
-	Failed []string  // TenantInfo.UID of those that could not be copied; the backup has an earlier copy of them, or none
+	At     time.Time // start of the backup; every write acknowledged before it is in the backup
+	Copied int       // number of tenants that were copied
+	Kept   int       // number of tenants that had not changed since the earlier backup in the directory
+	Failed []string  // TenantInfo.UID of each tenant that could not be copied; the backup has an earlier copy of it, or none
 	Bytes  int64     // size of the whole backup
 }
 
-// Backup writes a copy of the deployment to a directory, beside whatever else happens, and [Restore] makes a deployment of
-// it. Everything that was acknowledged before the call is in it; of what is written meanwhile each tenant has what
-// was there at one moment. A directory that holds a backup is brought up to date: tenants that were not written to since are
-// not copied again. Until the call returns the directory holds the earlier backup; a call that is cut off leaves that.
+// Backup writes a copy of the deployment to a directory while the deployment stays in use. [Restore] makes a deployment from
+// the copy. The backup contains every write that was acknowledged before the call. Writes during the call are included up to
+// one moment for each tenant. If the directory already holds a backup, Backup updates it and does not copy tenants again that
+// were not written to since. The directory holds the earlier backup until the call returns, and also if the call is interrupted.
 //
-// The backup has the key file secret.key, without which webhook secrets and connector credentials are lost, and so is to be
-// kept as the deployment is; a key that Options.SecretKey gave is not in it. The backup of an encrypted deployment is encrypted,
-// and what Restore makes of it opens with the EncryptionKey of that time. Search indexes are not in it
-// either: they are built again from the stored vectors when a tenant is first opened.
+// The backup contains the key file secret.key, without which webhook secrets and connector credentials are lost. Protect the
+// backup as you protect the deployment. A key given in Options.SecretKey is not in the backup. The backup of an encrypted
+// deployment is encrypted, and the restored deployment opens with the EncryptionKey at the time of the backup. The backup
+// contains no search indexes: they are rebuilt from the stored vectors when a tenant is first opened.
 //
-// When single tenants can't be read the others are backed up, and the error says so with a report that names them. fault.ErrExists
-// when the directory holds anything else than a backup. A deployment in PostgreSQL is copied as it was at one moment, by way of a
-// folder beside the directory, so that there must be room for two copies; Restore makes a directory of it, which the command migrate moves to a database. It needs a backend that implements backend.Backuper, as that of [Open] does.
+// If some tenants cannot be read, Backup copies the others and returns an error together with a report that names the failed ones.
+// It returns fault.ErrExists if the directory holds anything other than a backup. A deployment in PostgreSQL is copied as of
+// one moment, through a temporary folder beside the directory, so the disk needs room for two copies. Restore makes a directory
+// from it, which the command migrate moves to a database. Backup needs a backend that implements backend.Backuper, as that of [Open] does.
 func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) {
 	const op = "backup"
 	var r backend.BackupReport
@@ -69,10 +70,10 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 	return BackupReport(r), err
 }
 
-// Restore makes a deployment of a backup that [Service.Backup] wrote: in dir, which must be absent or empty. The backup is
-// checked as it is read; when a file of it is damaged the error says so and dir is empty. The deployment works on as if the time
-// since the backup had not been: items that waited are processed, events that were not delivered are, and what
-// is accepted from now on has other event ids than what was accepted after the backup.
+// Restore makes a deployment in dir from a backup that [Service.Backup] wrote. dir must be absent or empty. Restore checks the
+// files of the backup while it reads them. If a file is damaged, the error says so and dir is left empty. The restored
+// deployment continues from the moment of the backup: it processes items that were waiting and delivers events that were
+// undelivered. Items accepted from now on get event ids that differ from those of items accepted after the backup.
 func Restore(ctx context.Context, backupDir, dir string) error {
 	return fault.Wrap("restore", "", "", sqlite.Restore(ctx, backupDir, dir))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/intake"
 )
 
-// What connectors are made of is declared in package connector, which providers import without this package.
+// Types of connectors. They are declared in package connector, so that providers need not import this package.
 type (
 	// Provider reads objects from an external system: connector.Provider.
 	Provider = connector.Provider
@@ -22,7 +22,7 @@ type (
 	ProviderField = connector.Field
 	// ProviderResource is something that can be synced: connector.Resource.
 	ProviderResource = connector.Resource
-	// Credentials of a connector, by the names of the provider's schema: connector.Credentials.
+	// Credentials holds the credentials of a connector, by the field names of the provider's schema: connector.Credentials.
 	Credentials = connector.Credentials
 	// DiscoverRequest asks a provider for resources without a connector: connector.DiscoverRequest.
 	DiscoverRequest = connector.DiscoverRequest
@@ -60,8 +60,8 @@ const (
 // Providers lists the providers that connectors can use, by name.
 func (s *Service) Providers() []ProviderInfo { return s.connectors.Providers() }
 
-// DiscoverWith previews resources without a connector and keeps nothing of the credentials.
-// It returns the cursor of the next page, empty at the end. fault.ErrUpstream when the provider fails.
+// DiscoverWith previews resources without a connector. It does not store the credentials.
+// It returns the cursor of the next page, empty at the end. It returns fault.ErrUpstream if the provider fails.
 func (o Organisation) DiscoverWith(ctx context.Context, r DiscoverRequest) (rs []ProviderResource, next string, err error) {
 	err = o.svc.call(func() error {
 		rs, next, err = o.svc.connectors.DiscoverWith(ctx, r)
@@ -70,13 +70,13 @@ func (o Organisation) DiscoverWith(ctx context.Context, r DiscoverRequest) (rs [
 	return rs, next, err
 }
 
-// CreateConnector makes a connector after the provider took its credentials. fault.ErrConflict when another one of
-// the provider has the same non-empty AccountScope, fault.ErrUpstream when the provider can't be asked.
+// CreateConnector makes a connector after the provider has accepted its credentials. It returns fault.ErrConflict if another
+// connector of the provider has the same non-empty AccountScope, and fault.ErrUpstream if the provider cannot be reached.
 func (o Organisation) CreateConnector(ctx context.Context, spec ConnectorSpec) (Connector, error) {
 	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Create(ctx, o.id, spec) })
 }
 
-// Connectors lists the organisation's connectors by id; an empty provider lists all.
+// Connectors lists the organisation's connectors of a provider, sorted by id. An empty provider lists the connectors of all providers.
 func (o Organisation) Connectors(ctx context.Context, provider string) ([]Connector, error) {
 	return called(o.svc, func() ([]Connector, error) { return o.svc.connectors.List(ctx, o.id, provider) })
 }
@@ -91,25 +91,25 @@ func (o Organisation) EditConnector(ctx context.Context, id string, e ConnectorE
 	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Edit(ctx, o.id, id, e) })
 }
 
-// PauseConnector stops the syncs of a connector, one that runs included, until [Organisation.ResumeConnector].
+// PauseConnector stops the syncs of a connector, including a running one, until [Organisation.ResumeConnector] is called.
 func (o Organisation) PauseConnector(ctx context.Context, id string) (Connector, error) {
 	status := ConnectorPaused
 	return o.EditConnector(ctx, id, ConnectorEdit{Status: &status})
 }
 
-// ResumeConnector lets a paused connector sync again, from where it stopped and at once.
+// ResumeConnector starts a sync of a paused connector at once. The sync continues where the earlier one stopped.
 func (o Organisation) ResumeConnector(ctx context.Context, id string) (Connector, error) {
 	status := ConnectorActive
 	return o.EditConnector(ctx, id, ConnectorEdit{Status: &status})
 }
 
-// DeleteConnector removes a connector with its resources and credentials. What it ingested
-// stays, unless withObjects. A sync that runs is stopped first.
+// DeleteConnector removes a connector with its resources and credentials. It removes the ingested
+// items only if withObjects is set. A running sync is stopped first.
 func (o Organisation) DeleteConnector(ctx context.Context, id string, withObjects bool) error {
 	return o.svc.call(func() error { return o.svc.connectors.Delete(ctx, o.id, id, withObjects) })
 }
 
-// Discover lists resources that the connector could sync; limit 1 to 100, larger ones are clamped; 0: 100.
+// Discover lists resources that the connector could sync. limit is 1 to 100; a larger limit, or 0, means 100.
 func (o Organisation) Discover(ctx context.Context, id, cursor string, limit int) (rs []ProviderResource, next string, err error) {
 	err = o.svc.call(func() error {
 		rs, next, err = o.svc.connectors.Discover(ctx, o.id, id, cursor, limit)
@@ -118,27 +118,29 @@ func (o Organisation) Discover(ctx context.Context, id, cursor string, limit int
 	return rs, next, err
 }
 
-// AddResources adds or changes resources of a connector, all or none; cursors survive. New ones are synced soon. It returns them as stored.
+// AddResources adds or changes resources of a connector, all or none. Changed resources keep their cursors. New resources are
+// synced soon. It returns the resources as stored.
 func (o Organisation) AddResources(ctx context.Context, id string, rs []ConnectorResource) ([]ConnectorResource, error) {
 	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.AddResources(ctx, o.id, id, rs) })
 }
 
-// Resources lists the resources of a connector by id.
+// Resources lists the resources of a connector, sorted by id.
 func (o Organisation) Resources(ctx context.Context, id string) ([]ConnectorResource, error) {
 	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.Resources(ctx, o.id, id) })
 }
 
-// DeleteResource stops syncing a resource. What it ingested stays.
+// DeleteResource stops syncing a resource. The items ingested from it remain.
 func (o Organisation) DeleteResource(ctx context.Context, id, resource string) error {
 	return o.svc.call(func() error { return o.svc.connectors.DeleteResource(ctx, o.id, id, resource) })
 }
 
-// SyncNow runs a connector now, in the background, and returns the run's id. fault.ErrConflict while one runs or the connector is paused.
+// SyncNow starts a sync of a connector in the background and returns the run's id. It returns fault.ErrConflict while another
+// sync of the connector is running or the connector is paused.
 func (o Organisation) SyncNow(ctx context.Context, id string) (string, error) {
 	return called(o.svc, func() (string, error) { return o.svc.connectors.SyncNow(ctx, o.id, id) })
 }
 
-// newConnectors returns the engine of connectors.
+// newConnectors returns the connector engine.
 func (s *Service) newConnectors() (*connect.Engine, error) {
 	return connect.New(connect.Config{Registry: s.reg, Sealer: s.secrets, Tenants: connectorHost{s}, Items: connectorHost{s}, Providers: s.opts.Providers, Leases: s.leases, Synced: s.synced,
 		Logger: s.opts.Logger, Supported: s.parsers.Supported, MaxFileBytes: s.opts.MaxFileBytes, MaxItems: s.opts.MaxItems,
@@ -147,7 +149,7 @@ func (s *Service) newConnectors() (*connect.Engine, error) {
 		}})
 }
 
-// connectorHost is the service as the engine of connectors sees it.
+// connectorHost adapts the service to the interfaces that the connector engine calls.
 type connectorHost struct{ svc *Service }
 
 // TenantUID implements connect.Tenants.

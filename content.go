@@ -2,8 +2,8 @@ package contextmem
 
 import "github.com/contextmem/contextmem/content"
 
-// What goes in, and some of what comes out, is declared in package content, which has the rest of it: kinds of app items, data
-// types, supplied graphs.
+// Types of ingested content. They are declared in package content, which also declares the kinds of app items, the data types
+// and the supplied graphs.
 type (
 	// Memory is a user fact, note or conversation to remember: content.Memory.
 	Memory = content.Memory
@@ -25,13 +25,13 @@ type (
 	Filters = content.Filters
 	// Explain holds the parts of a score: content.Explain.
 	Explain = content.Explain
-	// VerifyReport is what Service.Verify has found: content.VerifyReport.
+	// VerifyReport is the result of Service.Verify: content.VerifyReport.
 	VerifyReport = content.VerifyReport
-	// Problem is something in a deployment that is not as it was stored: content.Problem.
+	// Problem is a difference between the data of a deployment and what was stored: content.Problem.
 	Problem = content.Problem
 )
 
-// Classes. The zero value is ClassKnowledge where one class is meant.
+// Classes. Where a call needs a single class, the zero value means ClassKnowledge unless the call documents another default.
 const (
 	ClassKnowledge = content.ClassKnowledge // files and app content
 	ClassMemory    = content.ClassMemory    // user facts and conversations

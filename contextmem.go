@@ -18,10 +18,10 @@
 //
 // A deployment ([Service]) holds organisations; an [Organisation] owns tenants, keys, a webhook and connectors. Service stands for the default
 // organisation. A [Tenant] is an isolated workspace, a [Sub] (sub-tenant) a partition of it. Items are ingested asynchronously: a call returns when
-// they are durable, and each reaches Completed or Errored in the background; see [Sub.Wait] and [Service.Drain]. What was acknowledged survives a
+// they are durable, and each item becomes Completed or Errored in the background; see [Sub.Wait] and [Service.Drain]. Acknowledged writes survive a
 // crash at any instant.
 //
-// Package httpapi serves the same over REST.
+// Package httpapi serves the same functions over REST.
 package contextmem
 
 import (
@@ -55,8 +55,8 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Service is an open deployment. It embeds the default [Organisation], so that svc.CreateTenant and svc.Tenant work on that one. All methods are safe
-// for concurrent use. Only one Service may have a deployment open, unless the backend is a [backend.Shared] one.
+// Service is an open deployment. It embeds the default [Organisation], so svc.CreateTenant and svc.Tenant work on that organisation. All methods are safe
+// for concurrent use. Only one Service may have a deployment open, unless the backend implements [backend.Shared].
 type Service struct {
 	Organisation
 
@@ -91,12 +91,12 @@ type Service struct {
 	done     chan struct{} // closed when Close has finished
 }
 
-// closePatience is how long Close waits for calls and workers that do not heed
-// their context (a plug-in that hangs) before it closes the storage under them.
+// closePatience is how long Close waits for calls and workers that ignore the end of
+// their context, such as a hanging plug-in, before it closes the storage anyway.
 const closePatience = 10 * time.Second
 
-// New returns a Service over any backend. From success on the service owns be and closes it; when New fails the caller still does. o may be nil. The
-// ctx bounds only the opening.
+// New returns a Service over any backend. If New succeeds, the service owns be and closes it. If New fails, the caller has to close be.
+// o may be nil. ctx bounds only the opening.
 func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) {
 	opts, err := o.withDefaults()
 	if err != nil {
@@ -114,7 +114,7 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 	return s, nil
 }
 
-// assemble makes the engines; nothing runs yet.
+// assemble creates the engines without starting any of them.
 func (s *Service) assemble(ctx context.Context) (err error) {
 	o := s.opts
 	s.meter = meter.NewService()
@@ -168,7 +168,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	return nil
 }
 
-// start finds what a predecessor left and sets the background work going.
+// start recovers the unfinished work of an earlier process and starts the background work.
 func (s *Service) start(ctx context.Context) error {
 	if err := s.secrets.Verify(ctx, s.webhooks, s.connectors); err != nil {
 		return err
@@ -200,7 +200,7 @@ func (s *Service) start(ctx context.Context) error {
 	return nil
 }
 
-// heard forgets what another process may have changed: the registry, or a workspace.
+// heard drops cached state that another process may have changed: that of the registry, or of a workspace.
 func (s *Service) heard(uid string) {
 	if uid != "" {
 		s.sched.Heard(uid)
@@ -215,7 +215,7 @@ func (s *Service) heard(uid string) {
 // Org returns the handle of another organisation. Organisations need no creation.
 func (s *Service) Org(id string) Organisation { return Organisation{svc: s, id: id} }
 
-// call runs f as a call of the service: Close waits for it, and a closed service refuses it.
+// call runs f as a call of the service. Close waits for f. If the service is closed, call returns an error and does not run f.
 func (s *Service) call(f func() error) error {
 	if err := s.gate.Enter(); err != nil {
 		return err
@@ -224,7 +224,7 @@ func (s *Service) call(f func() error) error {
 	return f()
 }
 
-// called is Service.call for what returns something.
+// called is Service.call for a function that returns a value.
 func called[T any](s *Service, f func() (T, error)) (out T, err error) {
 	if err := s.gate.Enter(); err != nil {
 		return out, err
@@ -233,12 +233,12 @@ func called[T any](s *Service, f func() (T, error)) (out T, err error) {
 	return f()
 }
 
-// Drain waits until nothing that was accepted waits to be processed, in any tenant, and every due webhook event was handed over for delivery. Items
-// that wait for a retry count as waiting. Tenants that need [Tenant.Reembed] are not waited for: then the error is ErrConflict.
+// Drain waits until all accepted items of all tenants are processed and every due webhook event has been handed over for delivery. Items
+// that wait for a retry count as unprocessed. Drain does not wait for tenants that need [Tenant.Reembed]; it returns ErrConflict if there are any.
 func (s *Service) Drain(ctx context.Context) error { return s.DrainProgress(ctx, nil) }
 
-// DrainProgress is Drain with a callback that is called with the counts of
-// items by state over all open tenants, at each change and at least once. f may be nil.
+// DrainProgress is Drain with a callback. It calls f at least once, and at each change, with the
+// numbers of items by state over all open tenants. f may be nil.
 func (s *Service) DrainProgress(ctx context.Context, f func(Progress)) error {
 	return s.call(func() error {
 		if f == nil {
@@ -248,17 +248,17 @@ func (s *Service) DrainProgress(ctx context.Context, f func(Progress)) error {
 	})
 }
 
-// Progress counts items that are on their way, and those that ended since the service was opened.
+// Progress counts the items that are being processed, and the items that reached a final state since the service was opened.
 type Progress struct {
 	Queued, Processing, Graph int
 	Completed, Errored        int
 }
 
-// Waiting returns the number of items that are not terminal.
+// Waiting returns the number of items that have not reached a final state.
 func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 
-// Close stops intake, lets calls that are under way end, stops the workers, and closes the backend. Items in work are given back and go on at the
-// next open. It is idempotent and safe from several goroutines; all get the same result. A plug-in that hangs delays it by at most twenty seconds.
+// Close refuses new calls, waits for running calls, stops the workers and closes the backend. Items that are being processed return to the queue and are
+// processed after the next opening. Close may be called repeatedly and concurrently; all calls return the same result. A hanging plug-in delays it by at most twenty seconds.
 func (s *Service) Close() error {
 	if s.gate.Refuse() {
 		s.closeErr = s.gate.Shut(closePatience, s.set.Close)

@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/atrest"
 )
 
-// Open opens the deployment in dir, making it when it is absent, with all defaults: SQLite as the store, SIMD and BM25 indexes beside it, the
-// embedded model. It needs cgo; without it the error says what to do instead. A directory that another process has open fails at once.
+// Open opens the deployment in dir and creates it if it is absent. It uses SQLite as the store, SIMD and BM25 indexes beside it, and by default the
+// embedded model. Open needs cgo; without cgo the error says what to do instead. It fails at once if another process has the directory open.
 func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 	var opts Options
 	if o != nil {
@@ -45,7 +45,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 	return s, nil
 }
 
-// keyError is an error of a key as callers see it.
+// keyError turns an error about a key into the error that callers get.
 func keyError(err error) error {
 	switch {
 	case errors.Is(err, atrest.ErrNoKey), errors.Is(err, atrest.ErrWrongKey), errors.Is(err, atrest.ErrNotSealed), errors.Is(err, atrest.ErrSize):
@@ -54,9 +54,9 @@ func keyError(err error) error {
 	return err
 }
 
-// RotateEncryptionKey replaces [Options.EncryptionKey], with 32 bytes. The next opening needs the new one; backups that exist
-// need the one that they were made under. It takes a moment: what is kept stays encrypted with a key of its own, which is sealed again. fault.ErrConflict
-// when the deployment is not encrypted.
+// RotateEncryptionKey replaces [Options.EncryptionKey] with a new key of 32 bytes. The next opening needs the new key. Existing
+// backups need the key under which they were made. The call is fast: the data stays encrypted with an internal data key, and only
+// that data key is encrypted again. It returns fault.ErrConflict if the deployment is not encrypted.
 func (s *Service) RotateEncryptionKey(ctx context.Context, key []byte) error {
 	const op = "rotate encryption key"
 	return s.call(func() error {
@@ -77,7 +77,7 @@ func (s *Service) RotateEncryptionKey(ctx context.Context, key []byte) error {
 	})
 }
 
-// embedder returns the embedder of the options, or the default one. It says what a model would bring where there is none.
+// embedder returns the embedder of the options, or the default one.
 func (o *Options) embedder() (Embedder, error) {
 	if o.Embedder != nil {
 		return o.Embedder, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/embed"
 )
 
-// What embedders are is declared in package embed, whose implementations need no more of this module.
+// Types of embedders. They are declared in package embed, so that implementations need not import this package.
 type (
 	// Embedder turns texts into vectors: embed.Embedder.
 	Embedder = embed.Embedder
@@ -19,7 +19,7 @@ type (
 	WordEmbedder = embed.WordEmbedder
 	// Rated is an Embedder that declares what share of a hybrid score it deserves: embed.Rated.
 	Rated = embed.Rated
-	// Calibration says what the scores of an embedder mean: embed.Calibration.
+	// Calibration maps the scores of an embedder to their meaning: embed.Calibration.
 	Calibration = embed.Calibration
 	// Calibrated is an Embedder that knows what its scores mean: embed.Calibrated.
 	Calibrated = embed.Calibrated
@@ -27,21 +27,21 @@ type (
 	Slow = embed.Slow
 )
 
-// Multilingual is a [Reranker] that reads some languages only and computes here: it is asked about questions and texts in
-// these languages, and others keep their order.
+// Multilingual is a [Reranker] that runs in this process and supports only some languages. It is called only for questions and
+// texts in these languages; other texts keep their order.
 type Multilingual interface {
-	// Languages are ISO 639-1 codes, of ar, de, en, es, fr, hi, it, ja, ko, nl, pl, pt, ru, th, tr and zh.
+	// Languages returns the supported languages as ISO 639-1 codes, out of ar, de, en, es, fr, hi, it, ja, ko, nl, pl, pt, ru, th, tr and zh.
 	Languages() []string
 }
 
 // Reranker reorders candidates in thinking mode.
 type Reranker interface {
-	// Rerank returns a score for each text, higher is closer to the query. Scores
-	// are compared with each other only.
+	// Rerank returns a score for each text. A higher score means closer to the query. Scores
+	// are comparable only within one call.
 	Rerank(ctx context.Context, query string, texts []string) ([]float64, error)
 }
 
-// NoReranker as Options.Reranker is none, also where a package that registers one is imported.
+// NoReranker as Options.Reranker means no reranker, even if an imported package registers one.
 var NoReranker Reranker = noReranker{}
 
 type noReranker struct{}

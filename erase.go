@@ -16,21 +16,21 @@ import (
 	"github.com/contextmem/contextmem/internal/uid"
 )
 
-// What is erased, and the receipt for it, are declared in package content.
+// Types of erasure. They are declared in package content.
 type (
 	// EraseRequest names what to erase: content.EraseRequest.
 	EraseRequest = content.EraseRequest
-	// EraseReceipt says what was erased: content.EraseReceipt.
+	// EraseReceipt is the signed record of an erasure: content.EraseReceipt.
 	EraseReceipt = content.EraseReceipt
 )
 
-// Erase deletes items of the sub-tenant and rewrites the files that held them, so that no byte of them stays in any file of
-// the deployment: not in free pages, the write-ahead log, or search indexes. Deliveries of webhooks about them go too, sent or
-// not, and what feedback taught about them. Of other items nothing changes; what they say about the same person
-// stays. Erasing rewrites the tenant's store, and its writes wait meanwhile: a second for each few hundred megabytes.
-// Backups and exports that were made before are files of their own and keep what was in them. What nobody else has is
-// counted in the receipt: an item that is not there is no error. After an error a repeat goes on. Over a database the receipt
-// names in Remains what the call could not reach, such as the log of the database. It needs a
+// Erase deletes items of the sub-tenant and rewrites the files that held them, so that none of their bytes remain in any file of
+// the deployment, including free pages, the write-ahead log and search indexes. It also removes webhook deliveries about the
+// items, sent or unsent, and boosts that feedback on them produced. Other items do not change, even if they are about the same
+// person. Erase rewrites the tenant's store, which takes about a second for each few hundred megabytes; writes to the tenant wait
+// during that time. Earlier backups and exports are separate files and keep their content. An item that does not exist is no
+// error. After an error, repeating the call continues the erasure. With a database as the store, Remains of the receipt names
+// the places that the call could not reach, such as the log of the database. Erase needs a
 // backend that implements backend.Purger, as that of [Open] does.
 func (s Sub) Erase(ctx context.Context, q EraseRequest) (EraseReceipt, error) {
 	return s.erase(ctx, "erase", q, false)
@@ -72,7 +72,7 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
 
-// signed is what the signature is over.
+// signed returns the bytes that the signature of a receipt covers.
 func signed(r EraseReceipt) ([]byte, error) {
 	r.Signature = ""
 	return json.Marshal(r)
@@ -86,8 +86,8 @@ func (s *Service) eraseFeedback(ctx context.Context, org, tenant string, subs, i
 	})
 }
 
-// VerifyReceipt reports whether a receipt was made by this deployment and is unchanged: nil then. fault.ErrInvalid when
-// it is not; fault.ErrConflict when it can't be told, since the key was replaced by [Service.RotateSecretKey] after it was made.
+// VerifyReceipt returns nil if this deployment made the receipt and the receipt is unchanged, else fault.ErrInvalid. It returns
+// fault.ErrConflict if [Service.RotateSecretKey] has replaced the key since, so that the receipt cannot be checked.
 func (s *Service) VerifyReceipt(r EraseReceipt) error {
 	const op = "verify receipt"
 	text, err := signed(r)

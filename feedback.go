@@ -13,15 +13,15 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Opinions on recalls are declared in package content.
+// Types of feedback on recalls. They are declared in package content.
 type (
 	// Rating of an answer: content.Rating.
 	Rating = content.Rating
-	// GroundTruth is what would have been right: content.GroundTruth.
+	// GroundTruth is the correct answer and its sources, as given by the caller: content.GroundTruth.
 	GroundTruth = content.GroundTruth
-	// Feedback is an opinion on a recall: content.Feedback.
+	// Feedback is a rating or a correction of a recall: content.Feedback.
 	Feedback = content.Feedback
-	// BoostReport says what feedback changed: content.BoostReport.
+	// BoostReport describes a change of the ranking by feedback: content.BoostReport.
 	BoostReport = content.BoostReport
 )
 
@@ -32,7 +32,7 @@ const (
 	RatingNeutral  = content.RatingNeutral
 )
 
-// AddFeedback records feedback. Every call makes a record of its own.
+// AddFeedback records feedback. Every call adds a separate record.
 func (o Organisation) AddFeedback(ctx context.Context, f Feedback) (Feedback, error) {
 	const op = "add feedback"
 	s := o.svc
@@ -78,7 +78,7 @@ func (s *Service) learn(ctx context.Context, op string, f Feedback, seen *feedba
 	return feedback.Learn(ctx, h.Store, &h.Edits, opinion)
 }
 
-// ListFeedback returns up to limit records (1 to 1000, default 100), oldest first, with ids after the given one.
+// ListFeedback returns up to limit feedback records (1 to 1000, default 100), oldest first, whose ids come after the given id.
 func (o Organisation) ListFeedback(ctx context.Context, after string, limit int) ([]Feedback, error) {
 	const op = "list feedback"
 	limit = cmp.Or(limit, 100)
@@ -96,7 +96,7 @@ func (o Organisation) ListFeedback(ctx context.Context, after string, limit int)
 	return out, nil
 }
 
-// Boosts reports what feedback changed in the tenant, oldest first. See
+// Boosts returns the changes of the ranking that feedback made in the tenant, oldest first. See
 // Options.FeedbackBoosts.
 func (t Tenant) Boosts(ctx context.Context) ([]BoostReport, error) {
 	const op = "list boosts"
@@ -110,7 +110,7 @@ func (t Tenant) Boosts(ctx context.Context) ([]BoostReport, error) {
 	})
 }
 
-// DropBoosts takes back what a feedback changed. fault.ErrNotFound when it changed nothing.
+// DropBoosts undoes the changes of the ranking that a feedback record made. It returns fault.ErrNotFound if the record changed nothing.
 func (t Tenant) DropBoosts(ctx context.Context, feedbackID string) error {
 	const op = "drop boosts"
 	h, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
