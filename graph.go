@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// The knowledge graph and what is asked of it are declared in package facts.
+// Types of the knowledge graph and of its requests. They are declared in package facts.
 type (
 	// GraphContext is the knowledge graph around a result: facts.GraphContext.
 	GraphContext = facts.GraphContext
@@ -32,7 +32,7 @@ type (
 	SubgraphMember = facts.SubgraphMember
 	// SubgraphEdge is a link between two members: facts.SubgraphEdge.
 	SubgraphEdge = facts.SubgraphEdge
-	// Subgraph is what [Sub.Subgraph] returns: facts.Subgraph.
+	// Subgraph is the result of [Sub.Subgraph]: facts.Subgraph.
 	Subgraph = facts.Subgraph
 	// MergeEntitiesRequest folds one entity into another: facts.MergeEntitiesRequest.
 	MergeEntitiesRequest = facts.MergeEntitiesRequest
@@ -56,8 +56,8 @@ func (s scope) Subgraph(ctx context.Context, r SubgraphRequest) (*Subgraph, erro
 	})
 }
 
-// Entities looks entities up by name, in any case; those folded into another are
-// answered by that one. The answer has an entry for each name, nil where the graph has none.
+// Entities looks up entities by name, ignoring case. For the name of an entity that was merged into another it returns
+// the other. The result has one entry for each name, nil if the graph has no such entity.
 func (s scope) Entities(ctx context.Context, r facts.LookupRequest) ([]*Entity, error) {
 	const op = "entities"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]*Entity, error) {
@@ -65,10 +65,10 @@ func (s scope) Entities(ctx context.Context, r facts.LookupRequest) ([]*Entity, 
 	})
 }
 
-// MergeEntities folds an entity into another: relations of both are those of one, facts
-// of both retire one another, and later mentions of the name follow. It is recorded and
-// can be taken back with [Sub.UndoMerge]. fault.ErrNotFound when the graph lacks one of them,
-// fault.ErrConflict when they are one already.
+// MergeEntities merges one entity into another. The merged entity has the relations of both, facts of
+// each can retire facts of the other, and later mentions of either name belong to it. The merge is recorded, and
+// [Sub.UndoMerge] undoes it. It returns fault.ErrNotFound if the graph lacks one of the entities, and
+// fault.ErrConflict if they are merged already.
 func (s scope) MergeEntities(ctx context.Context, r MergeEntitiesRequest) (*Merge, error) {
 	const op = "merge entities"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*Merge, error) {
@@ -76,9 +76,9 @@ func (s scope) MergeEntities(ctx context.Context, r MergeEntitiesRequest) (*Merg
 	})
 }
 
-// UndoMerge takes a merge back: both entities are again what they would be without
-// it. fault.ErrNotFound when the sub-tenant has no such merge, fault.ErrConflict when it was undone
-// before. class 0 is ClassKnowledge.
+// UndoMerge undoes a merge, so that both entities are as they would be without
+// it. Class 0 means ClassKnowledge. It returns fault.ErrNotFound if the sub-tenant has no such merge, and
+// fault.ErrConflict if the merge was undone before.
 func (s scope) UndoMerge(ctx context.Context, class Class, id int64) error {
 	const op = "undo merge"
 	_, err := entered(ctx, s, op, func(ref *workspace.Ref, name string) (struct{}, error) {
@@ -87,7 +87,7 @@ func (s scope) UndoMerge(ctx context.Context, class Class, id int64) error {
 	return err
 }
 
-// Merges lists merges by ID, those undone too.
+// Merges lists merges sorted by ID, including undone ones.
 func (s scope) Merges(ctx context.Context, r facts.MergesRequest) ([]Merge, error) {
 	const op = "merges"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]Merge, error) {

@@ -13,34 +13,34 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// MemoryBatch is what AddMemories takes.
+// MemoryBatch is the input of AddMemories.
 type MemoryBatch struct {
 	Memories     []Memory // at least one
 	FailIfExists bool     // an existing id fails its item instead of being replaced
-	// Metadata and Additional are put under those of every item, whose own keys win.
+	// Metadata and Additional are added to the metadata of every item. Keys that the item itself sets take precedence.
 	Metadata, Additional map[string]any
 	Graphs               map[string]content.SuppliedGraph // by memory id; see content.SuppliedGraph
-	// Progress is told how the accepted items move on, until all of them are final. Nil: nobody.
+	// Progress is called as the accepted items change state, until all of them are final. Nil: no calls.
 	Progress ProgressFunc
 }
 
-// KnowledgeBatch is what AddKnowledge takes: files, app items, or both.
+// KnowledgeBatch is the input of AddKnowledge: files, app items, or both.
 type KnowledgeBatch struct {
 	Files                []File
 	Apps                 []AppItem
 	FailIfExists         bool                             // as MemoryBatch.FailIfExists
-	Metadata, Additional map[string]any                   // put under those of every item, whose own keys win
+	Metadata, Additional map[string]any                   // as in MemoryBatch
 	Graphs               map[string]content.SuppliedGraph // by item id
 	Progress             ProgressFunc                     // as MemoryBatch.Progress
-	SkipUnsupported      bool                             // leave files out that no parser reads, which fail otherwise
-	// SkipUnchanged leaves files out that are stored with the same content and whose call said the same of them; edits
-	// of their metadata since then stay. Files that ended in an error, and those with a supplied graph, are taken.
+	SkipUnsupported      bool                             // skip files that no parser reads; without it they fail
+	// SkipUnchanged skips a file that is stored already with the same content and was added with the same parameters. Later edits
+	// of its metadata remain. A file whose processing ended in an error, or that has a supplied graph, is not skipped.
 	SkipUnchanged bool
 }
 
 // States of items are declared in package content.
 type (
-	// Status is where an item stands: content.Status.
+	// Status is the processing state of an item: content.Status.
 	Status = content.Status
 	// ItemStatus is the state of an item: content.ItemStatus.
 	ItemStatus = content.ItemStatus
@@ -54,30 +54,30 @@ const (
 	StatusCompleted     = content.StatusCompleted
 	StatusErrored       = content.StatusErrored
 	StatusFailed        = content.StatusFailed  // not accepted; only in an IngestItem
-	StatusSkipped       = content.StatusSkipped // left out as KnowledgeBatch asks; only in an IngestItem
+	StatusSkipped       = content.StatusSkipped // skipped because of an option of KnowledgeBatch; only in an IngestItem
 )
 
-// IngestItem is the fate of one item of a call, in input order.
+// IngestItem is the outcome of one item of an ingest call.
 type IngestItem struct {
 	ID                       string
 	Filename                 string // files only
 	Title                    string
 	Status                   Status // StatusQueued, StatusFailed with Err, or StatusSkipped with Skipped
-	Infer                    bool   // as the memory asked
-	Err                      error  // why the item was not accepted; nil: it was
-	ForcefulRelationsCreated int    // those whose target is there
-	ForcefulRelationsError   string // what became of the others; empty when nothing is amiss
-	Skipped                  string // why it was left out: SkippedUnsupported or SkippedUnchanged
+	Infer                    bool   // Memory.Infer of the item
+	Err                      error  // why the item was not accepted; nil: it was accepted
+	ForcefulRelationsCreated int    // number of forceful relations whose target exists
+	ForcefulRelationsError   string // what happened to the other forceful relations; empty: there was no error
+	Skipped                  string // why the item was skipped: SkippedUnsupported or SkippedUnchanged
 }
 
-// Why an item was left out.
+// Reasons why an item was skipped, in IngestItem.Skipped.
 const (
 	SkippedUnsupported = string(intake.SkipUnsupported)
 	SkippedUnchanged   = string(intake.SkipUnchanged)
 )
 
-// IngestResult is what ingestion calls return. Items are durable when the call
-// returns; those that failed have changed nothing.
+// IngestResult is the result of an ingest call. Accepted items are durable when the call
+// returns; failed items have changed nothing.
 type IngestResult struct {
 	Items                     []IngestItem
 	Accepted, Failed, Skipped int
@@ -94,9 +94,9 @@ func (r *IngestResult) IDs() []string {
 	return ids
 }
 
-// AddMemories accepts memories. They are durable and queued when it returns; an
-// error means that nothing was accepted. Items that fail alone (FailIfExists) say so in
-// the result.
+// AddMemories accepts memories. They are durable and queued when it returns. An
+// error means that nothing was accepted. If only single items fail (FailIfExists), their entries of
+// the result have the errors.
 func (s scope) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, error) {
 	const op = "add memories"
 	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
@@ -109,9 +109,9 @@ func (s scope) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, e
 	return s.ingested(items, b.Progress), err
 }
 
-// AddKnowledge accepts files and app items, as AddMemories does memories. A file that is empty, or whose name or type
-// alone shows that no parser reads it, fails alone with ErrFormat, see [Service.Supported]; a call that brings nothing
-// else fails as a whole. A file that turns out unreadable ends StatusErrored.
+// AddKnowledge accepts files and app items in the way that AddMemories accepts memories. An empty file, or a file whose name
+// or type alone shows that no parser reads it, fails by itself with ErrFormat; see [Service.Supported]. If all items are such
+// files, the call fails. A file that proves unreadable during processing ends with StatusErrored.
 func (s scope) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResult, error) {
 	const op = "add knowledge"
 	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
@@ -124,7 +124,7 @@ func (s scope) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResul
 	return s.ingested(items, b.Progress), err
 }
 
-// ingested shapes the fates of items and tells progress what becomes of those accepted; no items make no result.
+// ingested makes the result of an ingest call and reports the accepted items to progress. Without items it returns no result.
 func (s scope) ingested(items []intake.Item, progress ProgressFunc) *IngestResult {
 	if items == nil {
 		return nil
@@ -147,7 +147,7 @@ func (s scope) ingested(items []intake.Item, progress ProgressFunc) *IngestResul
 	return res
 }
 
-// Status reports items by id, knowledge and memories alike, in the order asked.
+// Status returns the states of items of both classes, in the order of ids.
 // An unknown id is no error: see ItemStatus.Unknown.
 func (s scope) Status(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	const op = "status"
@@ -156,8 +156,8 @@ func (s scope) Status(ctx context.Context, ids ...string) ([]ItemStatus, error) 
 	})
 }
 
-// Wait waits until every id is terminal and returns their states; an unknown
-// id counts as terminal.
+// Wait waits until every item has a final state and returns the states. An unknown
+// id counts as final.
 func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	const op = "wait"
 	ref, name, err := s.enter(ctx, op)
@@ -184,8 +184,9 @@ func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 	}
 }
 
-// WaitRefined waits until nothing that was accepted in the tenant waits to be processed, all of its texts have the vectors of an Options.Embedder that is [Slow], and its memories
-// were compared with earlier ones that they may take the place of. Texts that the embedder cannot read are not waited for; while it is down the wait goes on.
+// WaitRefined waits until all accepted items of the tenant are processed and refined. Then all texts have the vectors of an
+// Options.Embedder that is [Slow], and the memories have been compared with earlier ones that they may supersede. WaitRefined
+// does not wait for texts that the embedder cannot read. It keeps waiting while the embedder is unavailable.
 func (s scope) WaitRefined(ctx context.Context) error {
 	const op = "wait"
 	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
@@ -200,8 +201,8 @@ func (s scope) WaitRefined(ctx context.Context) error {
 	return fault.Wrap(op, fault.Tenant, s.tenant, err)
 }
 
-// Retry processes an errored item again, from the content that was kept.
-// ErrConflict when it is not errored.
+// Retry processes an errored item again, from its stored content.
+// It returns ErrConflict if the item is not errored.
 func (s scope) Retry(ctx context.Context, class Class, id string) error {
 	const op = "retry"
 	if class == 0 {
@@ -224,8 +225,8 @@ func (s scope) Retry(ctx context.Context, class Class, id string) error {
 	return workspace.SourceError(op, class, id, err)
 }
 
-// Supported reports false when a file's name or declared media type alone shows that no parser reads it. True is no
-// promise: the content decides. Both arguments may be empty.
+// Supported reports whether a parser may be able to read a file with the given name and declared media type. Either may be
+// empty. True is no guarantee, since the content decides.
 func (s *Service) Supported(name, contentType string) bool {
 	return s.intake.Parsers.Supported(name, contentType)
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Keys are declared in package content.
+// Types of API keys. They are declared in package content.
 type (
-	// Scope is something that an API key may do: content.Scope.
+	// Scope is a group of calls that an API key may make: content.Scope.
 	Scope = content.Scope
 	// KeySpec describes an API key to make: content.KeySpec.
 	KeySpec = content.KeySpec
@@ -20,7 +20,7 @@ type (
 	Key = content.Key
 )
 
-// Scopes. A key without scopes may do everything.
+// Scopes. A key without scopes has all of them.
 const (
 	ScopeIngest = content.ScopeIngest // put, edit and delete content
 	ScopeQuery  = content.ScopeQuery  // recall, list, read, feedback
@@ -28,7 +28,7 @@ const (
 )
 
 // CreateKey makes an API key and returns its text, "prefix_env_id.secret" with a
-// random 256-bit secret, this once.
+// random 256-bit secret. The text cannot be read again.
 func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (k Key, text string, err error) {
 	const op = "create key"
 	if err := workspace.CheckOrg(op, o.id); err != nil {
@@ -46,35 +46,35 @@ func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (k Key, text 
 	return k, text, err
 }
 
-// Keys lists the organisation's keys by id.
+// Keys lists the organisation's keys, sorted by id.
 func (o Organisation) Keys(ctx context.Context) ([]Key, error) {
 	return called(o.svc, func() ([]Key, error) { return o.svc.keys.List(ctx, "list keys", o.id) })
 }
 
-// RevokeKey ends a key at once. fault.ErrNotFound when the organisation has none of that id.
+// RevokeKey invalidates a key at once. It returns fault.ErrNotFound if the organisation has no key with that id.
 func (o Organisation) RevokeKey(ctx context.Context, id string) error {
 	return o.svc.call(func() error { return o.svc.keys.Revoke(ctx, "revoke key", o.id, id) })
 }
 
-// ExpireKey sets when a key ends; a time that has passed ends it now, the zero time means never. fault.ErrNotFound when the
-// organisation has none of that id.
+// ExpireKey sets the time at which a key expires. With a time in the past the key expires now, with the zero time never. It
+// returns fault.ErrNotFound if the organisation has no key with that id.
 func (o Organisation) ExpireKey(ctx context.Context, id string, at time.Time) (Key, error) {
 	return called(o.svc, func() (Key, error) { return o.svc.keys.Expire(ctx, "expire key", o.id, id, at.UTC()) })
 }
 
-// VerifyKey finds the key with the given text. fault.ErrUnauthorized when it is
-// unknown, revoked or expired. Comparison takes constant time.
+// VerifyKey returns the key with the given text. It returns fault.ErrUnauthorized if the key is
+// unknown, revoked or expired. The comparison takes constant time.
 func (s *Service) VerifyKey(ctx context.Context, text string) (Key, error) {
 	return called(s, func() (Key, error) { return s.keys.Verify(ctx, "verify key", text) })
 }
 
-// leaseOfSecret is held by who replaces the key, or needs it to stay.
+// leaseOfSecret names the lease that a process holds while it replaces the secret key, or while the key must not change.
 const leaseOfSecret = "secret"
 
-// RotateSecretKey replaces the key that seals webhook secrets and connector credentials and seals all of them again.
-// The new key has 32 bytes; nil makes a random one, which the key file or the registry keeps. A deployment that was opened with
-// Options.SecretKey needs a key, which is given at the next opening; until then the old one opens it as well. When the call fails or
-// is cut off nothing is lost: a repeat or the next opening finishes it. Presigned URLs made before stop working.
+// RotateSecretKey replaces the key that encrypts webhook secrets and connector credentials, and encrypts all of them again.
+// The new key has 32 bytes; nil makes a random one, which is stored in the key file or the registry. A deployment opened with
+// Options.SecretKey must be given a new key here, and the same key at the next opening; until then the old key opens it too. If
+// the call fails or is interrupted, nothing is lost: a repeat or the next opening completes it. Earlier presigned URLs stop working.
 func (s *Service) RotateSecretKey(ctx context.Context, key []byte) error {
 	const op = "rotate secret key"
 	if n := len(key); n != 0 && n != access.KeyBytes {

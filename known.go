@@ -9,40 +9,40 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Facts returns a page of facts, by default of memories; what it is asked and answers is declared in package facts.
+// Facts returns a page of facts, by default of memories. Its request and result are declared in package facts.
 func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) {
 	return entered(ctx, s, "facts", func(ref *workspace.Ref, name string) (*facts.Page, error) {
 		return s.svc.profiles.Facts(ctx, ref, name, r)
 	})
 }
 
-// RestoreFact lets a fact hold again that later ones took the place of: it holds beside what the items say that retired it until now, for
-// Facts, Profile, the graph and dated facts of recalls. What is told later may retire it again. Other facts of its item stay as they
-// are; Restore is for all facts of a memory. It lasts until its item, or the one beside which it stands, is told anew or deleted, or until
-// RetireFact. It returns the fact as it is then. class 0 is ClassMemory; id is Fact.ID. fault.ErrNotFound when the sub-tenant has no such fact,
-// fault.ErrConflict when nothing took its place, or the tenant keeps 10,000 restored facts.
+// RestoreFact makes a superseded fact current again. Facts, Profile, the graph and the dated facts of recalls then show it beside the
+// facts that had superseded it. Facts that are told later may supersede it again. Other facts of the same item do not change; Restore
+// restores all facts of a memory. The restoration lasts until the fact's item, or the item that had superseded it, is replaced or
+// deleted, or until RetireFact undoes it. RestoreFact returns the restored fact. Class 0 means ClassMemory; id is Fact.ID. It returns
+// fault.ErrNotFound if the sub-tenant has no such fact, and fault.ErrConflict if the fact is not superseded or the tenant has 10,000 restored facts.
 func (s scope) RestoreFact(ctx context.Context, class Class, id string) (*facts.Fact, error) {
 	return entered(ctx, s, "restore fact", func(ref *workspace.Ref, name string) (*facts.Fact, error) {
 		return s.svc.profiles.RestoreFact(ctx, ref.Store, name, class, id)
 	})
 }
 
-// RetireFact takes RestoreFact back: what took the place of the fact does so again. Facts with Fact.Restored can be retired; fault.ErrConflict for others.
+// RetireFact undoes RestoreFact, so that the fact is superseded again. It returns fault.ErrConflict for a fact without Fact.Restored.
 func (s scope) RetireFact(ctx context.Context, class Class, id string) (*facts.Fact, error) {
 	return entered(ctx, s, "retire fact", func(ref *workspace.Ref, name string) (*facts.Fact, error) {
 		return s.svc.profiles.RetireFact(ctx, ref.Store, name, class, id)
 	})
 }
 
-// ListEntities returns a page of the entities of the graph, by name; Entities looks some up.
+// ListEntities returns a page of the entities of the graph, sorted by name. Entities looks up entities by their names.
 func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.EntityPage, error) {
 	return entered(ctx, s, "entities", func(ref *workspace.Ref, name string) (*facts.EntityPage, error) {
 		return s.svc.profiles.Entities(ctx, ref.Store, name, r)
 	})
 }
 
-// Profile returns what holds of somebody, by slot, with a summary of bounded length. It reads facts, which inference makes (see Memory.Infer), and, with an
-// embed.StatementReader, messages that tell of a slot in any language.
+// Profile returns the current facts about a subject, by slot, with a summary of bounded length. It reads facts, which inference produces (see
+// Memory.Infer). With an embedder that implements embed.StatementReader it also reads messages about a slot, in any language.
 func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error) {
 	return entered(ctx, s, "profile", func(ref *workspace.Ref, name string) (*facts.Profile, error) {
 		return s.svc.profiles.Profile(ctx, ref, name, r)
@@ -59,7 +59,7 @@ func opened[T any](ctx context.Context, s scope, op string, f func(*workspace.Re
 	return f(ref)
 }
 
-// entered runs f in the open tenant of a sub-tenant, with the name that its partitions are kept under.
+// entered runs f in the open tenant of a sub-tenant, with the name under which the store keeps the sub-tenant's partitions.
 func entered[T any](ctx context.Context, s scope, op string, f func(*workspace.Ref, string) (T, error)) (out T, err error) {
 	ref, name, err := s.enter(ctx, op)
 	if err != nil {
@@ -69,8 +69,9 @@ func entered[T any](ctx context.Context, s scope, op string, f func(*workspace.R
 	return f(ref, name)
 }
 
-// ContextBlock returns the standing instructions and the chunks of the result, best first, as a text of at most maxTokens: a line with number, day and title each, and whether it holds no longer, and what is said below
-// it. What is an inferred form of a chunk that stands there too is left out. The first chunk that does not fit is cut, later ones come in where they fit.
+// ContextBlock returns the standing instructions and the chunks of the result, best first, as a text of at most maxTokens tokens.
+// Each chunk has a line with its number, day and title, and a note if it is superseded; its text follows. Inferred forms of a chunk
+// that is itself in the text are left out. The first chunk that does not fit is cut; a later chunk is included if it fits.
 func (r *Result) ContextBlock(maxTokens int) facts.Block {
 	var lead []string
 	for _, x := range r.Instructions {

@@ -9,9 +9,9 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Memories is one partition of a tenant as a program sees it that does not care where the memory lives: in its own process
-// ([Sub], [Tenant]), in another process of the machine (package shared), or behind REST (package client). What a caller over
-// REST cannot have is refused with ErrInvalid, never ignored. Implementations are safe for concurrent use.
+// Memories is the interface to one partition of a tenant, independent of where the deployment runs: in the same process
+// ([Sub], [Tenant]), in another process on the same machine (package shared), or behind REST (package client). A request field
+// that REST does not support is refused with ErrInvalid, never ignored. Implementations are safe for concurrent use.
 type Memories interface {
 	// AddMemories accepts memories; see [Sub.AddMemories].
 	AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, error)
@@ -23,9 +23,9 @@ type Memories interface {
 	List(ctx context.Context, r ListRequest) (*SourcePage, error)
 	// Fetch returns the original of an item; see [Sub.Fetch].
 	Fetch(ctx context.Context, r FetchRequest) (*Fetched, error)
-	// Status reports items by id; see [Sub.Status].
+	// Status returns the states of items by id; see [Sub.Status].
 	Status(ctx context.Context, ids ...string) ([]ItemStatus, error)
-	// Wait waits until items are terminal; see [Sub.Wait].
+	// Wait waits until items have a final state; see [Sub.Wait].
 	Wait(ctx context.Context, ids ...string) ([]ItemStatus, error)
 	// Retry processes an errored item again; see [Sub.Retry].
 	Retry(ctx context.Context, class Class, id string) error
@@ -37,7 +37,7 @@ type Memories interface {
 	DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error)
 	// Facts returns a page of facts; see [Sub.Facts].
 	Facts(ctx context.Context, r facts.Request) (*facts.Page, error)
-	// Profile returns what holds of somebody; see [Sub.Profile].
+	// Profile returns the current facts about a subject; see [Sub.Profile].
 	Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error)
 }
 
@@ -46,8 +46,8 @@ var (
 	_ Memories = Tenant{}
 )
 
-// Settled waits until the accepted items of res, which an addition to m returned, can be recalled. The error joins what
-// stood against those that were not accepted, and what the processing of others met: their code and message.
+// Settled waits until the accepted items of res, the result of an addition to m, can be recalled. The returned error joins the
+// errors of the items that were not accepted with the codes and messages of the items whose processing failed.
 func Settled(ctx context.Context, m Memories, res *IngestResult) error {
 	var errs []error
 	for _, it := range res.Items {

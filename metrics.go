@@ -10,16 +10,16 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// Activity is how a service does, over all organisations, since it was opened.
+// Activity has counts and latencies of a service over all organisations, since it was opened.
 type Activity struct {
 	Queue                  Progress
 	Recalls                int64
-	RecallP50, RecallP95   time.Duration    // upper bounds, at most twice too high; 0: there was no recall
-	ProcessP50, ProcessP95 time.Duration    // of batches of items
+	RecallP50, RecallP95   time.Duration    // upper bounds, at most twice the real value; 0: there was no recall
+	ProcessP50, ProcessP95 time.Duration    // of the processing of batches of items
 	Errors                 map[string]int64 // items that ended errored, by code
 }
 
-// Activity tells how the service does. It takes microseconds for each tenant that has items on their way.
+// Activity returns counts and latencies of the service. It takes microseconds for each tenant with unprocessed items.
 func (s *Service) Activity(ctx context.Context) (a Activity, err error) {
 	err = s.call(func() error {
 		waiting, err := s.sched.Waiting(ctx)
@@ -35,8 +35,8 @@ func (s *Service) Activity(ctx context.Context) (a Activity, err error) {
 	return a, err
 }
 
-// WriteMetrics writes counters and measures of the service, over all organisations, in the Prometheus text format:
-// docs/operations.md lists them. It opens no tenant that is closed.
+// WriteMetrics writes the metrics of the service, over all organisations, in the Prometheus text format.
+// docs/operations.md lists them. It does not open closed tenants.
 func (s *Service) WriteMetrics(ctx context.Context, w io.Writer) error {
 	return s.call(func() error {
 		waiting, err := s.sched.Waiting(ctx)
@@ -55,7 +55,7 @@ func (s *Service) WriteMetrics(ctx context.Context, w io.Writer) error {
 	})
 }
 
-// Ping reports whether the service can answer: it is open and its registry can be read.
+// Ping returns nil if the service is open and its registry can be read.
 func (s *Service) Ping(ctx context.Context) error {
 	return s.call(func() error {
 		_, err := s.reg.Tenants(ctx, DefaultOrg, "", 1)

@@ -9,21 +9,21 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// ItemProgress says how far one item of an ingest call has come, and how far the call as a whole.
+// ItemProgress is the state of one item of an ingest call, with the progress of the whole call.
 type ItemProgress struct {
 	ItemStatus
-	Done  int // accepted items of the call whose state is final, this one included when its is
-	Total int // accepted items of the call
+	Done  int // number of accepted items of the call in a final state, this item included
+	Total int // number of accepted items of the call
 }
 
-// ProgressFunc is told how the items of an ingest call move on; see MemoryBatch.Progress. It is called by one
-// goroutine of the service, never twice at once: the states of an item in order, its final one once and last. States
-// that an item leaves quickly, or while an earlier call of the function lasts, may be left out, so a slow function
-// delays nothing but later reports. The first call may come before the ingest call returns, none comes after
-// [Service.Close], which waits for one that runs. An item that is deleted meanwhile ends with Unknown set. A function that panics is not called again.
+// ProgressFunc receives the state changes of the items of an ingest call; see MemoryBatch.Progress. One goroutine of the
+// service calls it, never concurrently. It gets the states of an item in order; the final state comes last, once. Brief
+// states, and states that end during an earlier call of the function, may be skipped, so a slow function delays only
+// later reports. The first call may happen before the ingest call returns. [Service.Close] waits for a running call, and
+// no call follows it. An item that is deleted during processing ends with Unknown set. A function that panics is not called again.
 type ProgressFunc func(ItemProgress)
 
-// follow reports the accepted items of a call to f from a goroutine of its own; nil follows nothing.
+// follow starts a goroutine that reports the accepted items of a call to f. If f is nil, follow does nothing.
 func (s scope) follow(f ProgressFunc, res *IngestResult) {
 	if f == nil || res == nil || res.Accepted == 0 || s.svc.gate.Enter() != nil {
 		return
