@@ -32,33 +32,33 @@ import (
 // default; nil Options are all defaults.
 type Options struct {
 	// Embedder makes the vectors. Default: the one that an imported package under models/ registered (see package embed), else
-	// the embedded model static-en-128. One that is [Slow] refines: texts are found at once by the
-	// vectors of FastEmbedder and by their words, and by its own as soon as a pass in the background has made them;
-	// a few items are refined before they are completed. See [Tenant.WaitRefined].
+	// the embedded model static-en-128. With a [Slow] embedder, recalls find new texts at once by the vectors of
+	// FastEmbedder and by their words. A background pass adds the vectors of Embedder later; if there are only a few
+	// items, they get these vectors before they are completed. See [Tenant.WaitRefined].
 	Embedder Embedder
-	// FastEmbedder makes the vectors that texts are found by until those of an Embedder that is Slow are there. The Embedder itself
-	// switches the background pass off: items are searchable only after it has embedded them. Default: static-en-128. Where
-	// Embedder is not Slow it is not used.
+	// FastEmbedder makes the vectors of new texts until a Slow Embedder has embedded them. If FastEmbedder is the Embedder itself,
+	// there is no background pass, and items are searchable only after Embedder has embedded them. It is not used if
+	// Embedder is not Slow. Default: static-en-128.
 	FastEmbedder Embedder
-	// PreviousEmbedders serve tenants whose vectors they made: until Tenant.Reembed has
-	// brought them to Embedder, and while it does. Default: none; such tenants refuse calls
-	// until Reembed is called, and are searched by keywords alone while it is under way.
+	// PreviousEmbedders serve the tenants whose vectors they made, until Tenant.Reembed has replaced
+	// these vectors with those of Embedder. Default: none; such tenants then refuse calls
+	// until Reembed is called, and are searched by keywords alone while it runs.
 	PreviousEmbedders []Embedder
 	// Extractor finds entities, relations and facts. Default: rules, without a language model.
 	Extractor extract.Extractor
-	// Reranker is asked about the best 50 hits in thinking mode, inside RecallBudget; one that is [Multilingual] about the best 20,
-	// and in mode auto too where the best does not stand out. Default: the one that an imported package under models/
+	// Reranker reorders the best 50 hits in thinking mode, inside RecallBudget. A [Multilingual] one reorders the best 20, and also
+	// in mode auto if no hit is clearly the best. Default: the one that an imported package under models/
 	// registered (see package rerank), else none; [NoReranker]: none.
 	Reranker Reranker
-	// Judge says which memory takes the place of which, and how well a passage answers a question: beside rules, which find
-	// only what says of itself that it ended or was wrong. Default: the one that an imported package under models/ registered
-	// (see package judge), else rules alone; [judge.None]: rules alone. Package judge/llm asks a language model.
+	// Judge decides which memory supersedes which, and how well a passage answers a question. It works in addition to rules, which
+	// find only explicit statements that something ended or was wrong. Default: the one that an imported package under models/
+	// registered (see package judge), else rules alone; [judge.None]: rules alone. Package judge/llm asks a language model.
 	Judge judge.Judge
-	// Summarizer writes the summaries of profiles; its model has a name. Where it fails they are made of the sources' own sentences, as without one, and
-	// Profile.SummaryBy says so. Default: none. Package facts/llm asks a language model.
+	// Summarizer writes the summaries of profiles; its Model must not be empty. Without one, or if it fails, a summary consists of
+	// sentences of the sources, and Profile.SummaryBy says so. Default: none. Package facts/llm asks a language model.
 	Summarizer facts.Summarizer
 	// Parsers read further media types (key: "application/x-foo"), or replace a bundled parser. A document.NamedParser also names
-	// the endings of its files; the module readers has one for SQLite and one for Parquet.
+	// the extensions of its files. The module readers has one for SQLite and one for Parquet.
 	Parsers map[string]document.Parser
 	// OCR reads images and scanned PDF documents, such as document.Tesseract{}. Default: none; such files end errored (E1001, E2003).
 	OCR document.OCR
@@ -70,8 +70,8 @@ type Options struct {
 	PDFTool document.PDFTool
 	// Providers can be synced by connectors; their names are distinct. Default: none.
 	Providers []Provider
-	// Observer is told of each recall, each call that adds items and each batch that was processed, with the times of their
-	// stages; package observe says how. [Service.WriteMetrics] counts without it. Default: none.
+	// Observer is called for each recall, each call that adds items and each processed batch, with the durations of their
+	// stages; see package observe. [Service.WriteMetrics] does not need it. Default: none.
 	Observer observe.Observer
 	// Logger gets operational messages, never content. Default: silent.
 	Logger *slog.Logger
@@ -81,30 +81,30 @@ type Options struct {
 	Workers int
 	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 256.
 	BatchItems int
-	// MaxAttempts is how often an item is tried whose own content may be at fault before it is errored, 1
-	// to 100; see RetryFor for the rest. Default 8.
+	// MaxAttempts is how often processing of an item is tried before the item is errored, if its own content may be the cause
+	// of the failures; 1 to 100. See RetryFor for other failures. Default 8.
 	MaxAttempts int
-	// RetryFor is how long after its acceptance an item is tried again while a dependency is down (the embedder, the
-	// extractor, the storage), however often it failed; 1 min to 30 days. Default 24 h.
+	// RetryFor is how long after its acceptance an item is retried while a dependency is down (the embedder, the
+	// extractor, the storage), regardless of the number of failures; 1 min to 30 days. Default 24 h.
 	RetryFor time.Duration
-	// RetryPause is the longest pause before a dependency that is down is tried again, 1 s to 1 h; pauses grow from one
-	// second, with jitter, and no item is tried meanwhile. Default 5 min.
+	// RetryPause is the longest pause before a dependency that is down is tried again, 1 s to 1 h. Pauses grow from one
+	// second, with jitter; during a pause no item is processed. Default 5 min.
 	RetryPause time.Duration
 	// Lease is how long a worker may be silent before another takes over its
 	// items, 1 s to 1 h. Default 2 min.
 	Lease time.Duration
 	// ParseTimeout bounds the parsing of one document. Default 60 s.
 	ParseTimeout time.Duration
-	// MaxOpenTenants bounds how many tenants are kept open while idle; those used longest ago are
-	// closed, and the next use opens them again. An open one takes up to eight file descriptors,
-	// with [Open]; a closed one takes none. Where the process may not open that many files it is less, and the log says so. Default 100.
+	// MaxOpenTenants bounds how many idle tenants are kept open. The least recently used ones are
+	// closed, and the next use opens them again. With [Open], an open tenant takes up to eight file descriptors, a closed one none.
+	// If the process may not open that many files, the bound is lower, and the log says so. Default 100.
 	MaxOpenTenants int
-	// CacheBytes bounds, about, the memory of the search indexes that [Open] keeps, over all tenants. Indexes
-	// used longest ago leave it and come back from their files; mapped files do not count. Default 1 GiB;
+	// CacheBytes is the approximate bound of the memory for search indexes with [Open], over all tenants. The least
+	// recently used indexes are evicted and loaded from their files again; mapped files do not count. Default 1 GiB;
 	// negative: no bound.
 	CacheBytes int64
 
-	// ChunkBytes is the size that chunks aim at, in bytes of UTF-8, 100 to 100000. Default 800.
+	// ChunkBytes is the target size of chunks, in bytes of UTF-8, 100 to 100000. Default 800.
 	ChunkBytes int
 	// ChunkMaxBytes is the size that no chunk exceeds; at least ChunkBytes. Default 2000, or 5/3 of ChunkBytes when that is more.
 	ChunkMaxBytes int
@@ -128,37 +128,38 @@ type Options struct {
 	// forbidden. Default: no bound.
 	MaxTenants int
 
-	// VectorRecall is the share of the nearest vectors that a search of supplied vectors finds on average, .9 to 1, where a
-	// sub-tenant has so many that it is approximate (from about 20,000); 1 searches exactly. [SearchVectorsRequest] can say
-	// another. Default .98.
+	// VectorRecall is the share of the nearest vectors that a search of supplied vectors finds on average, .9 to 1, if a
+	// sub-tenant has so many vectors (from about 20,000) that the search is approximate; 1 searches exactly.
+	// [SearchVectorsRequest] can override it. Default .98.
 	VectorRecall float64
 	// RecallBudget is the time that thinking mode may use before it degrades,
 	// visibly in Result.Warnings. Default 150 ms without a Reranker, 2 s with one.
 	RecallBudget time.Duration
-	// Slots adds to the matters by which facts are grouped; one with the name of a standard slot adds to that. See [Sub.Profile].
+	// Slots adds slots, by which facts are grouped. A slot with the name of a standard slot extends that slot. See [Sub.Profile].
 	Slots []facts.Slot
-	// Forgetting weighs memories by age and use: the score is multiplied by .5 (old, never recalled) to 1.5 (recalled again and again), as Explain.Forgetting says; nothing is
-	// lost. What is told again in the same words takes the place of what was told before, until [Sub.Restore] undoes it. See docs/recall.md.
+	// Forgetting weighs memories by age and use: the score is multiplied by a factor from .5 (old, never recalled) to 1.5 (often recalled),
+	// which Explain.Forgetting reports. No memory is deleted. A memory told again in the same words supersedes the earlier one, until
+	// [Sub.Restore] undoes that. See docs/recall.md.
 	Forgetting bool
 	// FeedbackBoosts lets ratings and ground truth move the ranking of later recalls.
 	FeedbackBoosts bool
 
 	// SecretKey encrypts webhook secrets and connector credentials at rest and signs
-	// presigned URLs; 32 bytes. Default: Open makes a key file in its directory, New, and Open with an
-	// EncryptionKey, keep a random key in the registry. Opening fails when secrets are stored that the key does not open.
+	// presigned URLs; 32 bytes. Default: Open makes a key file in its directory; New, and Open with an
+	// EncryptionKey, keep a random key in the registry. Opening fails if the key does not decrypt the stored secrets.
 	// [Service.RotateSecretKey] replaces it.
 	SecretKey []byte
 	keyDir    string // of the key file; empty: the registry
-	// EncryptionKey encrypts what [Open] keeps on disk: every page of the stores and their logs, the index files, backups;
-	// 32 bytes. A directory is encrypted from its first opening on, or not at all; opening it with another key, without one, or an older
-	// directory with one fails and changes nothing. File names, sizes and times stay readable. Keep the key elsewhere: without it everything is lost.
+	// EncryptionKey encrypts the files of [Open]: every page of the stores and their logs, the index files, and backups; 32 bytes.
+	// A directory is encrypted from its first opening, or never. Opening an encrypted directory with another key or without one, or an
+	// unencrypted one with a key, fails and changes nothing. File names, sizes and times stay readable. Keep the key elsewhere: without it all data is lost.
 	// See [Service.RotateEncryptionKey] and docs/encryption.md. Default: none.
 	EncryptionKey []byte
 	// AllowLocalWebhooks lets webhooks go to this machine (loopback addresses and localhost), over plain http as well,
 	// for development and tests. It opens no other address; see WebhookNetworks.
 	AllowLocalWebhooks bool
 	// WebhookNetworks are ranges besides the public internet that webhooks may go to, over https, such as 10.1.0.0/16.
-	// Names that resolve inside a network only are accepted then; every connection is judged by its address. Default: none.
+	// With it, host names that resolve only inside a network are accepted; the address of every connection is checked. Default: none.
 	WebhookNetworks []netip.Prefix
 	// WebhookSecretOverlap is how long after a rotation of the signing secret deliveries carry a
 	// second signature, made with the secret before, in the header HeaderPreviousSignature; up to 30 days. Default 0: none.
@@ -180,7 +181,7 @@ const (
 	unlimitedTenants = 1 << 30
 )
 
-// withDefaults returns a completed, validated copy. All faults come back together.
+// withDefaults returns a completed, validated copy. The error joins all faults.
 func (o *Options) withDefaults() (*Options, error) {
 	var c Options
 	if o != nil {
@@ -275,7 +276,7 @@ func (o *Options) withDefaults() (*Options, error) {
 	return &c, nil
 }
 
-// within sets v to def where it is zero, and adds an error where it is outside lo to hi.
+// within sets v to def if it is zero, and adds an error if it is outside [lo, hi].
 func within[T int | int64 | time.Duration](errs *multierror.Error, name string, v *T, def, lo, hi T) *multierror.Error {
 	if *v == 0 {
 		*v = def

@@ -12,7 +12,7 @@ import (
 // ItemProgress is the state of one item of an ingest call, with the progress of the whole call.
 type ItemProgress struct {
 	ItemStatus
-	Done  int // number of accepted items of the call in a final state, this item included
+	Done  int // number of accepted items of the call in a final state, including this one if its state is final
 	Total int // number of accepted items of the call
 }
 

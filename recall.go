@@ -25,16 +25,16 @@ const (
 
 var recallModes = map[Mode]recall.Mode{"": recall.Fast, ModeFast: recall.Fast, ModeThinking: recall.Thinking, ModeAuto: recall.Auto}
 
-// Superseded is what recall does with memories that another took the place of.
+// Superseded says how recall treats superseded memories.
 type Superseded string
 
-// What recall does with superseded memories.
+// Treatments of superseded memories.
 const (
-	// SupersededDemote lets what holds now stand where the superseded memory would, and that behind it; the default. What
-	// holds now is found this way though it may share no word with the question.
+	// SupersededDemote puts the current memory at the place of the superseded one, and the superseded one behind it; the default. Recall
+	// finds the current memory this way even if it shares no word with the question.
 	SupersededDemote Superseded = "demote"
-	SupersededMark   Superseded = "mark" // they stay where they are, and Chunk.SupersededBy says it
-	SupersededDrop   Superseded = "drop" // as demote, and those with Chunk.SupersededBy are left out
+	SupersededMark   Superseded = "mark" // superseded memories keep their places and have Chunk.SupersededBy
+	SupersededDrop   Superseded = "drop" // as SupersededDemote, but superseded memories are left out
 )
 
 var supersededModes = map[Superseded]recall.Superseded{"": recall.Demote, SupersededDemote: recall.Demote, SupersededMark: recall.Mark, SupersededDrop: recall.Drop}
@@ -50,7 +50,7 @@ type Alpha struct {
 // FixedAlpha is a weight in [0,1]: 0 is keywords alone, 1 is semantics alone, exactly.
 func FixedAlpha(v float64) Alpha { return Alpha{set: true, value: v} }
 
-// AutoAlpha lets the query and its candidates decide; the choice is reported.
+// AutoAlpha lets recall choose the weight by the query and its candidates. Result.Alpha reports the choice.
 func AutoAlpha() Alpha { return Alpha{set: true, auto: true} }
 
 // MarshalJSON implements json.Marshaler: a number, "auto", or null for the default.
@@ -85,28 +85,28 @@ type Recall struct {
 	Alpha                 Alpha              // default 0.8
 	RecencyBias           float64            // preference for newer content, [0,1]; the factor is 1 - r (1 - 2^(-age / 30 days)); default 0
 	GraphContext          bool               // fill Result.Graph
-	Apps                  bool               // run the app-aware lane beside (knowledge)
-	ForcefulRelations     bool               // forcefully related sources were asked for by name: a fast recall warns that it does not use them
+	Apps                  bool               // also run the search for app items; knowledge only
+	ForcefulRelations     bool               // the caller expects forcefully related sources: a fast recall, which does not use them, adds a warning
 	SkipForcefulRelations bool               // leave forcefully related sources out in thinking mode
 	Hint                  string             // extra guidance, put in front of the query ("additional_context" on the wire)
-	Filters               Filters            // only sources whose metadata fits
+	Filters               Filters            // only sources whose metadata matches
 	IDs                   []string           // only these source ids; nil: all
 	Titles                []string           // only sources with one of these titles, without case
 	MinRelevance          float64            // chunks of a lower Relevance are left out, [0,1]; default 0
-	PerSource             int                // places of the result that a source may take, 1 to 1001; default 1 for memories, any number for knowledge
+	PerSource             int                // most hits of one source in the result, 1 to 1001; default 1 for memories, no bound for knowledge
 	RelatedChunks         int                // neighbours in its source returned with each hit, 0 to 50 on each side
 	Subs                  map[string]float64 // search these sub-tenants with these relative weights instead of the handle's own, 1 to 100
 	Principals            []string           // only sources that one of these may see; nil: all
 	Superseded            Superseded         // default SupersededDemote
-	AsOf                  time.Time          // memories told by then first, and facts as they held then, superseded or retired since or not; zero: what is believed at KnownAt
-	KnownAt               time.Time          // by what was known then: without facts and sources that were learnt later; zero: now
+	AsOf                  time.Time          // memories told by this time come first, and facts are as they held at this time, even if superseded since; zero: as believed at KnownAt
+	KnownAt               time.Time          // ignore facts and sources that were learnt after this time; zero: now
 	Temporal              *Temporal          // nil: no temporal facts in the result
-	Rejected              int                // of the best candidates that are not in the result, tell of so many in Result.Rejected, 0 to 200
-	Missing               string             // id of an item: tell in Result.Rejected why it is not in the result
+	Rejected              int                // how many of the best candidates outside the result Result.Rejected reports, 0 to 200
+	Missing               string             // id of an item for which Result.Rejected reports why it is not in the result
 	RequestID             string             // a new UUID for Result.RequestID; default a random one
 }
 
-// Recall searches. See [Recall] for what can be asked.
+// Recall returns the chunks most relevant to a query. See type [Recall] for the parameters.
 func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 	const op = "recall"
 	mode, ok := recallModes[q.Mode]

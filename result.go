@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/internal/search"
 )
 
-// Result is what recall found, best first.
+// Result is the result of a recall, best chunk first.
 type Result struct {
 	RequestID  string // names the query for feedback
 	Chunks     []Chunk
@@ -28,10 +28,10 @@ type Result struct {
 	Alpha      float64          // the weight of semantic search that was applied, as the caller would name it
 	Warnings   []fault.Warning
 	Temporal   *TemporalResult
-	// Rejected are candidates that are not in the result, as Recall.Rejected and Recall.Missing ask, the best first; that of
-	// Missing stands last where it was no candidate.
+	// Rejected has candidates that are not in the result, best first; see Recall.Rejected and Recall.Missing. The item of
+	// Missing comes last if it was no candidate.
 	Rejected []Rejected
-	// Instructions are what users asked the assistant to do from now on, in the memories that were searched, whatever the question is: newest first, at most 20.
+	// Instructions are the standing instructions to the assistant in the searched memories, independent of the query: newest first, at most 20.
 	Instructions []facts.Instruction
 }
 
@@ -53,9 +53,9 @@ type Chunk struct {
 	Layout    string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
 	Score     float64   // higher is more relevant; comparable inside one result
 	// Relevance is the probability, in [0,1], that the chunk answers the question, comparable between questions and tenants. With
-	// Options.Judge the judge tells it of the best three (ten in thinking mode, fifty with Recall.MinRelevance), of which each has at least that of the
-	// two behind it, and those behind are not above the least of these. Else it is a calibrated function of the chunk's own dense score, and far
-	// less sharp; 0 where there is none, as in boolean recall.
+	// Options.Judge, the judge computes it for the best three chunks (ten in thinking mode, fifty with Recall.MinRelevance). It is then
+	// raised so that each of these has at least the relevance of the two behind it; later chunks are bounded by the least of them. Without a
+	// judge it is a calibrated function of the chunk's dense score, and less precise. It is 0 without a dense score, as in boolean recall.
 	Relevance       float64
 	Metadata        map[string]any
 	Additional      map[string]any
@@ -63,23 +63,23 @@ type Chunk struct {
 	Explain         *Explain // nil for chunks that were added as context
 	Related         bool     // added by RelatedChunks
 	Inferred        bool     // an inferred statement, not the original
-	Newer           Status   // of the version that replaces this one and is not indexed, such as StatusErrored or StatusQueued; empty: this is the newest
-	// SupersededBy is what took the place of a memory; nil: nothing did, as far as is known at Recall.AsOf and Recall.KnownAt.
+	Newer           Status   // status of a newer version that is not indexed, such as StatusErrored or StatusQueued; empty: this is the newest
+	// SupersededBy describes the memory that supersedes this one; nil: none, as known at Recall.AsOf and Recall.KnownAt.
 	SupersededBy *Supersession
-	ValidFrom    time.Time // of a memory: since when it holds, which is when it was told; else zero
-	ValidTo      time.Time // of a memory: until when it held, which is when SupersededBy was told; zero: it holds
-	Retracted    bool      // SupersededBy takes it back and says nothing in its place
-	Statements   []string  // inferred from the memory, that fit the question too; see Recall.PerSource
-	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant from which the same follows
+	ValidFrom    time.Time // of a memory: the time at which it was told; else zero
+	ValidTo      time.Time // of a superseded memory: the time at which SupersededBy was told; zero: it still holds
+	Retracted    bool      // SupersededBy retracts the memory without a replacement
+	Statements   []string  // further statements inferred from the memory that match the question; see Recall.PerSource
+	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant that have the same statement
 }
 
 // Rejected is a candidate that is not in a result.
 type Rejected struct {
-	// Chunk is the candidate, with Score and Explain as far as it came; of an item that is no candidate it has SourceID alone.
+	// Chunk is the candidate, with Score and Explain as of its rejection. For an item that was no candidate only SourceID is set.
 	Chunk  Chunk
 	Reason Reason
-	Place  int    // among all candidates before they were ordered by what their rows say, from 1; 0: it was none
-	By     string // of ReasonSuperseded: id of the memory that took its place
+	Place  int    // rank among all candidates before their rows were read, from 1; 0: it was no candidate
+	By     string // for ReasonSuperseded: id of the superseding memory
 	Status Status // of the item; empty for ReasonUnknown
 }
 
