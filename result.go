@@ -53,9 +53,8 @@ type Chunk struct {
 	Layout    string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
 	Score     float64   // higher is more relevant; comparable inside one result
 	// Relevance is the probability, in [0,1], that the chunk answers the question, comparable between questions and tenants. With
-	// Options.Judge, the judge computes it for the best three chunks (ten in thinking mode, fifty with Recall.MinRelevance). It is then
-	// raised so that each of these has at least the relevance of the two behind it; later chunks are bounded by the least of them. Without a
-	// judge it is a calibrated function of the chunk's dense score, and less precise. It is 0 without a dense score, as in boolean recall.
+	// Options.Judge, the judge computes it for the best three chunks (ten in thinking mode, fifty with Recall.MinRelevance). Each of
+	// these has at least the relevance of the two behind it, and later chunks do not exceed the least of these. Without a judge Relevance is a calibrated function of the chunk's dense score, and less precise. It is 0 without a dense score, as in boolean recall.
 	Relevance       float64
 	Metadata        map[string]any
 	Additional      map[string]any
@@ -88,16 +87,16 @@ type Reason string
 
 // Reasons.
 const (
-	ReasonRank       = Reason(recall.WhyRank)       // others fit the question better
-	ReasonSource     = Reason(recall.WhySource)     // its source has the places that it may take, see Recall.PerSource
+	ReasonRank       = Reason(recall.WhyRank)       // others match the question better
+	ReasonSource     = Reason(recall.WhySource)     // other chunks of its source fill the bound of Recall.PerSource
 	ReasonRepeats    = Reason(recall.WhyRepeats)    // an inferred statement that a hit states too
-	ReasonSuperseded = Reason(recall.WhySuperseded) // another memory took its place, with SupersededDrop
+	ReasonSuperseded = Reason(recall.WhySuperseded) // another memory supersedes it, with SupersededDrop
 	ReasonRelevance  = Reason(recall.WhyRelevance)  // it is below Recall.MinRelevance
 	ReasonLater      = Reason(recall.WhyLater)      // it was learnt after Recall.KnownAt
-	ReasonFilter     = Reason(recall.WhyFilter)     // Recall.Missing: filters, ids or titles leave it out
-	ReasonUnmatched  = Reason(recall.WhyUnmatched)  // Recall.Missing: neither words nor meaning brought it among the candidates
-	ReasonUnindexed  = Reason(recall.WhyUnindexed)  // Recall.Missing: it is on its way, or ended in an error: see Status
-	ReasonUnknown    = Reason(recall.WhyUnknown)    // Recall.Missing: there is no such item in what is searched, or none that may be seen
+	ReasonFilter     = Reason(recall.WhyFilter)     // Recall.Missing: filters, ids or titles exclude it
+	ReasonUnmatched  = Reason(recall.WhyUnmatched)  // Recall.Missing: neither the keyword nor the vector search found it
+	ReasonUnindexed  = Reason(recall.WhyUnindexed)  // Recall.Missing: it is not indexed yet, or ended in an error: see Status
+	ReasonUnknown    = Reason(recall.WhyUnknown)    // Recall.Missing: the searched partitions have no such item that the caller may see
 )
 
 // Passage is the part of a chunk whose sentences match the words of the question; zero where none does. A chunk that is one
@@ -153,7 +152,7 @@ func (s *shaper) title(text string) string {
 	return s.titles.Join(line, item.CutSign, min(s.left+1, 16))
 }
 
-// shapeResult turns what a search found into a result, and ends the search.
+// shapeResult turns the hits of a search into a result, and ends the search.
 func (m *resultMemory) shapeResult(ctx context.Context, op string, found *search.Found, err error) (*Result, error) {
 	if err != nil {
 		return nil, err
@@ -220,7 +219,7 @@ func (m *resultMemory) shape(found *search.Found) (*Result, error) {
 	return res, nil
 }
 
-// rejected shapes a candidate that is not in the result.
+// rejected converts a candidate that is not in the result.
 func (s *shaper) rejected(r *recall.Rejected) (out Rejected, err error) {
 	out = Rejected{Reason: Reason(r.Why), Place: r.Place, By: r.By, Status: item.StatusOf(r.State)}
 	if r.Row != nil {
@@ -231,7 +230,7 @@ func (s *shaper) rejected(r *recall.Rejected) (out Rejected, err error) {
 	return out, err
 }
 
-// chunk sets a zero chunk to what a row says.
+// chunk fills a zero chunk from a row.
 func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	s.left--
 	s.layout.Read(row.Layout)
@@ -281,7 +280,7 @@ func (s *shaper) sources(res *Result, found *recall.Result) error {
 	return nil
 }
 
-// superseded says of a chunk what took its place.
+// superseded sets SupersededBy of a chunk.
 func (c *Chunk) superseded(by *recall.Supersession) {
 	if by == nil {
 		return

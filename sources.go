@@ -11,11 +11,11 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// How items are read back and changed is declared in package content.
+// Types for reading and changing items. They are declared in package content.
 type (
 	// SourceInfo describes an item: content.SourceInfo.
 	SourceInfo = content.SourceInfo
-	// AppInfo says where an item from an application stands there: content.AppInfo.
+	// AppInfo describes the place of an app item in its application: content.AppInfo.
 	AppInfo = content.AppInfo
 	// ListRequest asks for a page of items: content.ListRequest.
 	ListRequest = content.ListRequest
@@ -29,13 +29,13 @@ type (
 	FetchRequest = content.FetchRequest
 	// Fetched is the original of an item: content.Fetched.
 	Fetched = content.Fetched
-	// ModelUsage is what a model cost that read an item: content.ModelUsage.
+	// ModelUsage is the usage of a model for reading an item: content.ModelUsage.
 	ModelUsage = content.ModelUsage
 	// DeleteItemsRequest names items to delete: content.DeleteItemsRequest.
 	DeleteItemsRequest = content.DeleteItemsRequest
-	// DeleteItem is the fate of one id: content.DeleteItem.
+	// DeleteItem is the outcome for one id: content.DeleteItem.
 	DeleteItem = content.DeleteItem
-	// DeleteItemsResult is what DeleteItems returns: content.DeleteItemsResult.
+	// DeleteItemsResult is the result of DeleteItems: content.DeleteItemsResult.
 	DeleteItemsResult = content.DeleteItemsResult
 	// EditMetadataRequest merges metadata onto an item: content.EditMetadataRequest.
 	EditMetadataRequest = content.EditMetadataRequest
@@ -43,14 +43,14 @@ type (
 	EditMetadataResult = content.EditMetadataResult
 )
 
-// What Fetch returns: the content, a presigned URL, or both.
+// Modes of Fetch: it returns the content, a presigned URL, or both.
 const (
 	FetchContent = content.FetchContent
 	FetchURL     = content.FetchURL
 	FetchBoth    = content.FetchBoth
 )
 
-// Fetch returns the original of a source. fault.ErrNotFound when it is not in this scope.
+// Fetch returns the original of a source. It returns fault.ErrNotFound if the source is not in this scope.
 func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	const op = "fetch"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*Fetched, error) {
@@ -58,13 +58,13 @@ func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	})
 }
 
-// OpenPresigned serves a presigned URL's path and query values: it returns the
-// original when token is genuine and not expired, else fault.ErrForbidden or fault.ErrNotFound.
+// OpenPresigned returns the original to which a presigned URL refers. It returns
+// fault.ErrForbidden or fault.ErrNotFound unless the token is genuine and not expired.
 func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, error) {
 	return s.openPresigned(ctx, token)
 }
 
-// Inspect returns what is stored of an item: its versions and chunks. fault.ErrNotFound when it is not in this scope.
+// Inspect returns the stored versions and chunks of an item. It returns fault.ErrNotFound if the item is not in this scope.
 func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.Inspection, error) {
 	const op = "inspect"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*content.Inspection, error) {
@@ -72,15 +72,17 @@ func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.
 	})
 }
 
-// History returns the versions of an item with what each said and what changed between them, the newest first: up to Options.Versions earlier ones, of together 256 KiB. fault.ErrNotFound when it is not in this scope.
+// History returns the versions of an item, newest first, with their contents and the changes between them. There are up to
+// Options.Versions earlier versions, of at most 256 KiB together. It returns fault.ErrNotFound if the item is not in this scope.
 func (s scope) History(ctx context.Context, r content.HistoryRequest) (*content.History, error) {
 	return entered(ctx, s, "history", func(ref *workspace.Ref, name string) (*content.History, error) {
 		return documents.History(ctx, ref.Space, name, r)
 	})
 }
 
-// RestoreVersion stores what an earlier version of an item said as a new version; metadata, access list and expiry stay. It returns when that is durable. fault.ErrNotFound when
-// there is no such version, fault.ErrConflict when its content was too large to be kept.
+// RestoreVersion stores the content of an earlier version of an item as a new version. Metadata, access list and expiry do not
+// change. It returns when the new version is durable. It returns fault.ErrNotFound if there is no such version, and
+// fault.ErrConflict if the content of the version was too large to be kept.
 func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionRequest) (*IngestItem, error) {
 	return entered(ctx, s, "restore version", func(ref *workspace.Ref, name string) (*IngestItem, error) {
 		it, err := s.svc.intake.RestoreVersion(ctx, ref, name, r)
@@ -99,7 +101,7 @@ func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
 	})
 }
 
-// Sources yields all items that fit r, page by page; r.Page and r.Before are ignored. It begins behind r.After.
+// Sources yields all items that match r and come after r.After. It reads them page by page and ignores r.Page and r.Before.
 func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo, error] {
 	if r.Page, r.Before = 0, ""; r.PageSize == 0 {
 		r.PageSize = 100
@@ -114,8 +116,8 @@ func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo,
 	})
 }
 
-// DeleteItems removes items with their chunks, vectors and graph. Deleted items are gone
-// from every read when it returns. An item that is being indexed is cancelled.
+// DeleteItems removes items with their chunks, vectors and graph. When it returns, no read finds the deleted
+// items. Processing of an item that is being indexed is cancelled.
 func (s scope) DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error) {
 	const op = "delete"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*DeleteItemsResult, error) {
@@ -123,8 +125,8 @@ func (s scope) DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteIt
 	})
 }
 
-// EditMetadata changes the metadata of a source and who may see it in one transaction;
-// filters see it at once.
+// EditMetadata changes the metadata and the access list of a source in one transaction.
+// Filters use the new values at once.
 func (s scope) EditMetadata(ctx context.Context, r EditMetadataRequest) (*EditMetadataResult, error) {
 	const op = "edit metadata"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*EditMetadataResult, error) {

@@ -23,11 +23,11 @@ const defaultDimension = 1536
 // maxInstructions bounds the instructions of a tenant, in bytes.
 const maxInstructions = 64 << 10
 
-// DefaultOrg is the organisation that Service itself stands for.
+// DefaultOrg is the id of the organisation that Service embeds.
 const DefaultOrg = "default"
 
 // Organisation owns tenants, keys, a webhook and connectors. Tenant ids are
-// unique inside it; what another organisation owns is simply absent. It is a
+// unique inside it; the tenants of other organisations are not visible. It is a
 // cheap handle that does no I/O, safe for concurrent use.
 type Organisation struct {
 	svc *Service
@@ -49,7 +49,7 @@ func (o Organisation) Tenant(id string) Tenant {
 type Tenant struct{ scope }
 
 // Sub is a handle on one partition of a tenant, typically one end user, team or
-// customer. It comes into being with the first item put into it. It does no I/O and is
+// customer. The partition is created with its first item. The handle does no I/O and is
 // safe for concurrent use.
 type Sub struct{ scope }
 
@@ -70,13 +70,13 @@ func (t Tenant) Sub(name string) Sub {
 type (
 	// TenantSpec describes a tenant to create: content.TenantSpec.
 	TenantSpec = content.TenantSpec
-	// TenantState is where a tenant stands: content.TenantState.
+	// TenantState is the lifecycle state of a tenant: content.TenantState.
 	TenantState = content.TenantState
 	// TenantInfo describes a tenant: content.TenantInfo.
 	TenantInfo = content.TenantInfo
 	// StoreStats counts one class of content over all sub-tenants of a tenant: content.StoreStats.
 	StoreStats = content.StoreStats
-	// TenantStats counts what a tenant holds: content.TenantStats.
+	// TenantStats counts the contents of a tenant: content.TenantStats.
 	TenantStats = content.TenantStats
 	// SubStats counts the items of a sub-tenant: content.SubStats.
 	SubStats = content.SubStats
@@ -89,7 +89,7 @@ const (
 	TenantFailed       = content.TenantFailed
 )
 
-// tenantInfo describes the record of a tenant, unless it was not read.
+// tenantInfo describes the record of a tenant, unless reading it failed.
 func tenantInfo(r *workspace.Record, err error) (TenantInfo, error) {
 	if err != nil {
 		return TenantInfo{}, err
@@ -103,7 +103,7 @@ func tenantInfo(r *workspace.Record, err error) (TenantInfo, error) {
 }
 
 // CreateTenant registers a tenant and provisions it in the background, which
-// takes milliseconds; [Tenant.WaitReady] waits. fault.ErrExists when the id is taken.
+// takes milliseconds; [Tenant.WaitReady] waits for it. It returns fault.ErrExists if the id is taken.
 func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (TenantInfo, error) {
 	const op = "create tenant"
 	if err := cmp.Or(workspace.CheckOrg(op, o.id), workspace.CheckTenantID(op, spec.ID)); err != nil {
@@ -130,7 +130,7 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 	})
 }
 
-// Tenants yields the organisation's tenants by id; failed ones too, deleted ones not.
+// Tenants yields the organisation's tenants sorted by id, including failed ones but not deleted ones.
 func (o Organisation) Tenants(ctx context.Context) iter.Seq2[TenantInfo, error] {
 	return paging.All("", func(after string) (page []TenantInfo, next string, err error) {
 		if page, err = o.ListTenants(ctx, after, 500); len(page) == 500 {
@@ -140,7 +140,7 @@ func (o Organisation) Tenants(ctx context.Context) iter.Seq2[TenantInfo, error] 
 	})
 }
 
-// ListTenants returns up to limit tenants (1 to 1000, default 100) with ids after the given one.
+// ListTenants returns up to limit tenants (1 to 1000, default 100) whose ids come after the given id.
 func (o Organisation) ListTenants(ctx context.Context, after string, limit int) ([]TenantInfo, error) {
 	const op = "list tenants"
 	if limit = cmp.Or(limit, 100); limit < 1 || limit > 1000 {
@@ -200,13 +200,13 @@ func (t Tenant) WaitReady(ctx context.Context) error {
 	}
 }
 
-// Delete removes the tenant and everything in it. The name is free at once;
-// the data goes in the background. A repeated call is fault.ErrNotFound.
+// Delete removes the tenant and everything in it. The id can be used again at once;
+// the data is removed in the background. A repeated call returns fault.ErrNotFound.
 func (t Tenant) Delete(ctx context.Context) error {
 	return t.svc.call(func() error { return t.svc.set.Delete(ctx, t.org, t.tenant) })
 }
 
-// Stats counts what the tenant holds.
+// Stats counts the contents of the tenant.
 func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 	const op = "tenant stats"
 	var out TenantStats
@@ -245,7 +245,7 @@ func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 	return out, nil
 }
 
-// Subs lists the sub-tenants that hold items, by name.
+// Subs lists the sub-tenants that hold items, sorted by name.
 func (t Tenant) Subs(ctx context.Context) ([]string, error) {
 	const op = "list sub-tenants"
 	return opened(ctx, t.scope, op, func(ref *workspace.Ref) ([]string, error) {
@@ -285,8 +285,8 @@ func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, e
 	return added, err
 }
 
-// SetInstructions replaces the instructions of the tenant, at most 64 KiB; empty: none. They guide what is read out of files, app items and inferred
-// memories that are ingested from then on and have no instructions of their own, as Memory.Instructions does for one.
+// SetInstructions replaces the instructions of the tenant, at most 64 KiB; empty: none. They guide the extraction from files, app items and inferred
+// memories that are ingested later and have no instructions of their own. Memory.Instructions does the same for one memory.
 func (t Tenant) SetInstructions(ctx context.Context, text string) error {
 	const op = "set instructions"
 	if err := fault.CheckText(op, "Instructions", text, maxInstructions); err != nil {
@@ -299,9 +299,9 @@ func (t Tenant) SetInstructions(ctx context.Context, text string) error {
 	})
 }
 
-// Rename gives the tenant another id, at once: the handle that is returned works on, t finds nothing any more. Calls that are under way end
-// as they began. fault.ErrExists when the id is taken, fault.ErrConflict while a key is restricted to the tenant or a connector names it,
-// since these name it by its id, and with backends whose registry does not implement backend.TenantRenamer.
+// Rename changes the id of the tenant at once. Use the returned handle afterwards; calls on t find no tenant. Running calls complete
+// normally. It returns fault.ErrExists if the id is taken. It returns fault.ErrConflict while a key or a connector refers to the tenant
+// by its id, and with backends whose registry does not implement backend.TenantRenamer.
 func (t Tenant) Rename(ctx context.Context, id string) (Tenant, error) {
 	const op = "rename tenant"
 	err := t.edit(ctx, op, func(r *workspace.Record) error {
@@ -313,7 +313,7 @@ func (t Tenant) Rename(ctx context.Context, id string) (Tenant, error) {
 	return Organisation{t.svc, t.org}.Tenant(id), err
 }
 
-// unnamed refuses a tenant that a key or a connector names.
+// unnamed returns an error if a key or a connector refers to the tenant.
 func (s *Service) unnamed(ctx context.Context, op, org, tenant string) error {
 	by := ""
 	keys, err := s.keys.List(ctx, op, org)
@@ -334,7 +334,7 @@ func (s *Service) unnamed(ctx context.Context, op, org, tenant string) error {
 	return fault.Wrap(op, fault.Tenant, tenant, err)
 }
 
-// edit changes the record of the tenant, and again when somebody else has meanwhile.
+// edit changes the record of the tenant. It repeats the change if another writer has changed the record meanwhile.
 func (t Tenant) edit(ctx context.Context, op string, change func(r *workspace.Record) error) error {
 	if err := t.svc.gate.Enter(); err != nil {
 		return err
@@ -356,7 +356,7 @@ func (s Sub) Tenant() Tenant { return Tenant{scope{svc: s.svc, org: s.org, tenan
 func (s Sub) Name() string { return s.sub }
 
 // Delete removes the sub-tenant with everything in it: items vanish from reads
-// at once. fault.ErrNotFound when it holds nothing.
+// at once. It returns fault.ErrNotFound if the sub-tenant holds nothing.
 func (s Sub) Delete(ctx context.Context) error {
 	const op = "delete sub-tenant"
 	_, err := entered(ctx, s.scope, op, func(ref *workspace.Ref, name string) (struct{}, error) {
@@ -379,13 +379,13 @@ func (s scope) enter(ctx context.Context, op string) (*workspace.Ref, string, er
 	return ref, name, nil
 }
 
-// Reembed makes the vectors of every item of the tenant anew with the service's
-// embedder, beside whatever else happens. Recall goes on with the old vectors where
-// Options.PreviousEmbedders has the embedder that made them, and else with keywords
-// alone, of which Result.Warnings tells; once all vectors are there it changes over in
-// one step. Items that are added, edited or deleted meanwhile are not affected. A call
-// that is interrupted goes on where it stopped when it is repeated, after a restart
-// too. It returns the number of items embedded by this call.
+// Reembed makes new vectors for every item of the tenant with the service's
+// embedder, while the tenant stays in use. Until all vectors are made, Recall uses the old vectors if
+// Options.PreviousEmbedders has their embedder, else keywords alone, with an entry in
+// Result.Warnings. Then Recall switches to the new vectors in
+// one step. Items can be added, edited and deleted meanwhile. If a call
+// is interrupted, a repeated call continues where it stopped, also after a restart.
+// Reembed returns the number of items embedded by this call.
 func (t Tenant) Reembed(ctx context.Context) (int, error) {
 	const op = "reembed"
 	return called(t.svc, func() (int, error) {

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Vectors that callers make are declared in package content.
+// Types of vectors that callers supply. They are declared in package content.
 type (
 	// Vector is a vector that the caller made: content.Vector.
 	Vector = content.Vector
@@ -17,7 +17,7 @@ type (
 	VectorHit = content.VectorHit
 	// VectorSelection names vectors: content.VectorSelection.
 	VectorSelection = content.VectorSelection
-	// InsertVectorsRequest is what InsertVectors takes: content.InsertVectorsRequest.
+	// InsertVectorsRequest is the input of InsertVectors: content.InsertVectorsRequest.
 	InsertVectorsRequest = content.InsertVectorsRequest
 	// SearchVectorsRequest asks for the vectors nearest to a query: content.SearchVectorsRequest.
 	SearchVectorsRequest = content.SearchVectorsRequest

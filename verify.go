@@ -7,11 +7,11 @@ import (
 	"github.com/contextmem/contextmem/internal/verify"
 )
 
-// Verify looks for damage in everything that is stored: it compares the checksums of all rows and of all index files, checks
-// the structure of each store, walks through its change feed and asks the indexes for every chunk. The service can be
-// used meanwhile. It reads everything, so it takes its time, and repairs nothing: damaged items are left out of recalls, and
-// come back when they are ingested again; an index that is damaged is built anew by itself. The error says that it could
-// not go on; damage is not an error. It needs a backend that says what it keeps, as that of [Open] does.
+// Verify checks all stored data for damage. It compares the checksums of all rows and index files, checks the structure of
+// each store, reads its change feed and looks up every chunk in the indexes. The service can be used meanwhile. Verify reads
+// all data, so it may take long, and it repairs nothing. Recalls leave out damaged items until they are ingested again; damaged
+// indexes are rebuilt automatically. Damage is in the report; an error means that Verify could not
+// continue. It needs a backend that supports verification, as that of [Open] does.
 func (s *Service) Verify(ctx context.Context) (*VerifyReport, error) {
 	var out *VerifyReport
 	err := s.call(func() (err error) {

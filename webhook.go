@@ -44,7 +44,7 @@ func VerifyWebhook(body []byte, header string, secrets ...string) error {
 	return nil
 }
 
-// What is registered and delivered is declared in package content, which receivers import without the service.
+// Types of webhooks. They are declared in package content, so that receivers need not import this package.
 type (
 	// WebhookPayload is the body of a delivery, as receivers decode it: content.WebhookPayload.
 	WebhookPayload = content.WebhookPayload
@@ -52,7 +52,7 @@ type (
 	WebhookSpec = content.WebhookSpec
 	// Webhook is a registration: content.Webhook.
 	Webhook = content.Webhook
-	// DeliveryStatus is where a delivery stands: content.DeliveryStatus.
+	// DeliveryStatus is the state of a delivery: content.DeliveryStatus.
 	DeliveryStatus = content.DeliveryStatus
 	// Delivery is one event on its way to the receiver: content.Delivery.
 	Delivery = content.Delivery
@@ -93,7 +93,7 @@ func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook
 	})
 }
 
-// Webhook returns the registration; Registered is false without one.
+// Webhook returns the registration. If there is none, Registered is false.
 func (o Organisation) Webhook(ctx context.Context) (Webhook, error) {
 	return called(o.svc, func() (Webhook, error) {
 		w, err := o.svc.webhooks.Get(ctx, "webhook", o.id)
@@ -106,8 +106,8 @@ func (o Organisation) DeleteWebhook(ctx context.Context) error {
 	return o.svc.call(func() error { return o.svc.webhooks.Delete(ctx, "delete webhook", o.id) })
 }
 
-// SetWebhookSecret replaces the signing secret at once; an empty one generates,
-// and the answer shows it. fault.ErrNotFound without a registration.
+// SetWebhookSecret replaces the signing secret at once. If secret is empty, it generates one and
+// returns it. It returns fault.ErrNotFound without a registration.
 func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (Webhook, error) {
 	return called(o.svc, func() (Webhook, error) {
 		w, generated, err := o.svc.webhooks.SetSecret(ctx, "set webhook secret", o.id, secret)
@@ -203,7 +203,7 @@ func encodeEvent(e webhook.Event) ([]byte, error) {
 // hasWebhook reports whether events of an organisation have a receiver.
 func (s *Service) hasWebhook(org string) bool { return s.webhooks.Registered(s.gate.Life(), org) }
 
-// outbox hands the events of workspaces over to the deliveries.
+// outbox turns the events of workspaces into deliveries.
 type outbox struct{ svc *Service }
 
 // Wanted implements schedule.Outbox.

@@ -14,8 +14,8 @@ type Status string
 // States of facts.
 const (
 	Current    Status = "current"
-	Past       Status = "past"       // it ended when it says
-	Upcoming   Status = "upcoming"   // it begins ahead
+	Past       Status = "past"       // its stated end has passed
+	Upcoming   Status = "upcoming"   // it begins in the future
 	Superseded Status = "superseded" // a later statement took its place
 	Ending     Status = "ending"     // it states that another fact has ended; only in histories
 )
@@ -30,7 +30,7 @@ const (
 	History Cardinality = "history" // events, decisions: each stays true
 )
 
-// Slot is a matter about which somebody has facts, such as a home or a diet.
+// Slot is a topic of facts about a subject, such as home or diet.
 type Slot struct {
 	Name string // lower case, words joined by _
 	Card Cardinality
@@ -44,7 +44,7 @@ type Slot struct {
 	Asks []string
 }
 
-// Request asks for facts. The zero value is all that is believed now.
+// Request asks for facts. The zero value asks for all current facts.
 type Request struct {
 	Class     content.Class // default content.ClassMemory
 	Subject   string        // name of an entity, in any case; empty: anybody
