@@ -21,11 +21,11 @@ import (
 type request struct {
 	op, method, path string
 	query            url.Values
-	json             any    // the body; or
-	body             []byte // with its
+	json             any    // the body as JSON; nil: body
+	body             []byte // the body in the format contentType
 	contentType      string
 	header           http.Header
-	once             bool // a repeat after an answer that was lost could do something else
+	once             bool // the call must not be repeated after a lost answer, since it may then act differently
 	bare             bool // the answer has no envelope
 }
 
@@ -66,7 +66,7 @@ func (c *Client) send(ctx context.Context, r request, to any) (meta, error) {
 	}
 }
 
-// lost is the failure of a connection: whether the server acted is not known.
+// lost is the failure of a connection, after which it is not known whether the server acted.
 type lost struct{ err error }
 
 // Error implements error.

@@ -38,10 +38,10 @@ const (
 // maxPause is the longest pause between two tries.
 const maxPause = 10 * time.Second
 
-// Options tune a client. The zero value is good.
+// Options configure a client. The zero value has all defaults.
 type Options struct {
-	// HTTPClient sends the requests. Default: one with the default transport that follows no redirects, so that the key goes
-	// nowhere else.
+	// HTTPClient sends the requests. Default: a client with the default transport that follows no redirects, so that the key is
+	// not sent to another server.
 	HTTPClient *http.Client
 	// Retries is how often a call is tried again after a failure of the connection, and after 429, 502, 503 and 504.
 	// Default DefaultRetries; negative: never. Additions are repeated because every memory has an id before it is sent; those

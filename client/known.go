@@ -53,12 +53,12 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 	return p, nil
 }
 
-// RestoreFact lets a fact hold again that later ones took the place of, as contextmem.Sub.RestoreFact does.
+// RestoreFact makes a superseded fact current again, as contextmem.Sub.RestoreFact does.
 func (s scope) RestoreFact(ctx context.Context, class contextmem.Class, id string) (*facts.Fact, error) {
 	return s.changeFact(ctx, "restore fact", "restore", class, id)
 }
 
-// RetireFact takes RestoreFact back, as contextmem.Sub.RetireFact does.
+// RetireFact undoes RestoreFact, as contextmem.Sub.RetireFact does.
 func (s scope) RetireFact(ctx context.Context, class contextmem.Class, id string) (*facts.Fact, error) {
 	return s.changeFact(ctx, "retire fact", "retire", class, id)
 }

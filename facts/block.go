@@ -1,15 +1,15 @@
 package facts
 
-// Block is a result as a text for a prompt.
+// Block is the text of a result for a prompt.
 type Block struct {
 	Text    string
-	Tokens  int       // of Text, estimated on the safe side
+	Tokens  int       // of Text; an estimate that is rather too high
 	Sources []string  // ids of the sources that are quoted: [1] in Text is the first
-	Dropped []Dropped // what did not fit, best first
+	Dropped []Dropped // passages that did not fit, best first
 }
 
 // Dropped is a passage that did not fit into a [Block].
 type Dropped struct {
 	SourceID string
-	Tokens   int // that it would have taken
+	Tokens   int // size of the passage in tokens
 }

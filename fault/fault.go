@@ -55,7 +55,7 @@ const (
 	Feedback  Resource = "feedback"
 )
 
-// Error is the error of every exported call. Its text never holds content,
+// Error is the type of the errors of all exported calls. Its text never holds content,
 // metadata values, keys or secrets.
 type Error struct {
 	Op         string // the call, for example "recall"
@@ -99,5 +99,5 @@ func (e *Error) Is(target error) bool {
 	return ok && s == target
 }
 
-// Warning says that a call did less or other than asked: content.Warning.
+// Warning says that a call did less than requested, or something else: content.Warning.
 type Warning = content.Warning

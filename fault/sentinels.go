@@ -2,7 +2,7 @@ package fault
 
 import "errors"
 
-// What a request gets wrong. Repeating it unchanged fails again.
+// Errors of a wrong request. Repeating the request unchanged fails again.
 var (
 	// ErrInvalid: a parameter is missing, malformed or does not go with another.
 	ErrInvalid = errors.New("invalid")
@@ -14,7 +14,7 @@ var (
 	ErrFormat = errors.New("unsupported format")
 )
 
-// What the caller may not do.
+// Errors of missing rights.
 var (
 	// ErrUnauthorized: there is no key, or an unknown, revoked or expired one.
 	ErrUnauthorized = errors.New("unauthorized")
@@ -24,7 +24,7 @@ var (
 	ErrRateLimited = errors.New("rate limited")
 )
 
-// What stands in the way in the store.
+// Errors of the state of the store.
 var (
 	// ErrNotFound: the thing named does not exist in this scope.
 	ErrNotFound = errors.New("not found")
@@ -38,7 +38,7 @@ var (
 	ErrProcessing = errors.New("still being indexed")
 )
 
-// What may pass when the call is repeated later, except ErrClosed.
+// Temporary errors: repeating the call later may succeed, except after ErrClosed.
 var (
 	// ErrUnavailable: the storage can't answer now.
 	ErrUnavailable = errors.New("unavailable")

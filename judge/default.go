@@ -25,10 +25,10 @@ func (none) Replaces(context.Context, []Pair) ([]float64, error) { return nil, e
 // Answers is never called.
 func (none) Answers(context.Context, string, []string) ([]float64, error) { return nil, errNone }
 
-// Register makes what open returns the default judge of the process, under a name; again under the same name replaces it.
-// Packages under models/ call it when they are imported.
+// Register registers open under a name as the function that opens the default judge of the process. A second registration under
+// the same name replaces the first. Packages under models/ call Register when they are imported.
 func Register(name string, open func() (Judge, error)) { process.Register(name, open) }
 
-// Default opens the judge that was registered, nil when none was. It is an error when several were: which is the default
-// must not depend on the order of imports.
+// Default opens the registered judge. It returns nil if there is none, and an error if there are several, since the
+// default must not depend on the order of imports.
 func Default() (Judge, error) { return process.Default() }

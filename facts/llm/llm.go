@@ -1,8 +1,10 @@
 // Package llm lets a language model behind any OpenAI-compatible chat endpoint write the summaries of profiles: it implements [facts.Summarizer].
 //
-// The model gets the statements that hold of somebody, numbered, and answers with sentences that name the statements they are made of. A sentence that names none, or has a number that none of them
-// has, is left out. A summary is kept by what it was made of: as long as the statements stay the same the model is not asked again. Requests stay within a budget of tokens a day.
-// Whatever goes wrong is an error, and the profile then has the sources' own sentences; after a failure of the endpoint nothing is asked for a while, so that profiles do not wait for it.
+// The model gets the numbered statements about a subject. It answers with sentences that name the statements they are made of. A sentence
+// that names no statement, or contains a number that none of its statements contains, is left out. Summaries are cached by their
+// statements: while the statements stay the same, the model is not asked again. Requests stay within a daily budget of tokens. After an
+// error the profile has sentences of the sources instead. After a failure of the endpoint there are no requests for a
+// while, so that profiles do not wait for it.
 package llm
 
 import (
@@ -49,7 +51,7 @@ type Config struct {
 	MaxTokensPerDay int64
 	// Keep is how many summaries are kept in memory; 0 means DefaultKeep.
 	Keep int
-	// Rest is how long nothing is asked after the endpoint failed, and how long the same is not asked again after an answer that could not be used; 0 means DefaultRest.
+	// Rest is how long there are no requests after a failure of the endpoint, and how long a request is not repeated after an unusable answer; 0 means DefaultRest.
 	Rest time.Duration
 }
 
@@ -62,16 +64,16 @@ type Summarizer struct {
 
 	mu    sync.Mutex
 	kept  *lru.Cache[key, written]
-	under map[key]chan struct{} // what is being asked; closed when it was
-	rest  time.Time             // nothing is asked before
+	under map[key]chan struct{} // running requests; a channel is closed at the end of its request
+	rest  time.Time             // no requests before this time
 }
 
 var _ facts.Summarizer = (*Summarizer)(nil)
 
-// key is what a summary is made of.
+// key is the hash of the input of a summary.
 type key [sha256.Size]byte
 
-// written is a summary, or until when there is none.
+// written is a cached summary, or the time until which the request is not repeated.
 type written struct {
 	text  string
 	until time.Time
@@ -89,7 +91,7 @@ var (
 	errMalformed = errors.New("facts/llm: the answer is not what was asked for")
 )
 
-// New checks the configuration and fills in its defaults; it makes no request. All faults come back together.
+// New checks the configuration and fills in its defaults; it makes no request. The error joins all faults.
 func New(cfg Config) (*Summarizer, error) {
 	cl := &modelhttp.Client{Name: "facts/llm", APIKey: cfg.APIKey, HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries,
 		FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}
@@ -124,7 +126,7 @@ func New(cfg Config) (*Summarizer, error) {
 // Model implements [facts.Summarizer].
 func (s *Summarizer) Model() string { return s.cfg.Model }
 
-// Summarize implements [facts.Summarizer]. Calls for the same at one time ask once.
+// Summarize implements [facts.Summarizer]. Concurrent calls with the same input share one request.
 func (s *Summarizer) Summarize(ctx context.Context, r facts.SummaryRequest) (string, error) {
 	if len(r.Statements) == 0 || r.MaxTokens < 1 {
 		return "", errors.New("facts/llm: there is nothing to summarise")
@@ -151,7 +153,7 @@ func (s *Summarizer) Summarize(ctx context.Context, r facts.SummaryRequest) (str
 	}
 }
 
-// begin returns what is kept, or what to wait for; neither: the caller asks, and calls end.
+// begin returns the cached summary, or the channel of a running request. If it returns neither, the caller makes the request and then calls end.
 func (s *Summarizer) begin(k key) (text string, wait <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +190,7 @@ func (s *Summarizer) end(ctx context.Context, k key, text string, err error) {
 	}
 }
 
-// keyOf identifies what is asked.
+// keyOf returns the key of a request.
 func keyOf(r facts.SummaryRequest) (k key) {
 	h := sha256.New()
 	var n [8]byte

@@ -82,7 +82,7 @@ const (
 	answerBytes   = 4 << 20
 )
 
-// New checks the configuration and fills in its defaults; it makes no request. All faults come back together.
+// New checks the configuration and fills in its defaults; it makes no request. The error joins all faults.
 func New(cfg Config) (*Judge, error) {
 	cl := &modelhttp.Client{Name: "judge/llm", APIKey: cfg.APIKey, HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries,
 		FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}
@@ -129,7 +129,7 @@ func (j *Judge) Model() string {
 	return name
 }
 
-// Answers is the fallback's. Without one it is an error.
+// Answers returns the answers of the fallback. Without a fallback it returns an error.
 func (j *Judge) Answers(ctx context.Context, question string, passages []string) ([]float64, error) {
 	if j.cfg.Fallback == nil {
 		return nil, errors.New("judge/llm: no fallback tells whether passages answer")

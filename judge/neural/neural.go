@@ -55,7 +55,7 @@ const (
 	maxThreads   = 256
 )
 
-// The heads, and what their tensors are called.
+// The heads, and the names of their tensors.
 const (
 	answers = iota
 	replaces
@@ -92,8 +92,8 @@ type Judge struct {
 
 var _ judge.Narrow = (*Judge)(nil)
 
-// New makes a judge of files in memory and of the encoder that they were trained on. It checks the files' layout at once; weights
-// are read with the first text, which is when ones that are no numbers are an error.
+// New makes a judge from files in memory and the encoder with which the model was trained. It checks the layout of the files. The
+// weights are read with the first text; weights that are not finite numbers are an error at that time.
 func New(f Files, encoder Encoder, o *Options) (*Judge, error) {
 	j, err := open(f, encoder, o)
 	if err != nil {
@@ -162,10 +162,10 @@ func (c *config) check(encoder Encoder) ([]scale, error) {
 	return scales, nil
 }
 
-// Model is the model's name and a fingerprint of its weights, its calibration and its encoder.
+// Model returns the model's name with a fingerprint of its weights, its calibration and its encoder.
 func (j *Judge) Model() string { return j.model() }
 
-// Narrow reports that the judge sees two texts alone: see [judge.Narrow].
+// Narrow returns true, since the judge sees only the two texts of a pair; see [judge.Narrow].
 func (j *Judge) Narrow() bool { return true }
 
 // Replaces returns, for each pair, the calibrated probability that the later statement supersedes the earlier one. It reads only the
@@ -270,7 +270,7 @@ func (j *Judge) read(ctx context.Context, all []string, share []int, results []t
 	return nil
 }
 
-// shares deals texts, by their numbers, to at most n goroutines, the longest first, each to the one with the least to do.
+// shares distributes the indexes of texts to at most n goroutines. Each text, longest first, goes to the goroutine with the least work.
 func shares(texts []string, n int) [][]int {
 	order := make([]int, len(texts))
 	for i := range order {
