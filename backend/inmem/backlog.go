@@ -26,7 +26,7 @@ func (s *store) ErrorCodes(ctx context.Context) (counts map[string]int, err erro
 }
 
 func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
-	// waiting tidies the queue, hence the lock for writing.
+	// waiting removes finished versions from the queue, so it needs the write lock.
 	err = s.write(ctx, func(d *storeData) error {
 		counts = make(map[backend.State]int)
 		for _, p := range d.parts {

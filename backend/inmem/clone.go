@@ -15,7 +15,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// atOrEpoch stands in for "at any time" where zero would mean "never".
+// atOrEpoch replaces the zero time by the epoch where the zero time would mean "never" instead of "at any time".
 func atOrEpoch(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Unix(0, 0).UTC()
@@ -23,7 +23,7 @@ func atOrEpoch(t time.Time) time.Time {
 	return t
 }
 
-// expired reports whether an expiry has come.
+// expired reports whether an expiry time has passed.
 func expired(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
 
 func firstN[T any](s []T, n int) []T { return s[:min(max(n, 0), len(s))] }

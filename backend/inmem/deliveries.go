@@ -17,7 +17,7 @@ func copyDelivery(d *backend.Delivery) backend.Delivery {
 	return c
 }
 
-// dueAt returns when a delivery can be claimed; ok is false when it never can.
+// dueAt returns the time from which a delivery can be claimed. ok is false if the delivery can never be claimed.
 func dueAt(d *backend.Delivery) (at time.Time, ok bool) {
 	switch d.Status {
 	case backend.DeliveryPending, backend.DeliveryFailed:

@@ -6,33 +6,32 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// graph is the entities and relations of a partition. Mentions and relations are
-// kept under the keys they came with; aliases lead from a key to the entity it was
-// folded into, so that a merge can be taken back.
+// graph holds the entities and relations of a partition. Mentions and relations are stored under their original keys.
+// Aliases map a key to the entity that the key was merged into, so that a merge can be undone.
 type graph struct {
 	entities map[string]*entity
 	alias    map[string]string
 	groups   map[factKey]map[int64]*relation
-	stated   map[string]map[*version][]backend.Alias // what sources say that a key stands for
+	stated   map[string]map[*version][]backend.Alias // aliases that sources state for a key
 }
 
-// entity is a key that something uses: itself, or a key folded into it.
+// entity is a key with at least one use: a use of the key itself or of a key merged into it.
 type entity struct {
 	of        *graph
 	num       int64
 	key       string
 	name      string
 	typ       string
-	named     bool               // name and typ are those of a mention
-	mentions  int                // of the key and of those folded into it
-	uses      int                // mentions and ends of relations, counted alike
-	sources   map[*version]*said // of the key itself
+	named     bool               // name and typ come from a mention
+	mentions  int                // of the key and of the keys merged into it
+	uses      int                // number of mentions and relation ends
+	sources   map[*version]*said // sources that mention the key itself
 	relations map[int64]*relation
 }
 
-// said is what a version says of a key.
+// said is what a version states about a key.
 type said struct {
-	typ   string // of the first mention
+	typ   string // type given by the first mention
 	count int
 }
 
@@ -51,7 +50,7 @@ func newGraph() graph {
 	}
 }
 
-// root follows the aliases of a key.
+// root follows the aliases of a key to the last key.
 func (g *graph) root(key string) string {
 	for {
 		next, ok := g.alias[key]
@@ -62,11 +61,11 @@ func (g *graph) root(key string) string {
 	}
 }
 
-// find returns the entity that a key stands for, nil when there is none.
+// find returns the entity of a key after following aliases, or nil if there is none.
 func (g *graph) find(key string) *entity { return g.entities[g.root(key)] }
 
-// use counts a use of a key, making its entity and those it is folded into; it
-// returns the key's own.
+// use counts a use of a key. It creates the key's entity and the entities that the key is merged into, if they are missing.
+// It returns the key's own entity.
 func (d *storeData) use(g *graph, key string, mentions int) *entity {
 	var own *entity
 	for {
@@ -94,7 +93,7 @@ func (d *storeData) use(g *graph, key string, mentions int) *entity {
 	}
 }
 
-// unuse takes one use back; entities without any are forgotten.
+// unuse removes one use of a key. It deletes entities that have no uses left.
 func (d *storeData) unuse(g *graph, key string, mentions int) {
 	for {
 		e := g.entities[key]
@@ -117,7 +116,7 @@ func (d *storeData) forgetUnused(g *graph, e *entity) {
 	}
 }
 
-// addGraph stores the graph of a version that has none.
+// addGraph stores the graph of a version that has no graph yet.
 func (d *storeData) addGraph(v *version, f *backend.Finished) {
 	g := &v.part.graph
 	for _, m := range f.Mentions {
@@ -139,7 +138,7 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 	d.addAliases(v, f)
 }
 
-// clearGraph forgets the graph of a version.
+// clearGraph deletes the graph of a version.
 func (d *storeData) clearGraph(v *version) {
 	g := &v.part.graph
 	for _, m := range v.mentions {

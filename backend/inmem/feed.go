@@ -9,26 +9,24 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// feed is the order of changes. What a put says is read from its version when it
-// is asked for; a put is there once per version and kind, at its latest place.
+// feed is the ordered list of changes. The content of a put is read from its version when the feed is read.
+// A version has at most one put of each kind, at the position of its latest change.
 //
-// Entries are numbered from 1. The sequence number that an index sees is the entry
-// shifted by replayBits; entries up to start, which only an index that began at
-// zero may still be told, take theirs from between start-1 and start. So an index
-// that is starting again in steps can be told from one that missed a tombstone,
-// although both have come as far.
+// Entries are numbered from 1. The sequence number that an index sees is the entry number shifted left by replayBits.
+// Entries up to start are only sent to an index that began at zero. Their sequence numbers lie between those of entries start-1 and start.
+// An index that is rebuilding in steps can therefore be distinguished from an index that missed a tombstone.
 type feed struct {
 	last    uint64
-	start   uint64 // tombstones up to here may be missing
+	start   uint64 // tombstones up to this entry may be missing
 	entries []entry
-	dead    int // entries of kind 0
+	dead    int // number of entries with kind 0
 }
 
 const replayBits = 32
 
 type entry struct {
 	num  uint64
-	kind backend.ChangeKind // 0: taken back
+	kind backend.ChangeKind // 0: the entry was withdrawn
 	v    *version           // nil for DropSub and DropVectors
 	lane backend.Lane       // of PutVectors and DropVectors
 	sub  string             // of DropSub
@@ -40,22 +38,21 @@ func (f *feed) append(e entry) {
 	f.entries = append(f.entries, e)
 }
 
-// put adds a change of a version and takes an earlier one of the kind back.
+// put appends a change of a version and withdraws the earlier change of the same kind.
 func (f *feed) put(v *version, kind backend.ChangeKind) {
 	f.takeBack(v.puts[kind])
 	f.append(entry{kind: kind, v: v})
 	v.puts[kind] = f.last
 }
 
-// putVectors adds a change of the vectors of a version in a lane and takes an earlier
-// one back.
+// putVectors appends a change of a version's vectors in a lane and withdraws the earlier one.
 func (f *feed) putVectors(v *version, lane backend.Lane) {
 	f.takeBack(v.lanePuts[lane])
 	f.append(entry{kind: backend.PutVectors, v: v, lane: lane})
 	v.lanePuts[lane] = f.last
 }
 
-// dropVectors adds the tombstone of a lane.
+// dropVectors appends the tombstone of a lane.
 func (f *feed) dropVectors(lane backend.Lane) {
 	for _, e := range f.entries {
 		if e.kind == backend.DropVectors && e.lane == lane {
@@ -65,11 +62,10 @@ func (f *feed) dropVectors(lane backend.Lane) {
 	f.append(entry{kind: backend.DropVectors, lane: lane})
 }
 
-// drop adds the tombstone of a version.
+// drop appends the tombstone of a version.
 func (f *feed) drop(v *version) { f.append(entry{kind: backend.Drop, v: v}) }
 
-// dropSub adds the tombstone of a sub-tenant, which stands for those of all its
-// versions.
+// dropSub appends the tombstone of a sub-tenant, which replaces the tombstones of all its versions.
 func (f *feed) dropSub(sub string) {
 	for _, e := range f.entries {
 		if e.kind == backend.DropSub && e.sub == sub || e.kind == backend.Drop && e.v.src.Part.Sub == sub {
@@ -79,7 +75,7 @@ func (f *feed) dropSub(sub string) {
 	f.append(entry{kind: backend.DropSub, sub: sub})
 }
 
-// forget takes back the puts of a version.
+// forget withdraws the puts of a version.
 func (f *feed) forget(v *version) {
 	for kind, num := range v.puts {
 		f.takeBack(num)
@@ -100,7 +96,7 @@ func (f *feed) takeBack(num uint64) {
 	f.dead++
 }
 
-// after returns the index of the first entry with a larger number.
+// after returns the index of the first entry whose number is larger than the given one.
 func (f *feed) after(num uint64) int {
 	i, found := slices.BinarySearchFunc(f.entries, num, func(e entry, num uint64) int { return cmp.Compare(e.num, num) })
 	if found {
@@ -109,7 +105,7 @@ func (f *feed) after(num uint64) int {
 	return i
 }
 
-// seq is the sequence number of an entry.
+// seq returns the sequence number of an entry.
 func (f *feed) seq(num uint64) uint64 {
 	if num > f.start {
 		return num << replayBits
@@ -117,8 +113,7 @@ func (f *feed) seq(num uint64) uint64 {
 	return (f.start-1)<<replayBits | num
 }
 
-// position is the entry that an index has come to; ok is false when it missed a
-// tombstone.
+// position returns the last entry that an index has applied. ok is false if the index missed a tombstone.
 func (f *feed) position(seq uint64) (num uint64, ok bool) {
 	whole, replayed := seq>>replayBits, seq&(1<<replayBits-1)
 	if replayed != 0 {
@@ -127,7 +122,7 @@ func (f *feed) position(seq uint64) (num uint64, ok bool) {
 	return whole, whole == 0 || whole >= f.start
 }
 
-// tidy removes entries that were taken back, once they are the most.
+// tidy removes withdrawn entries once they are the majority.
 func (f *feed) tidy() {
 	if f.dead < 64 || 2*f.dead < len(f.entries) {
 		return
@@ -209,7 +204,7 @@ func (d *storeData) change(e entry) backend.Change {
 // ChangesAfter implements [backend.FeedCounter].
 func (s *store) ChangesAfter(after uint64) uint64 {
 	entry, last := after>>replayBits, s.LastSeq()>>replayBits
-	if sub := after & (1<<replayBits - 1); sub > 0 { // an index that starts again
+	if sub := after & (1<<replayBits - 1); sub > 0 { // the index is rebuilding
 		entry = sub
 	}
 	return last - min(entry, last)

@@ -9,14 +9,14 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// session is the chunks of one conversation in order; its number is its first chunk.
+// session holds the chunks of one conversation in order. Its number is the number of its first chunk.
 type session struct {
 	num  int64
 	rows []*row
 	doc  *doc
 }
 
-// sessionMap is the sessions of a partition as they are now.
+// sessionMap holds the current sessions of a partition.
 type sessionMap struct {
 	byNum map[int64]*session
 	of    map[*row]sessionPlace
@@ -29,8 +29,7 @@ type sessionPlace struct {
 	at int
 }
 
-// sessionMap returns the sessions of p. Several readers may make it at once, which
-// gives equal maps.
+// sessionMap returns the sessions of p. Several readers may build the map concurrently; the results are equal.
 func (p *indexPart) sessionMap(class backend.Class) *sessionMap {
 	if m := p.sessions.Load(); m != nil {
 		return m
@@ -63,7 +62,7 @@ func (p *indexPart) sessionMap(class backend.Class) *sessionMap {
 	return m
 }
 
-// sortRows puts rows in the order inside a session.
+// sortRows sorts rows by their order within the session.
 func sortRows(rows []*row) {
 	slices.SortFunc(rows, func(a, b *row) int {
 		return cmp.Or(a.of.time.Compare(b.of.time), cmp.Compare(a.of.num, b.of.num),
@@ -79,7 +78,7 @@ func (m *sessionMap) add(rows []*row) {
 	m.byNum[s.num] = s
 }
 
-// words returns the sessions as documents.
+// words returns the sessions as documents for keyword search.
 func (m *sessionMap) words() *words {
 	m.once.Do(func() {
 		m.index = newWords()
@@ -94,8 +93,7 @@ func (m *sessionMap) words() *words {
 	return m.index
 }
 
-// join adds the terms of part, the i-th of a session; no phrase reaches from one
-// part to another.
+// join adds the terms of part, the i-th part of a session. A phrase never spans two parts.
 func (dc *doc) join(part *doc, i int) {
 	for term, occ := range part.terms {
 		sum := dc.terms[term]

@@ -12,8 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// indexData is the indexes of a workspace, which are one: what changes said, by
-// version, and by partition what searches need.
+// indexData holds all indexes of a workspace. It stores the applied changes by version, and the data for searches by partition.
 type indexData struct {
 	mu       sync.RWMutex
 	applied  uint64
@@ -41,14 +40,14 @@ type indexVersion struct {
 type row struct {
 	backend.Row
 	of    *indexVersion
-	place int // in of.rows
+	place int // position in of.rows
 	facts backend.RowExtra
 	lanes [backend.LaneCount][]float32
 	doc   *doc
 	refs  map[int64]*ref // by entity
 }
 
-// ref is the mentions of an entity in a chunk, under whatever keys.
+// ref holds the mentions of an entity in a chunk, under any key.
 type ref struct {
 	row    *row
 	entity int64
@@ -59,11 +58,11 @@ type ref struct {
 type indexPart struct {
 	versions int
 	rows     map[int64]*row                 // by chunk
-	lengths  [backend.LaneCount]map[int]int // rows with a vector by its length
+	lengths  [backend.LaneCount]map[int]int // number of rows with a vector, by vector length
 	words    *words
 	entities map[int64]map[int64]*ref   // by entity and chunk
-	keys     map[string]map[int64]int   // by key: entities, with the number of refs
-	sessions atomic.Pointer[sessionMap] // made when it is asked for; nil: again
+	keys     map[string]map[int64]int   // number of refs by key and entity
+	sessions atomic.Pointer[sessionMap] // built at the first use; nil: must be rebuilt
 }
 
 func newIndexPart() *indexPart {
@@ -102,8 +101,7 @@ func (x *index) Close() error {
 	return nil
 }
 
-// read runs f with a partition under the lock for reading; f is not run for an
-// unknown partition.
+// read runs f with a partition under the read lock. It does not run f if the partition is unknown.
 func (x *index) read(ctx context.Context, part backend.Partition, f func(p *indexPart) error) error {
 	x.d.mu.RLock()
 	defer x.d.mu.RUnlock()
@@ -143,7 +141,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	})
 }
 
-// Flush does nothing: there is nowhere to write to.
+// Flush does nothing, because nothing is written to disk.
 func (x *index) Flush(ctx context.Context) error {
 	return x.write(ctx, func(*indexData) {})
 }
@@ -212,7 +210,7 @@ func (d *indexData) add(c *backend.Change) {
 		r := &row{Row: in, of: v, refs: make(map[int64]*ref)}
 		r.Vector, r.Extra = nil, nil
 		p.setVector(r, c.Lane, in.Vector)
-		// Foreign bytes are not an error of the index: without facts there are none.
+		// Unreadable bytes are not an error of the index: the index continues without the facts.
 		if len(in.Extra) > 0 && json.Unmarshal(in.Extra, &r.facts) != nil {
 			r.facts = backend.RowExtra{}
 		}
@@ -229,7 +227,7 @@ func (d *indexData) add(c *backend.Change) {
 
 func (d *indexData) remove(v *indexVersion) {
 	p := d.parts[v.part]
-	if p == nil { // a version without rows leaves no partition behind
+	if p == nil { // a version without rows creates no partition
 		delete(d.versions, v.num)
 		return
 	}
@@ -248,7 +246,7 @@ func (d *indexData) remove(v *indexVersion) {
 	}
 }
 
-// setVector replaces the vector of a row in a lane; nil is none.
+// setVector replaces the vector of a row in a lane. A nil vector removes it.
 func (p *indexPart) setVector(r *row, lane backend.Lane, v []float32) {
 	if old := r.lanes[lane]; old != nil {
 		if n := len(old); p.lengths[lane][n] == 1 {

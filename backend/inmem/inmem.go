@@ -1,10 +1,8 @@
-// Package inmem is a backend that keeps everything in memory. It serves tests and
-// demos, and it is the oracle of the conformance suite: every search is exhaustive
-// and every rule of package backend is written down in its plainest form.
+// Package inmem is a backend that keeps everything in memory. It is meant for tests and demos.
+// It is also the reference of the conformance suite: every search is exhaustive, and every rule of package backend is implemented in its simplest form.
 //
-// Nothing survives the process. Workspaces survive their Close, and the data of a
-// closed Backend can be opened again with [Backend.Reopen], so that a restart can
-// be tested.
+// All data is lost when the process ends. Workspaces keep their data after Close. The data of a closed Backend can be opened again with
+// [Backend.Reopen], so that tests can simulate a restart.
 package inmem
 
 import (
@@ -15,15 +13,14 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Backend keeps a deployment in memory. It is a whole [backend.Backend] and also
-// each half of one ([backend.Stores], [backend.Indexers]), so that it can be
-// joined with another half by [backend.Compose]. Safe for concurrent use.
+// Backend keeps a deployment in memory. It implements [backend.Backend], and also [backend.Stores] and [backend.Indexers] separately,
+// so that [backend.Compose] can combine its stores or indexes with those of another backend. Safe for concurrent use.
 type Backend struct {
 	mu      sync.Mutex
 	closed  bool
 	data    *deployment
 	reg     *registry
-	stores  map[string]*store // the open ones
+	stores  map[string]*store // open stores
 	indexes map[string]*index
 }
 
@@ -33,7 +30,7 @@ var (
 	_ backend.Indexers = (*Backend)(nil)
 )
 
-// deployment is what outlives a Backend.
+// deployment is the data that remains after a Backend is closed.
 type deployment struct {
 	registry *registryData
 	stores   map[string]*storeData
@@ -58,9 +55,8 @@ func open(d *deployment) *Backend {
 	}
 }
 
-// Reopen returns a Backend over the data of b, which must be closed, as a process
-// that starts again would find it. [backend.ErrLocked] when b is not closed. Of
-// several Backends over the same data only one may be in use.
+// Reopen returns a Backend over the data of b, as after a restart of the process. b must be closed; otherwise Reopen returns [backend.ErrLocked].
+// Only one Backend over the same data may be in use at a time.
 func (b *Backend) Reopen() (*Backend, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -73,19 +69,18 @@ func (b *Backend) Reopen() (*Backend, error) {
 // Registry returns the registry of the deployment.
 func (b *Backend) Registry() backend.Registry { return b.reg }
 
-// OpenWorkspace opens the workspace uid with its indexes, which are one value.
-// [backend.ErrConflict] when it is open.
+// OpenWorkspace opens the workspace uid with its store and indexes, which are one value.
+// It returns [backend.ErrConflict] if the workspace is open.
 func (b *Backend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
 	return backend.Compose(b, b).OpenWorkspace(ctx, uid)
 }
 
-// RemoveWorkspace forgets the workspace uid. [backend.ErrConflict] when it is open.
+// RemoveWorkspace deletes the workspace uid. It returns [backend.ErrConflict] if the workspace is open.
 func (b *Backend) RemoveWorkspace(ctx context.Context, uid string) error {
 	return backend.Compose(b, b).RemoveWorkspace(ctx, uid)
 }
 
-// OpenStore opens the store of the workspace uid alone. [backend.ErrConflict]
-// when it is open.
+// OpenStore opens the store of the workspace uid without its indexes. It returns [backend.ErrConflict] if the store is open.
 func (b *Backend) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 	if err := b.enter(ctx, uid); err != nil {
 		return nil, err
@@ -105,8 +100,7 @@ func (b *Backend) OpenStore(ctx context.Context, uid string) (backend.Store, err
 	return s, nil
 }
 
-// RemoveStore forgets the store of the workspace uid. [backend.ErrConflict] when
-// it is open.
+// RemoveStore deletes the store of the workspace uid. It returns [backend.ErrConflict] if the store is open.
 func (b *Backend) RemoveStore(ctx context.Context, uid string) error {
 	if err := b.enter(ctx, uid); err != nil {
 		return err
@@ -119,8 +113,8 @@ func (b *Backend) RemoveStore(ctx context.Context, uid string) error {
 	return nil
 }
 
-// OpenIndexes opens the indexes of the workspace uid alone; they are one value.
-// [backend.ErrConflict] when they are open.
+// OpenIndexes opens the indexes of the workspace uid without its store. All indexes are one value.
+// It returns [backend.ErrConflict] if the indexes are open.
 func (b *Backend) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
 	if err := b.enter(ctx, uid); err != nil {
 		return nil, err
@@ -140,8 +134,7 @@ func (b *Backend) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet
 	return x, nil
 }
 
-// RemoveIndexes forgets the indexes of the workspace uid. [backend.ErrConflict]
-// when they are open.
+// RemoveIndexes deletes the indexes of the workspace uid. It returns [backend.ErrConflict] if the indexes are open.
 func (b *Backend) RemoveIndexes(ctx context.Context, uid string) error {
 	if err := b.enter(ctx, uid); err != nil {
 		return err
@@ -154,8 +147,7 @@ func (b *Backend) RemoveIndexes(ctx context.Context, uid string) error {
 	return nil
 }
 
-// Close ends the use of the deployment, workspaces still open included. Closing
-// again does nothing.
+// Close closes the deployment and its open workspaces. Further calls do nothing.
 func (b *Backend) Close() error {
 	b.mu.Lock()
 	b.closed = true
@@ -176,7 +168,7 @@ func (b *Backend) Close() error {
 	return nil
 }
 
-// enter locks b for a call about the workspace uid; on an error it is not locked.
+// enter locks b for a call about the workspace uid. If enter returns an error, b is not locked.
 func (b *Backend) enter(ctx context.Context, uid string) error {
 	if err := ctx.Err(); err != nil {
 		return err

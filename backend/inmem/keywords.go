@@ -9,20 +9,19 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// BM25 parameters as in Robertson and Zaragoza, "The Probabilistic Relevance
-// Framework: BM25 and Beyond" (2009), and the weight of a title, which package
-// backend prescribes.
+// BM25 parameters as in Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+// Package backend prescribes the weight of a title.
 const (
 	k1          = 1.2
 	b           = 0.75
 	titleWeight = 3
 )
 
-// words is the documents of a partition by term.
+// words holds the documents of a partition by term.
 type words struct {
 	byTerm map[string]map[*doc]struct{}
 	docs   map[*doc]struct{}
-	length int // of all documents
+	length int // total length of all documents
 }
 
 // doc is a weighted bag of terms.
@@ -32,7 +31,7 @@ type doc struct {
 	length int
 }
 
-// occurrences counts a term in a document; places are field and position in it.
+// occurrences counts a term in a document. places holds the field and position of each occurrence.
 type occurrences struct {
 	tf     int
 	places map[place]struct{}
@@ -110,7 +109,7 @@ func (w *words) average() float64 {
 	return float64(w.length) / float64(len(w.docs))
 }
 
-// score is BM25 without the factor k1+1, which changes no order.
+// score returns the BM25 score without the factor k1+1, which does not change the order.
 func (w *words) score(dc *doc, terms []backend.WeightedTerm) float64 {
 	norm := k1 * (1 - b + b*float64(dc.length)/max(w.average(), 1))
 	sum := 0.0
@@ -123,7 +122,7 @@ func (w *words) score(dc *doc, terms []backend.WeightedTerm) float64 {
 	return sum
 }
 
-// keywordQuery is a query ready to be matched.
+// keywordQuery is a prepared query.
 type keywordQuery struct {
 	terms    []backend.WeightedTerm
 	required []string
@@ -151,10 +150,10 @@ func parse(q backend.KeywordQuery) keywordQuery {
 	return out
 }
 
-// holds reports whether a document has a term that counts.
+// holds reports whether a document contains a scoring term of the query.
 func (dc *doc) holds(t backend.WeightedTerm) bool { return t.Weight > 0 && dc.terms[t.Term] != nil }
 
-// candidates returns the documents that have one of the terms.
+// candidates returns the documents that contain at least one of the terms.
 func (w *words) candidates(q keywordQuery) map[*doc]struct{} {
 	if len(q.required) > 0 {
 		return w.byTerm[q.required[0]]
@@ -184,7 +183,7 @@ func (q *keywordQuery) match(dc *doc) bool {
 	return true
 }
 
-// has reports whether the terms stand beside each other in one field.
+// has reports whether the terms are adjacent in one field.
 func (dc *doc) has(phrase []lexical.PhraseTerm) bool {
 	first := dc.terms[phrase[0].Term]
 	if first == nil {
@@ -238,7 +237,7 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hit
 			if _, ok := candidates[s.doc]; !ok || !parsed.match(s.doc) {
 				continue
 			}
-			// A session passes the filter with any of its chunks.
+			// A session passes the filter if any of its chunks passes.
 			i := slices.IndexFunc(s.rows, func(r *row) bool { return q.Filter.Matches(r.of.tags) })
 			if i < 0 {
 				continue

@@ -13,7 +13,7 @@ import (
 // merge is the record of a merge.
 type merge struct {
 	backend.Merge
-	stated string // what sources said that From stands for, empty for a merge of the caller
+	stated string // alias target stated by sources for From; empty: the caller requested the merge
 }
 
 func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from, into, reason string, now time.Time) (num int64, err error) {
@@ -37,7 +37,7 @@ func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from,
 	return num, err
 }
 
-// merge folds a into b.
+// merge merges entity a into entity b.
 func (d *storeData) merge(p *partition, a, b *entity, reason string, now time.Time) *merge {
 	p.graph.alias[a.key] = b.key
 	for key, ok := b.key, true; ok; key, ok = p.graph.alias[key] {
@@ -79,7 +79,7 @@ func (d *storeData) unmerge(m *merge) {
 	d.refold(p, m.From)
 }
 
-// unfold takes the uses of a from the entities that it is folded into.
+// unfold removes the uses of a from the entities that a is merged into.
 func (d *storeData) unfold(g *graph, a *entity) {
 	for key, ok := g.alias[a.key]; ok; key, ok = g.alias[key] {
 		e := g.entities[key]
@@ -89,8 +89,8 @@ func (d *storeData) unfold(g *graph, a *entity) {
 	}
 }
 
-// refold follows a change of what key and those folded into it stand for: mentions
-// are put into the feed again, and beliefs are weighed again.
+// refold updates the feed and the beliefs after the root of key and of the keys merged into it has changed.
+// It appends the mentions to the feed again and weighs the beliefs again.
 func (d *storeData) refold(p *partition, key string) {
 	touched := make(map[*version]bool)
 	for k, e := range p.graph.entities {

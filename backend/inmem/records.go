@@ -13,7 +13,7 @@ type recordKey struct{ kind, org, id string }
 
 func (r *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
 	return r.write(ctx, func(d *registryData) error {
-		// Each write sees those before it; the records change when all have passed.
+		// Each write sees the writes before it. The records change only after all writes have succeeded.
 		staged := make(map[recordKey]*backend.Record, len(writes))
 		for _, w := range writes {
 			key := recordKey{w.Kind, w.Org, w.ID}
@@ -82,7 +82,7 @@ func (r *registry) Record(ctx context.Context, kind, org, id string) (rec backen
 	return rec, err
 }
 
-// selectRecords returns the records that pass keep by (org, id), at most limit.
+// selectRecords returns at most limit records for which keep returns true, sorted by (org, id).
 func (r *registry) selectRecords(ctx context.Context, limit int, keep func(k recordKey) bool) (recs []backend.Record, err error) {
 	err = r.read(ctx, func(d *registryData) error {
 		for k, rec := range d.records {

@@ -10,19 +10,17 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// relation is a stored piece of evidence; From and To are found from the keys when
-// it is read. What is believed of a subject and predicate is a function of the
-// relations that are there, in the order of what they speak of and not in the
-// order in which they came: taking a relation away leaves what would be there
-// without it.
+// relation is a stored relation. From and To are looked up from the keys at each read.
+// The beliefs about a subject and predicate depend only on the stored relations and their valid times, not on the order of their arrival.
+// Removing a relation therefore leaves the same state as if the relation had never been stored.
 type relation struct {
 	backend.Relation
 	of    *version
-	by    *relation // what retired it
-	rival *relation // the functional one before it
+	by    *relation // relation that superseded this one
+	rival *relation // preceding functional relation
 }
 
-// factKey names the relations that can retire one another.
+// factKey identifies the group of relations that can supersede one another.
 type factKey struct{ from, predicate string }
 
 func (d *storeData) addRelation(v *version, in *backend.Relation) {
@@ -61,8 +59,7 @@ func (d *storeData) removeRelation(v *version, r *relation) {
 	g.weigh(k)
 }
 
-// regroup sorts all relations into groups again, after keys came to stand for
-// other entities.
+// regroup assigns all relations to groups again, after the entities of keys have changed.
 func (g *graph) regroup() {
 	groups := make(map[factKey]map[int64]*relation)
 	for _, group := range g.groups {
@@ -80,11 +77,10 @@ func (g *graph) regroup() {
 	}
 }
 
-// object names what a relation says of its subject.
+// object identifies the object of a relation.
 type object struct{ to, literal string }
 
-// weigh decides what is believed of a group, see [backend.Relation]. A retraction is
-// never believed.
+// weigh computes the beliefs of a group; see [backend.Relation]. A retraction is never believed.
 func (g *graph) weigh(k factKey) {
 	rs := make([]*relation, 0, len(g.groups[k]))
 	for _, r := range g.groups[k] {
@@ -94,7 +90,7 @@ func (g *graph) weigh(k factKey) {
 	slices.SortFunc(rs, func(a, b *relation) int {
 		return cmp.Or(storerules.About(&a.Relation).Compare(storerules.About(&b.Relation)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
-	var next *relation // the functional one behind
+	var next *relation // following functional relation
 	retracted := make(map[object]*relation)
 	at := make(map[*relation]int, len(rs))
 	for i, r := range slices.Backward(rs) {
@@ -122,7 +118,7 @@ func (g *graph) weigh(k factKey) {
 
 func (g *graph) object(r *relation) object { return object{g.root(r.ToKey), r.Object} }
 
-// retire notes that by retires r.
+// retire records that by supersedes r.
 func (r *relation) retire(by *relation) {
 	if by == nil || by.KnownFrom.IsZero() && r.KnownFrom.IsZero() {
 		return
@@ -174,8 +170,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 	return out, err
 }
 
-// candidates returns relations of p among which are all that q can ask for, each
-// once.
+// candidates returns a superset of the relations of p that match q, without repetitions.
 func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relation {
 	var out []*relation
 	seen := make(map[*version]bool)
@@ -206,12 +201,12 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relatio
 	return out
 }
 
-// counts reports whether a relation is one that the times of q ask for.
+// counts reports whether a relation matches the time conditions of q.
 func (r *relation) counts(q backend.RelationQuery) bool {
 	return storerules.Believed(&r.Relation, &q) && (q.AllTime || q.AsOf.IsZero() || r.held(q.AsOf, q.KnownAt))
 }
 
-// held reports whether a relation held at a time, by what was known at another.
+// held reports whether a relation was valid at one time, according to what was known at another time.
 func (r *relation) held(at, known time.Time) bool {
 	from, to := r.ValidFrom, r.ValidTo
 	rival := r.rival

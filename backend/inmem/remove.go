@@ -54,8 +54,7 @@ func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, er
 	return n, err
 }
 
-// forgetSub drops what an empty sub-tenant leaves behind; changed reports whether
-// indexes may still know it.
+// forgetSub deletes the remaining data of an empty sub-tenant. changed reports whether indexes may still contain the sub-tenant.
 func (d *storeData) forgetSub(sub string, changed bool) {
 	if changed {
 		d.feed.dropSub(sub)
@@ -93,7 +92,7 @@ func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, ne
 	return n, next, err
 }
 
-// versionNums returns the versions with an expiry, rising.
+// versionNums returns the numbers of the versions with an expiry, in ascending order.
 func (d *storeData) versionNums() []int64 {
 	var nums []int64
 	for num, v := range d.versions {

@@ -67,7 +67,7 @@ func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out
 	return out, err
 }
 
-// inSession orders the sources of a session.
+// inSession compares two sources by their order within a session.
 func inSession(a, b *backend.Source) int {
 	return cmp.Or(a.Time.Compare(b.Time), cmp.Compare(a.Num, b.Num))
 }

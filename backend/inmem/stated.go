@@ -9,10 +9,10 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// changed is what the call under way changed that is weighed at its end.
+// changed collects the changes of the current call that are processed at its end.
 type changed struct {
-	aliases map[graphKey]bool // keys of which sources say something else now
-	existed map[graphKey]bool // keys whose entity was made or forgotten: whether it was there before
+	aliases map[graphKey]bool // keys whose stated aliases changed
+	existed map[graphKey]bool // keys whose entity was created or deleted: whether the entity existed before the call
 }
 
 type graphKey struct {
@@ -24,7 +24,7 @@ func newChanged() changed {
 	return changed{make(map[graphKey]bool), make(map[graphKey]bool)}
 }
 
-// noteEntity notes that an entity comes or goes; was reports whether it was there.
+// noteEntity records that an entity is created or deleted. was reports whether the entity existed before.
 func (c *changed) noteEntity(g *graph, key string, was bool) {
 	if k := (graphKey{g, key}); len(g.stated[key]) > 0 {
 		if _, known := c.existed[k]; !known {
@@ -33,7 +33,7 @@ func (c *changed) noteEntity(g *graph, key string, was bool) {
 	}
 }
 
-// addAliases stores what a version says about aliases.
+// addAliases stores the aliases that a version states.
 func (d *storeData) addAliases(v *version, f *backend.Finished) {
 	g := &v.part.graph
 	for _, a := range f.Aliases {
@@ -51,7 +51,7 @@ func (d *storeData) addAliases(v *version, f *backend.Finished) {
 	}
 }
 
-// clearAliases forgets what a version says about aliases.
+// clearAliases deletes the aliases that a version states.
 func (d *storeData) clearAliases(v *version) {
 	g := &v.part.graph
 	for _, a := range v.aliases {
@@ -63,7 +63,7 @@ func (d *storeData) clearAliases(v *version) {
 	v.aliases = nil
 }
 
-// settleAliases folds and unfolds entities as sources have it now.
+// settleAliases merges and separates entities according to the currently stated aliases.
 func (d *storeData) settleAliases() {
 	if len(d.call.aliases)+len(d.call.existed) == 0 {
 		return
@@ -78,7 +78,7 @@ func (d *storeData) settleAliases() {
 		key string
 	}
 	var all []place
-	for _, p := range d.parts { // of those that are still there
+	for _, p := range d.parts { // partitions that still exist
 		for k := range d.call.aliases {
 			if k.g == &p.graph {
 				all = append(all, place{p, k.key})
@@ -127,8 +127,7 @@ func (d *storeData) settleAlias(p *partition, key string) {
 	m.AskedFrom, m.AskedInto = want.From, want.Into
 }
 
-// standIn returns what a key is said to stand for; Into is empty when sources say nothing
-// of it, or more than one thing.
+// standIn returns the stated alias of a key. Into is empty if sources state no alias, or more than one.
 func (g *graph) standIn(key string) (want backend.Alias) {
 	for _, likely := range [...]bool{false, true} {
 		var oldest *version

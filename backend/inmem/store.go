@@ -11,13 +11,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// storeData is the store of a workspace.
+// storeData is the stored data of a workspace.
 type storeData struct {
 	mu       sync.RWMutex
 	parts    map[backend.Partition]*partition
 	versions map[int64]*version
 	chunks   map[int64]*chunk
-	queue    []int64 // versions that may be waiting for work, rising
+	queue    []int64 // versions that may be waiting for work, ascending
 	entities map[int64]*entity
 	merges   []*merge      // by Num
 	followed []*succession // by Num
@@ -43,18 +43,17 @@ func newStoreData() *storeData {
 type partition struct {
 	name  backend.Partition
 	items map[string]*item
-	keys  map[string]*chunk // of visible chunks
+	keys  map[string]*chunk // visible chunks by key
 	graph graph
 }
 
-// item is the versions of one id. older was indexed, and stays visible until
-// newest is; it is nil otherwise.
+// item holds the versions of one id. older is the previous indexed version, which stays visible until newest is indexed.
+// older is nil if there is no such version.
 type item struct {
 	newest, older *version
 }
 
-// fits reports whether an expectation holds: there is none, or it names the newest
-// version. it may be nil.
+// fits reports whether an expectation is met: it is absent, or it names the newest version of it. it may be nil.
 func (it *item) fits(expect backend.Version) bool {
 	return expect == backend.Version{} || it != nil && it.newest.src.Version() == expect
 }
@@ -64,16 +63,16 @@ type version struct {
 	part      *partition
 	blobs     map[backend.ContentKind][]byte
 	indexed   bool                           // its chunks are visible
-	compared  int64                          // the generation that it was compared under
-	chunks    []*chunk                       // in the order they came, which is that of Mention.Chunk
+	compared  int64                          // generation under which the version was compared
+	chunks    []*chunk                       // in order of arrival, to which Mention.Chunk refers
 	lane      backend.Lane                   // of the vectors in chunks
-	lanes     [backend.LaneCount]bool        // that are filled
-	vectors   [backend.LaneCount][][]float32 // of the other lanes, by chunk
-	lanePuts  [backend.LaneCount]uint64      // where the feed has them; 0: not
+	lanes     [backend.LaneCount]bool        // lanes that are complete
+	vectors   [backend.LaneCount][][]float32 // vectors of the other lanes, by chunk
+	lanePuts  [backend.LaneCount]uint64      // feed entries of the vectors; 0: none
 	mentions  []mention
 	relations []*relation
 	aliases   []backend.Alias
-	puts      [backend.Drop]uint64 // where the feed has it, by kind of change; 0: not
+	puts      [backend.Drop]uint64 // feed entries by kind of change; 0: none
 }
 
 type chunk struct {
@@ -88,7 +87,7 @@ type store struct {
 	onClose func()
 }
 
-// read runs f under the lock for reading, write under the lock for writing.
+// read runs f under the read lock; write runs f under the write lock.
 func (s *store) read(ctx context.Context, f func(d *storeData) error) error {
 	s.d.mu.RLock()
 	defer s.d.mu.RUnlock()
@@ -141,7 +140,7 @@ func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 	})
 }
 
-// part returns a partition, making it when it is absent.
+// part returns a partition, and creates it if it is missing.
 func (d *storeData) part(name backend.Partition) *partition {
 	p := d.parts[name]
 	if p == nil {
@@ -156,7 +155,7 @@ func (d *storeData) part(name backend.Partition) *partition {
 	return p
 }
 
-// item returns an item, nil when it is absent.
+// item returns an item, or nil if it is missing.
 func (d *storeData) item(part backend.Partition, id string) *item {
 	if p := d.parts[part]; p != nil {
 		return p.items[id]
@@ -164,7 +163,7 @@ func (d *storeData) item(part backend.Partition, id string) *item {
 	return nil
 }
 
-// removeVersion forgets a version with everything of it. Its item is the caller's.
+// removeVersion deletes a version and all its data. The caller must remove it from its item.
 func (d *storeData) removeVersion(v *version) {
 	d.clearGraph(v)
 	d.clearChunks(v)
@@ -177,7 +176,7 @@ func (d *storeData) removeVersion(v *version) {
 	delete(d.versions, v.src.Num)
 }
 
-// removeItem forgets an item.
+// removeItem deletes an item.
 func (d *storeData) removeItem(it *item) {
 	delete(it.newest.part.items, it.newest.src.ID)
 	if it.older != nil {

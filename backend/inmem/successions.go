@@ -10,11 +10,11 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// succession is the record of a succession.
+// succession is a stored succession.
 type succession struct {
 	backend.Succession
 	part     backend.Partition
-	compared int64 // the version whose comparison found it; 0: a caller
+	compared int64 // version whose comparison found the succession; 0: a caller stated it
 }
 
 func (s *store) Uncompared(ctx context.Context, generation, after int64, limit int) (nums []int64, err error) {
@@ -56,7 +56,7 @@ func (s *store) Compare(ctx context.Context, generation int64, items []backend.C
 	return ok, err
 }
 
-// succeed stores what the comparison of a version found.
+// succeed stores the successions that the comparison of a version found.
 func (d *storeData) succeed(v *version, f backend.Succession) {
 	if x := d.successionOf(f.Later, f.Earlier); x != nil {
 		if x.Undone.IsZero() && x.compared != 0 {
@@ -74,7 +74,7 @@ func (x *succession) set(f backend.Succession, compared int64) {
 	x.Succession, x.compared = f, compared
 }
 
-// successionOf returns the succession of two versions, nil when there is none.
+// successionOf returns the succession between two versions, or nil if there is none.
 func (d *storeData) successionOf(later, earlier int64) *succession {
 	for _, x := range d.followed {
 		if x.Later == later && x.Earlier == earlier {
@@ -145,7 +145,7 @@ func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out
 	return out, err
 }
 
-// dropSuccessions removes what a version that goes is a side of.
+// dropSuccessions deletes the successions of a version that is being deleted.
 func (d *storeData) dropSuccessions(num int64) {
 	d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.Later == num || x.Earlier == num })
 }

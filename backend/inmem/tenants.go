@@ -12,14 +12,14 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// registryData is what the registry keeps over a restart.
+// registryData is the data of the registry that remains after a Backend is closed.
 type registryData struct {
 	mu         sync.RWMutex
 	tenants    map[string]*backend.Tenant // by UID
-	names      map[tenantName]string      // to the UID; not the deleting ones
+	names      map[tenantName]string      // UIDs by name, without tenants that are being deleted
 	records    map[recordKey]backend.Record
 	deliveries map[string]*backend.Delivery // by ID
-	lastNum    int64                        // of a delivery
+	lastNum    int64                        // number of the last delivery
 }
 
 type tenantName struct{ org, id string }
@@ -45,7 +45,7 @@ func (r *registry) close() {
 	r.closed = true
 }
 
-// read runs f under the lock for reading, write under the lock for writing.
+// read runs f under the read lock; write runs f under the write lock.
 func (r *registry) read(ctx context.Context, f func(d *registryData) error) error {
 	r.data.mu.RLock()
 	defer r.data.mu.RUnlock()
@@ -64,7 +64,7 @@ func (r *registry) write(ctx context.Context, f func(d *registryData) error) err
 	return f(r.data)
 }
 
-// usable says why a call must not go on, if so.
+// usable returns an error if the call must not proceed.
 func usable(ctx context.Context, closed bool) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -142,7 +142,7 @@ func (r *registry) TenantByUID(ctx context.Context, uid string) (t backend.Tenan
 	return t, err
 }
 
-// selectTenants returns the tenants that pass keep in the order of less, at most limit.
+// selectTenants returns at most limit tenants for which keep returns true, sorted by less.
 func (r *registry) selectTenants(ctx context.Context, limit int, keep func(*backend.Tenant) bool, compare func(a, b backend.Tenant) int) (ts []backend.Tenant, err error) {
 	err = r.read(ctx, func(d *registryData) error {
 		for _, t := range d.tenants {

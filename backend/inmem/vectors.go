@@ -9,10 +9,10 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// checkEvery is how many rows a search visits between looks at its context.
+// checkEvery is the number of rows that a search visits between two checks of its context.
 const checkEvery = 1 << 12
 
-// bestHits orders hits best first, then by smaller chunk, and keeps k.
+// bestHits sorts hits by descending score and then by ascending chunk, and keeps the first k.
 func bestHits(hits []backend.Hit, k int) []backend.Hit {
 	slices.SortFunc(hits, func(a, b backend.Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
@@ -45,7 +45,7 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) (hits 
 	return bestHits(hits, q.K), nil
 }
 
-// dot returns the inner product of two vectors of one length.
+// dot returns the inner product of two vectors of equal length.
 func dot(a, b []float32) float32 {
 	var sum float32
 	for i, v := range a {

@@ -87,7 +87,7 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 		v.src.CreatedAt = it.newest.src.CreatedAt
 		if it.newest.indexed {
 			it.older = it.newest
-			it.older.giveBack() // whoever holds it has lost it
+			it.older.giveBack() // the holder of the claim loses it
 			it.older.src.Replaced = true
 		} else {
 			d.removeVersion(it.newest)
@@ -102,13 +102,13 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 	return backend.Accepted{Num: v.src.Num}
 }
 
-// resetWork forgets the claim on a version and how the last try ended.
+// resetWork clears the claim on a version and the result of the last attempt.
 func (v *version) resetWork() {
 	v.giveBack()
 	v.src.ErrorCode, v.src.ErrorMessage = "", ""
 }
 
-// giveBack forgets the claim on a version.
+// giveBack clears the claim on a version.
 func (v *version) giveBack() {
 	v.src.Token, v.src.LeaseUntil, v.src.NotBefore = "", time.Time{}, time.Time{}
 }
@@ -125,8 +125,7 @@ func (v *version) store(blobs []backend.Blob) {
 	}
 }
 
-// waiting returns the newest versions that are not done, rising, and drops the
-// others from the queue.
+// waiting returns the newest versions that still need work, in ascending order, and removes the others from the queue.
 func (d *storeData) waiting() []*version {
 	var out []*version
 	d.queue = slices.DeleteFunc(d.queue, func(num int64) bool {
@@ -175,7 +174,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 	return out, err
 }
 
-// held returns the version that token has claimed, nil when the claim was lost.
+// held returns the version that is claimed under token, or nil if the claim was lost.
 func (d *storeData) held(num int64, token string) *version {
 	v := d.versions[num]
 	if v == nil || token == "" || v.src.Token != token {
@@ -213,8 +212,7 @@ func (s *store) Index(ctx context.Context, items []backend.Indexed) (ok []bool, 
 	return ok, err
 }
 
-// checkIndexed makes sure that blobs are known and that no two items would share a
-// chunk key.
+// checkIndexed returns an error if a blob kind is unknown or if two items would share a chunk key.
 func (d *storeData) checkIndexed(items []backend.Indexed) error {
 	keys := newKeyCheck()
 	for i := range items {
@@ -232,7 +230,7 @@ func (d *storeData) checkIndexed(items []backend.Indexed) error {
 	return nil
 }
 
-// keyCheck finds chunk keys that two items would share.
+// keyCheck detects chunk keys that two items would share.
 type keyCheck struct{ owner map[partKey]string }
 
 type partKey struct {
@@ -242,7 +240,7 @@ type partKey struct {
 
 func newKeyCheck() keyCheck { return keyCheck{make(map[partKey]string)} }
 
-// add checks the chunks of an item against the partition and those added before.
+// add checks the chunks of an item against the partition and against the chunks added before.
 func (k keyCheck) add(p *partition, id string, chunks []backend.Chunk) error {
 	own := make(map[string]bool, len(chunks))
 	for i := range chunks {

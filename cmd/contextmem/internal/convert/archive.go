@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// isConversations reports whether a file of an export of ChatGPT or Claude holds conversations: conversations.json, or one of several
-// that are numbered, such as conversations-001.json.
+// isConversations reports whether a file of a ChatGPT or Claude export contains conversations. Such a file is named conversations.json,
+// or has a number, such as conversations-001.json.
 func isConversations(name string) bool {
 	base := path.Base(name)
 	return strings.HasPrefix(base, "conversations") && strings.HasSuffix(base, ".json") && !strings.HasPrefix(name, "__MACOSX/")
@@ -23,7 +23,7 @@ func isConversations(name string) bool {
 
 var errNoConversations = errors.New("there is no conversations.json in it")
 
-// readZip reads the conversations in an export as ChatGPT and Claude send it.
+// readZip reads the conversations in the ZIP archive of a ChatGPT or Claude export.
 func readZip(b []byte, format string) ([]Item, string, error) {
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
@@ -32,7 +32,7 @@ func readZip(b []byte, format string) ([]Item, string, error) {
 	return readTree(z, format)
 }
 
-// readTree reads all conversations of a tree of files.
+// readTree reads all conversation files of a file tree.
 func readTree(tree fs.FS, format string) (items []Item, _ string, _ error) {
 	var names []string
 	err := fs.WalkDir(tree, ".", func(name string, e fs.DirEntry, err error) error {
@@ -58,7 +58,7 @@ func readTree(tree fs.FS, format string) (items []Item, _ string, _ error) {
 	return items, format, nil
 }
 
-// readDir reads the directory of a database of chromem-go, or that of an unpacked export of ChatGPT or Claude.
+// readDir reads the directory of a chromem-go database or of an unpacked ChatGPT or Claude export.
 func readDir(dir, format string) ([]Item, string, error) {
 	if format == "" || format == "chromem" {
 		items, err := chromemDir(dir)
@@ -73,8 +73,8 @@ func readDir(dir, format string) ([]Item, string, error) {
 	return items, of, err
 }
 
-// chromemDir reads the directory of a database of chromem-go: a folder for each collection, in it a file for its name and one for each
-// document. It returns nil when it is none.
+// chromemDir reads the directory of a chromem-go database. The directory has a folder for each collection. A folder has a file with the
+// collection's name and a file for each document. chromemDir returns nil if the directory is not such a database.
 func chromemDir(dir string) ([]Item, error) {
 	folders, err := os.ReadDir(dir)
 	if err != nil {
@@ -84,7 +84,7 @@ func chromemDir(dir string) ([]Item, error) {
 	for _, f := range folders {
 		files, err := os.ReadDir(filepath.Join(dir, f.Name()))
 		if err != nil {
-			continue // a file beside them
+			continue // an unrelated file
 		}
 		about := slices.IndexFunc(files, func(e os.DirEntry) bool { return strings.HasPrefix(e.Name(), "00000000.gob") })
 		if about < 0 {

@@ -11,13 +11,13 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// chatNode is a place in the tree of a conversation of ChatGPT.
+// chatNode is a node in the message tree of a ChatGPT conversation.
 type chatNode struct {
 	Parent  string       `json:"parent"`
 	Message *chatMessage `json:"message"`
 }
 
-// chatMessage is what was said there. Besides what both said there are messages to tools and from them, thoughts, and instructions.
+// chatMessage is the message of a node. Besides messages of the user and the assistant there are tool calls, tool results, reasoning and instructions.
 type chatMessage struct {
 	Author struct {
 		Role string `json:"role"`
@@ -33,7 +33,7 @@ type chatMessage struct {
 	} `json:"metadata"`
 }
 
-// turn returns what a person would see of the message; false when that is nothing.
+// turn returns the part of the message that a user would see. The boolean is false if nothing is visible.
 func (m *chatMessage) turn() (turn, bool) {
 	role := m.Author.Role
 	if role != "user" && role != "assistant" || m.Metadata.Hidden || m.Recipient != "" && m.Recipient != "all" {
@@ -52,7 +52,7 @@ func (m *chatMessage) turn() (turn, bool) {
 				Type string `json:"content_type"`
 				Text string `json:"text"`
 			}
-			if json.Unmarshal(p, &part) != nil || part.Type != "audio_transcription" { // pictures and recordings have no words
+			if json.Unmarshal(p, &part) != nil || part.Type != "audio_transcription" { // pictures and recordings have no text
 				continue
 			}
 			s = part.Text
@@ -66,10 +66,10 @@ func (m *chatMessage) turn() (turn, bool) {
 	return t, true
 }
 
-// citation is a mark of ChatGPT that only its page can show.
+// citation matches a citation mark that only the ChatGPT website can display.
 var citation = lazyregexp.New("\ue200[^\ue201]*\ue201|\u3010\\d+\u2020[^\u3011]*\u3011")
 
-// chatgpt reads conversations.json of an export of ChatGPT: of every conversation the branch that was shown last.
+// chatgpt reads conversations.json of a ChatGPT export. It keeps the branch of each conversation that was displayed last.
 func chatgpt(b []byte) ([]Item, error) {
 	type chat struct {
 		ID      string              `json:"conversation_id"`
@@ -91,7 +91,7 @@ func chatgpt(b []byte) ([]Item, error) {
 			c.Current = latestLeaf(c.Mapping)
 		}
 		var turns []turn
-		for id, steps := c.Current, 0; id != "" && steps <= len(c.Mapping); steps++ { // a cycle ends
+		for id, steps := c.Current, 0; id != "" && steps <= len(c.Mapping); steps++ { // the bound stops cycles
 			n := c.Mapping[id]
 			if n.Message != nil {
 				if t, ok := n.Message.turn(); ok {
@@ -109,7 +109,7 @@ func chatgpt(b []byte) ([]Item, error) {
 	return out, nil
 }
 
-// latestLeaf is the latest message that nothing follows, for conversations that do not say which is current.
+// latestLeaf returns the latest message without a successor, for conversations that do not name their current message.
 func latestLeaf(nodes map[string]chatNode) (leaf string) {
 	parents := map[string]bool{}
 	for _, n := range nodes {
@@ -124,7 +124,7 @@ func latestLeaf(nodes map[string]chatNode) (leaf string) {
 	return leaf
 }
 
-// claudeMessage is a message of a conversation of Claude.
+// claudeMessage is a message of a Claude conversation.
 type claudeMessage struct {
 	ID      string `json:"uuid"`
 	Parent  string `json:"parent_message_uuid"`
@@ -141,10 +141,10 @@ type claudeMessage struct {
 	} `json:"attachments"`
 }
 
-// unsupported stands in the text of messages of Claude for calls of tools and for thoughts.
+// unsupported is the text that a Claude export contains in place of tool calls and reasoning.
 const unsupported = "```\nThis block is not supported on your current device yet.\n```"
 
-// said is the text of a message without calls of tools, their results and thoughts.
+// said returns the text of a message without tool calls, tool results and reasoning.
 func (m *claudeMessage) said() string {
 	var parts []string
 	for _, p := range m.Content {
@@ -158,8 +158,8 @@ func (m *claudeMessage) said() string {
 	return strings.Join(parts, "\n")
 }
 
-// claude reads conversations.json of an export of Claude: of every conversation the branch that was shown last, and what was read of
-// attached files as documents.
+// claude reads conversations.json of a Claude export. It keeps the branch of each conversation that was displayed last.
+// It returns the extracted text of attached files as documents.
 func claude(b []byte) ([]Item, error) {
 	type chat struct {
 		ID       string          `json:"uuid"`
@@ -188,7 +188,7 @@ func claude(b []byte) ([]Item, error) {
 	return out, nil
 }
 
-// claudeBranch are the messages that lead to leaf, or to the last one, where messages say which they follow; else all.
+// claudeBranch returns the messages from the root to leaf, or to the last message. It returns all messages if they do not name their parents.
 func claudeBranch(all []claudeMessage, leaf string) []*claudeMessage {
 	byID := map[string]*claudeMessage{}
 	linked := false
@@ -206,15 +206,15 @@ func claudeBranch(all []claudeMessage, leaf string) []*claudeMessage {
 		at = list[len(list)-1]
 	}
 	var branch []*claudeMessage
-	for ; at != nil && len(branch) < len(all); at = byID[at.Parent] { // a cycle ends
+	for ; at != nil && len(branch) < len(all); at = byID[at.Parent] { // the bound stops cycles
 		branch = append(branch, at)
 	}
 	slices.Reverse(branch)
 	return branch
 }
 
-// langchain reads message histories of LangChain: a list of messages as messages_to_dict or dumpd write them, or such lists
-// under messages, each with its session.
+// langchain reads LangChain message histories. A history is a list of messages in the format of messages_to_dict or dumpd. The file may also
+// contain several such lists under "messages", each with its session.
 func langchain(b []byte) ([]Item, error) {
 	type message struct {
 		Type string `json:"type"`
@@ -247,7 +247,7 @@ func langchain(b []byte) ([]Item, error) {
 		var text string
 		if json.Unmarshal(raw, &text) != nil {
 			var parts []struct{ Type, Text string }
-			_ = json.Unmarshal(raw, &parts) // content of another form has no text
+			_ = json.Unmarshal(raw, &parts) // content of another type has no text
 			for _, p := range parts {
 				text += p.Text + "\n"
 			}

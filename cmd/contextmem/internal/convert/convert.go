@@ -1,5 +1,5 @@
-// Package convert reads what other memories and chat programs export. Every item gets an id that is made of the one it had, so
-// that the same file again replaces what it brought the first time.
+// Package convert reads the exports of other memory systems and chat programs. The id of every item is derived from its id in the
+// export, so that importing the same file again replaces the items of the first import.
 package convert
 
 import (
@@ -20,26 +20,26 @@ import (
 
 // Item is one memory or document of a file.
 type Item struct {
-	Owner  string                 // whom it belongs to in the file, such as a user; may be empty
-	Memory *content.Memory        // or
+	Owner  string                 // owner named in the file, such as a user; may be empty
+	Memory *content.Memory        // set for a memory; otherwise File is set
 	File   *content.File          // a document
 	Graph  *content.SuppliedGraph // of Memory; may be nil
 }
 
-// Formats are the names of what can be read.
+// Formats are the names of the supported formats.
 var Formats = []string{"mem0", "mem0-sqlite", "zep", "mcp", "langchain", "chatgpt", "claude", "chromem"}
 
-// ErrUnknown says that a file has none of the formats.
+// ErrUnknown is returned for a file that has none of the supported formats.
 var ErrUnknown = errors.New("the file is in none of the formats that can be read")
 
-// maxFile bounds a file that is read as a whole.
+// maxFile is the maximal size of a file that is read into memory.
 const maxFile = 2 << 30
 
-// Read reads a file in a format, "" for the one that it seems to have, and returns the format. A malformed file is an error
-// that says where, and never holds content.
+// Read reads a file in the given format and returns the format. An empty format selects the format by content.
+// The error for a malformed file states the position and never quotes content.
 //
-// A name may be that of a directory: of a database of chromem-go, or of an unpacked export of ChatGPT or Claude; their exports are also
-// read as the ZIP archives that they come in.
+// name may be the directory of a chromem-go database or of an unpacked ChatGPT or Claude export.
+// Read also accepts the ZIP archive of a ChatGPT or Claude export.
 func Read(name, format string, open func() (io.ReadCloser, error)) ([]Item, string, error) {
 	if i, err := os.Stat(name); name != "" && err == nil && i.IsDir() {
 		return readDir(name, format)
@@ -114,7 +114,7 @@ func readAll(open func() (io.ReadCloser, error)) ([]byte, error) {
 	return bytes.TrimPrefix(b, []byte("\ufeff")), nil
 }
 
-// detect is the format that a file seems to have, by the names in it.
+// detect returns the format of a file, judged by the JSON names in it.
 func detect(b []byte) string {
 	t := bytes.TrimLeft(b, " \t\r\n")
 	if len(t) == 0 {
@@ -151,7 +151,7 @@ func detect(b []byte) string {
 	return ""
 }
 
-// firstOf is the first value of an array or of lines of JSON, or the value itself.
+// firstOf returns the first value of a JSON array or of JSON lines, or the value itself.
 func firstOf(b []byte) json.RawMessage {
 	d := json.NewDecoder(bytes.NewReader(b))
 	if b[0] == '[' {
@@ -160,11 +160,11 @@ func firstOf(b []byte) json.RawMessage {
 		}
 	}
 	var v json.RawMessage
-	_ = d.Decode(&v) // nil then
+	_ = d.Decode(&v) // the result stays nil on an error
 	return v
 }
 
-// elements decodes an array, or the array under one of the names of an object, or lines of JSON.
+// elements decodes a JSON array, the array under one of the names of an object, or JSON lines.
 func elements[T any](b []byte, names ...string) ([]T, error) {
 	t := bytes.TrimLeft(b, " \t\r\n")
 	if len(t) == 0 {
@@ -208,7 +208,7 @@ func elements[T any](b []byte, names ...string) ([]T, error) {
 	}
 }
 
-// at is a decoding error with its place and without content.
+// at returns a decoding error with its position and without content.
 func at(err error, d *json.Decoder) error {
 	if err == nil {
 		return nil
@@ -216,7 +216,7 @@ func at(err error, d *json.Decoder) error {
 	return fmt.Errorf("the file is malformed near byte %d", d.InputOffset())
 }
 
-// moment reads a time in the forms that exports use, the zero time for others.
+// moment parses a time in the formats that exports use. It returns the zero time for other formats.
 func moment(s string) time.Time {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999-07:00", "2006-01-02 15:04:05.999999999", time.DateOnly} {
 		if t, err := time.Parse(layout, s); err == nil {
@@ -233,7 +233,7 @@ type turn struct {
 	at   time.Time
 }
 
-// conversation makes memories of turns: one for each exchange, all of one session.
+// conversation converts turns into memories of one session, one memory for each exchange.
 func conversation(prefix, id, title string, turns []turn) []Item {
 	var out []Item
 	var p content.Pair

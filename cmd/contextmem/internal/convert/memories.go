@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// mem0 reads the export of mem0: memories in a list, or under results or memories.
+// mem0 reads a mem0 export: memories in a list, or under "results" or "memories".
 func mem0(b []byte) ([]Item, error) {
 	type row struct {
 		ID         string         `json:"id"`
@@ -63,13 +63,13 @@ func mem0(b []byte) ([]Item, error) {
 	return out, nil
 }
 
-// hash is an id made of texts.
+// hash returns an id derived from texts.
 func hash(parts ...string) string {
 	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(h[:12])
 }
 
-// mem0History reads the SQLite history of mem0: the latest text of every memory that was not deleted.
+// mem0History reads the SQLite history of mem0. It returns the latest text of every memory that was not deleted.
 func mem0History(name string) ([]Item, error) {
 	abs, err := filepath.Abs(name)
 	if err != nil {
@@ -118,7 +118,7 @@ func mem0History(name string) ([]Item, error) {
 	return out, nil
 }
 
-// zep reads facts (edges), episodes and messages of Zep and Graphiti. A fact that no longer holds says until when.
+// zep reads facts (edges), episodes and messages of Zep and Graphiti. The text of an invalidated fact states its end time.
 func zep(b []byte) ([]Item, error) {
 	type row struct {
 		UUID      string `json:"uuid"`
@@ -180,7 +180,7 @@ func zep(b []byte) ([]Item, error) {
 	return out, nil
 }
 
-// mcpMemory reads the JSON lines of MCP's reference memory server: each observation and each relation is a memory.
+// mcpMemory reads the JSON lines of MCP's reference memory server. Each observation and each relation becomes a memory.
 func mcpMemory(b []byte) ([]Item, error) {
 	type row struct {
 		Type         string   `json:"type"`
@@ -221,7 +221,7 @@ func mcpMemory(b []byte) ([]Item, error) {
 	return out, nil
 }
 
-// chromem reads the export of chromem-go, without encryption: documents by their collection. Vectors are made anew.
+// chromem reads an unencrypted chromem-go export. It returns the documents of each collection; the vectors are computed again.
 func chromem(b []byte) ([]Item, error) {
 	var db struct {
 		Collections map[string]*struct {
@@ -253,7 +253,7 @@ type chromemDocument struct {
 	Content   string
 }
 
-// item is a document of a collection; false when it has no text.
+// item returns the item for a document of a collection. The boolean is false if the document has no text.
 func (d *chromemDocument) item(collection string) (Item, bool) {
 	if d == nil || strings.TrimSpace(d.Content) == "" {
 		return Item{}, false
@@ -265,7 +265,7 @@ func (d *chromemDocument) item(collection string) (Item, bool) {
 	return Item{Owner: collection, File: text("chromem-"+hash(collection, d.ID), d.ID, d.Content, meta)}, true
 }
 
-// text is a document of plain text.
+// text returns a plain-text document.
 func text(id, title, body string, additional map[string]any) *content.File {
 	return &content.File{ID: id, Name: id + ".txt", Title: title, ContentType: "text/plain; charset=utf-8", Data: []byte(body), Additional: additional}
 }

@@ -9,26 +9,26 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Bounds of what is kept of texts that a client was shown.
+// Bounds of the remembered texts.
 const (
 	maxPlaces   = 1000
-	maxPassages = 256     // of a place, the latest
-	maxChars    = 1 << 16 // of a passage
-	minEcho     = 12      // letters and digits; shorter lines are too common to be an echo
+	maxPassages = 256     // passages kept for each place; older ones are dropped
+	maxChars    = 1 << 16 // maximal length of a passage
+	minEcho     = 12      // minimal number of letters and digits; shorter lines are too common to be an echo
 )
 
-// seen remembers what clients were shown, so that it is recognised when it comes back as a memory.
+// seen remembers the texts that clients were shown, to recognise them when a client stores them as a memory.
 type seen struct {
 	mu     sync.Mutex
 	places map[string]*[]shown
 }
 
-// shown is a text in plain form, without what a rendering changes.
+// shown is a shown text in normal form, which does not depend on formatting.
 type shown struct{ id, text string }
 
 func newSeen() *seen { return &seen{places: map[string]*[]shown{}} }
 
-// normal is a text as letters and digits in lower case, with single spaces between words.
+// normal returns a text as lower-case letters and digits, with single spaces between words.
 func normal(s string) string {
 	var b strings.Builder
 	gap := false
@@ -56,7 +56,7 @@ func (s *seen) note(place, id, text string) {
 	list := s.places[place]
 	if list == nil {
 		if len(s.places) >= maxPlaces {
-			for k := range s.places { // any one: a client of it recognises less
+			for k := range s.places { // evicts an arbitrary place, whose clients' echoes are then recognised less often
 				delete(s.places, k)
 				break
 			}
@@ -75,7 +75,7 @@ func (s *seen) note(place, id, text string) {
 	*list = append(*list, shown{id, n})
 }
 
-// drop forgets what was shown of an item that was deleted.
+// drop removes the texts that were shown of a deleted item.
 func (s *seen) drop(place, id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *seen) drop(place, id string) {
 	}
 }
 
-// holder is the item of which a line in plain form was shown, if there is one.
+// holder returns the item whose shown text contains a line in normal form, if there is one.
 func (s *seen) holder(place, line string) (string, bool) {
 	if len(line) < minEcho {
 		return "", false
@@ -107,13 +107,13 @@ func (s *seen) holder(place, line string) (string, bool) {
 	return "", false
 }
 
-// within reports whether a text holds a line, both in plain form, at the borders of words.
+// within reports whether a text contains a line at word boundaries. Both are in normal form.
 func within(text, line string) bool {
 	return strings.Contains(" "+text+" ", " "+line+" ")
 }
 
-// news is what of a text is new: without lines that the client was shown, and empty with the id of the memory that says it
-// when nothing is left, or a memory that is stored and holds says the same.
+// news returns the text without the lines that the client was shown. If no line is left, or a valid stored memory has the same text,
+// news returns an empty text and the id of that memory.
 func (s *server) news(ctx context.Context, p Place, text string) (rest, known string) {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -137,7 +137,7 @@ func (s *server) news(ctx context.Context, p Place, text string) (rest, known st
 	}
 	res, err := p.Memories.Recall(ctx, contextmem.Recall{Query: string(query[:min(len(query), 4000)]), Class: contextmem.ClassMemory, MaxResults: 3})
 	if err != nil {
-		return rest, "" // what can't be looked up is stored
+		return rest, "" // if the lookup fails, the text is stored
 	}
 	for _, c := range res.Chunks {
 		if !c.Inferred && c.SupersededBy == nil && within(normal(c.Text), n) {
@@ -147,7 +147,7 @@ func (s *server) news(ctx context.Context, p Place, text string) (rest, known st
 	return rest, ""
 }
 
-// superseded reports whether a memory that says a line holds no longer: told again, the line is news.
+// superseded reports whether the memory that contains a line is superseded. Such a line counts as new.
 func superseded(ctx context.Context, p Place, id, line string) bool {
 	if p.NoRead {
 		return false

@@ -32,7 +32,7 @@ type listOut struct {
 	Total int      `json:"total"`
 }
 
-// listChars bounds the text of a listed memory.
+// listChars is the maximal text length of a listed memory.
 const listChars = 300
 
 func (s *server) list(ctx context.Context, req *mcp.CallToolRequest, in listIn) (*mcp.CallToolResult, listOut, error) {

@@ -18,7 +18,7 @@ type factsIn struct {
 	Max      int    `json:"max,omitempty" jsonschema:"most facts, 1 to 200; default 50"`
 }
 
-// factOut is a fact as a model reads it.
+// factOut is a fact in the form returned to a model.
 type factOut struct {
 	Subject   string `json:"subject"`
 	Predicate string `json:"predicate"`
@@ -60,7 +60,7 @@ func (s *server) facts(ctx context.Context, req *mcp.CallToolRequest, in factsIn
 		}
 	}
 	out := factsOut{Facts: []factOut{}}
-	for len(out.Facts) < in.Max { // a page may hold less than was asked for
+	for len(out.Facts) < in.Max { // a page may contain fewer facts than requested
 		page, err := p.Memories.Facts(ctx, r)
 		if err != nil {
 			return nil, factsOut{}, plain(err)
@@ -68,7 +68,7 @@ func (s *server) facts(ctx context.Context, req *mcp.CallToolRequest, in factsIn
 		for i := range page.Facts {
 			f := &page.Facts[i]
 			out.Facts = append(out.Facts, factOut{f.Subject, f.Predicate, f.Object, string(f.Status), day(f.Since), day(f.Until), f.Evidence, f.SourceID})
-			if f.Status != facts.Superseded { // what holds no longer is news when it is told again
+			if f.Status != facts.Superseded { // a superseded fact counts as new when it is stored again
 				s.seen.note(p.Name, f.SourceID, f.Evidence)
 			}
 		}
@@ -91,7 +91,7 @@ type profileOut struct {
 	Truncated    bool     `json:"truncated,omitempty" jsonschema:"true: more is known"`
 }
 
-// profileTokens bounds the summary of a profile.
+// profileTokens is the maximal length of the summary of a profile.
 const profileTokens = 800
 
 func (s *server) profile(ctx context.Context, req *mcp.CallToolRequest, in profileIn) (*mcp.CallToolResult, profileOut, error) {

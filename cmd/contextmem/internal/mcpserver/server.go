@@ -1,5 +1,5 @@
-// Package mcpserver offers memories over the Model Context Protocol: tools to remember, recall, list, read and forget, the items
-// as resources, and a prompt with what is known about a question.
+// Package mcpserver offers memories over the Model Context Protocol. It has tools to remember, recall, list, read and forget memories.
+// It also offers the items as resources, and a prompt with the known facts about a question.
 package mcpserver
 
 import (
@@ -20,29 +20,29 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Caller is who makes a request.
+// Caller describes the sender of a request.
 type Caller struct {
-	Client string          // name that the client gives itself; may be empty
-	Token  *auth.TokenInfo // over HTTP
-	Header http.Header     // over HTTP
+	Client string          // name reported by the client; may be empty
+	Token  *auth.TokenInfo // nil unless the transport is HTTP
+	Header http.Header     // nil unless the transport is HTTP
 }
 
-// Place is the partition that a caller works on.
+// Place is the partition that a caller's requests read and write.
 type Place struct {
 	Memories contextmem.Memories
-	Name     string // tells partitions apart
+	Name     string // unique name of the partition
 	ReadOnly bool   // remember, ingest and forget are refused
 	NoRead   bool   // recall, list, read and resources are refused
 }
 
-// Config is what a server needs.
+// Config configures a server.
 type Config struct {
 	Version string
-	// Place finds the partition of a caller, and makes its tenant where that is missing.
+	// Place returns the partition of a caller. It creates the tenant if the tenant is missing.
 	Place func(ctx context.Context, c Caller) (Place, error)
 }
 
-// server answers the tools.
+// server implements the tools.
 type server struct {
 	place func(ctx context.Context, c Caller) (Place, error)
 	seen  *seen
@@ -52,7 +52,7 @@ const instructions = `This server is your long-term memory. Call recall before y
 user's documents. Call remember when you learn a lasting fact, preference or decision: one self-contained sentence each, with names instead of
 pronouns. Do not remember what recall returned. Call forget when the user asks for it or a memory is wrong.`
 
-// New returns a server, for any number of sessions over any transport.
+// New returns a server for any number of sessions over any transport.
 func New(c Config) *mcp.Server {
 	s := &server{place: c.Place, seen: newSeen()}
 	m := mcp.NewServer(&mcp.Implementation{Name: "contextmem", Title: "contextmem", Version: c.Version}, &mcp.ServerOptions{Instructions: instructions})
@@ -86,7 +86,7 @@ var (
 	errWrite = errors.New("this key may not change anything")
 )
 
-// at finds the place of a request.
+// at returns the place of a request.
 func (s *server) at(ctx context.Context, info *mcp.Implementation, extra *mcp.RequestExtra, write bool) (Place, error) {
 	var c Caller
 	if info != nil {
@@ -107,7 +107,7 @@ func (s *server) at(ctx context.Context, info *mcp.Implementation, extra *mcp.Re
 	return p, nil
 }
 
-// plain is an error as a model should read it, without the name of the package.
+// plain returns an error for a model, without the package name.
 func plain(err error) error {
 	var ce *contextmem.Error
 	if errors.As(err, &ce) {
@@ -131,7 +131,7 @@ type rememberOut struct {
 	Message string `json:"message"`
 }
 
-// enough is how long an answer waits for a memory to be found by recall; longer ones are found soon after.
+// enough is how long a response waits until recall can find a new memory. A memory that takes longer can be found soon afterwards.
 const enough = 10 * time.Second
 
 func (s *server) remember(ctx context.Context, req *mcp.CallToolRequest, in rememberIn) (*mcp.CallToolResult, rememberOut, error) {
@@ -165,14 +165,14 @@ func (s *server) remember(ctx context.Context, req *mcp.CallToolRequest, in reme
 	return nil, rememberOut{ID: res.Items[0].ID, Stored: true, Message: settle(ctx, p, res.Items[0].ID, "Remembered")}, nil
 }
 
-// idOf is the id of a memory that comes without one. The same text has the same: a client whose server ended before it answered asks
-// again, and what is durable may not be found by recall yet.
+// idOf returns the id of a memory without a given id. Equal texts have equal ids, so that a retry does not store the memory twice.
+// A client retries when its server ended before the response, and recall may not find the stored memory yet.
 func idOf(text, speaker string) string {
 	h := sha256.Sum256([]byte(strings.Join(strings.Fields(text), " ") + "\x00" + speaker))
 	return "said-" + hex.EncodeToString(h[:12])
 }
 
-// settle waits until an item can be recalled, for a while, and says what became of it.
+// settle waits a limited time until an item can be recalled, and returns its state.
 func settle(ctx context.Context, p Place, id, done string) string {
 	wait, cancel := context.WithTimeout(ctx, enough)
 	defer cancel()
@@ -193,7 +193,7 @@ type recallIn struct {
 	AsOf     string `json:"as_of,omitempty" jsonschema:"what held then: a time of RFC 3339; default now"`
 }
 
-// passage is what recall returns of an item.
+// passage is an item as recall returns it.
 type passage struct {
 	ID           string   `json:"id"`
 	Title        string   `json:"title,omitempty"`
@@ -259,7 +259,7 @@ func (s *server) find(ctx context.Context, p Place, in recallIn) (recallOut, err
 			x.When = t.UTC().Format(time.RFC3339)
 		}
 		out.Passages = append(out.Passages, x)
-		if c.SupersededBy == nil { // what holds no longer is news when it is told again
+		if c.SupersededBy == nil { // a superseded memory counts as new when it is stored again
 			s.seen.note(p.Name, c.SourceID, c.Text)
 		}
 	}
@@ -281,7 +281,7 @@ func (s *server) recall(ctx context.Context, req *mcp.CallToolRequest, in recall
 	return nil, out, err
 }
 
-// itemPrefix begins the URIs of items.
+// itemPrefix is the prefix of item URIs.
 const itemPrefix = "contextmem://item/"
 
 func itemURI(id string) string { return itemPrefix + url.PathEscape(id) }
