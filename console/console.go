@@ -32,19 +32,19 @@ const Prefix = "/console/"
 
 // Options configure a console.
 type Options struct {
-	// Verify finds the key with the given text; fault.ErrUnauthorized when it is no good. It is asked again at every request of a
-	// session, so that a key that is revoked is out at once. Default: Service.VerifyKey.
+	// Verify returns the key with the given text, or fault.ErrUnauthorized if the key is invalid. The console calls Verify at every request
+	// of a session, so that revoking a key ends its sessions at once. Default: Service.VerifyKey.
 	Verify func(ctx context.Context, text string) (contextmem.Key, error)
 	// Limit counts a request of the key with an id, and reports whether the request is within the key's rate limit. If it is not, wait is
 	// the time until the next allowed request. The method Take of a httpapi.RateLimit fits. Default: no limit.
 	Limit func(key string) (wait time.Duration, ok bool)
-	// BackupDir is the directory to which backups are written; empty: the console makes none.
+	// BackupDir is the directory to which backups are written. If it is empty, the console offers no backups.
 	BackupDir string
-	// Secure marks cookies as for HTTPS alone, where TLS ends before this process. With TLS in this process it is so anyway.
+	// Secure marks cookies as HTTPS-only. Set it if TLS ends before this process. With TLS in this process, cookies are always marked.
 	Secure bool
 	// Audit logs each change by a user: the action, the key's id, and the object. Default: none.
 	Audit *slog.Logger
-	// Logger gets failures of the service. Default: silent.
+	// Logger receives failures of the service. Default: silent.
 	Logger *slog.Logger
 }
 
@@ -55,7 +55,7 @@ type Console struct {
 	mux      *http.ServeMux
 	sessions *sessions
 	jobs     *jobs
-	pages    func() (pages, error) // read once, by the first request
+	pages    func() (pages, error) // parsed once, by the first request
 	guard    *http.CrossOriginProtection
 }
 
@@ -84,7 +84,7 @@ func (c *Console) Close() error {
 	return nil
 }
 
-// routes are all pages and actions.
+// routes registers all pages and actions.
 func (c *Console) routes() {
 	c.mux.HandleFunc("GET "+Prefix+"static/{name}", c.static)
 	c.mux.HandleFunc("GET "+Prefix+"login", c.loginPage)
@@ -130,7 +130,7 @@ func (c *Console) routes() {
 
 const (
 	maxForm  = 64 << 10 // bytes of a form
-	maxQuery = 16 << 10 // and of a query string
+	maxQuery = 16 << 10 // bytes of a query string
 )
 
 // ServeHTTP implements http.Handler.
@@ -290,8 +290,8 @@ type errorData struct {
 	Message string
 }
 
-// admin reports whether a key has access to the whole deployment. It must belong to the default organisation, have the scope manage
-// and no restriction to tenants.
+// admin reports whether a key has access to the whole deployment. Such a key belongs to the default organisation, has the scope manage,
+// and is not restricted to tenants.
 func admin(k contextmem.Key) bool {
 	return k.Org == contextmem.DefaultOrg && k.AllowsOrganisation() && k.Allows(contextmem.ScopeManage)
 }

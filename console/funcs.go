@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// funcs are what templates call.
+// funcs are the functions that templates can call.
 func funcs(texts map[string]string) template.FuncMap {
 	text := func(key string, args ...any) (string, error) {
 		s, ok := texts[key]
@@ -25,7 +25,7 @@ func funcs(texts map[string]string) template.FuncMap {
 	}
 	return template.FuncMap{
 		"t": text,
-		// has reports whether there is a text, for values that a newer service may add to.
+		// has reports whether a text exists for a key. A newer service may return values without a text.
 		"has": func(key string) bool { _, ok := texts[key]; return ok },
 		"day": func(t time.Time) string {
 			if t.IsZero() {
@@ -74,7 +74,7 @@ func funcs(texts map[string]string) template.FuncMap {
 		},
 		"plural": plural,
 		"add":    func(a, b int) int { return a + b },
-		// query is a query string of names and values; empty values are left out. It is escaped.
+		// query builds an escaped query string from names and values. Empty values are left out.
 		"query": func(pairs ...string) (template.URL, error) {
 			if len(pairs)%2 != 0 {
 				return "", fmt.Errorf("query: %d values", len(pairs))
@@ -89,7 +89,7 @@ func funcs(texts map[string]string) template.FuncMap {
 		},
 		"list":   func(s []string) string { return strings.Join(s, ", ") },
 		"scopes": func(s []contextmem.Scope) string { return strings.Join(scopeNames(s), ", ") },
-		// plain removes characters that change the direction of text. It is for the title of the window, where they can't be isolated.
+		// plain removes characters that change the text direction. The window title needs it, because text cannot be isolated there.
 		"plain": func(s string) string {
 			return strings.Map(func(r rune) rune {
 				if r < ' ' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x200e || r == 0x200f || r == 0x61c {

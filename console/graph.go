@@ -24,14 +24,14 @@ type graphData struct {
 	More     bool
 }
 
-// node is a neighbour of the focus on the picture.
+// node is a neighbour of the focus in the picture.
 type node struct {
 	Name   string
 	X, Y   int // of its centre
 	LX, LY int // of the label of its line
 	Label  string
-	Anchor string // of its name: start, middle or end
-	Fact   int    // index in Facts of the first that joins the two
+	Anchor string // text anchor of the name: start, middle or end
+	Fact   int    // index in Facts of the first fact that connects the node to the focus
 }
 
 func graphPage(v *view) error {
@@ -76,7 +76,7 @@ const (
 	radiusX, radiusY            = 250, 170
 )
 
-// place puts the neighbours of the focus around it.
+// place arranges the neighbours on a curve around the focus.
 func (d *graphData) place() {
 	at := map[string]int{}
 	for i, f := range d.Facts {

@@ -18,22 +18,22 @@ const (
 	tenantsPerPage = 15
 	itemsPerPage   = 25
 	subsShown      = 50
-	shownText      = 8000 // characters of a text that a page shows
+	shownText      = 8000 // maximal number of characters of a text on a page
 )
 
 type overviewData struct {
 	Tenants  []tenantRow
 	Next     string // id after which the next page begins
 	Activity *contextmem.Activity
-	States   map[contextmem.Status]int // over the tenants of the page
+	States   map[contextmem.Status]int // item counts over the tenants of the page
 }
 
 type tenantRow struct {
 	contextmem.TenantInfo
-	Stats *contextmem.TenantStats // nil: it can't be opened
+	Stats *contextmem.TenantStats // nil: the tenant cannot be opened
 }
 
-// Items is how many items the tenant holds.
+// Items returns the number of items in the tenant.
 func (r tenantRow) Items() int {
 	if r.Stats == nil {
 		return 0
@@ -79,7 +79,7 @@ func overview(v *view) error {
 	return v.show("overview", d)
 }
 
-// tenants lists tenants that the key may see, by id.
+// tenants lists the tenants to which the key has access, sorted by id.
 func (v *view) tenants(after string, limit int) (out []contextmem.TenantInfo, err error) {
 	if len(v.Key.Tenants) == 0 {
 		return v.org().ListTenants(v.r.Context(), after, limit)
@@ -112,25 +112,25 @@ type tenantData struct {
 	Query    string
 	Items    []itemRow
 	Total    int
-	From     int    // place of the first, as far as is known: items may have come and gone since
-	Next     string // cursor of the items behind, empty: none
+	From     int    // approximate position of the first item; items may have been added or deleted since
+	Next     string // cursor of the next page; empty: this is the last page
 	Previous string // cursor of the previous page
 }
 
 type itemRow struct {
 	contextmem.SourceInfo
-	Error    string // code and reason
+	Error    string // error code and reason
 	Attempts int
 }
 
-// Before is the place of the first item of the page before.
+// Before returns the position of the first item of the previous page.
 func (d tenantData) Before() int { return max(1, d.From-itemsPerPage) }
 
-// statusFilters are the filters of the list of items.
+// statusFilters are the status filters of the item list.
 var statusFilters = map[string][]contextmem.Status{"": nil, "completed": {contextmem.StatusCompleted}, "errored": {contextmem.StatusErrored},
 	"waiting": {contextmem.StatusQueued, contextmem.StatusProcessing, contextmem.StatusGraphCreation}}
 
-// Filters are the names of statusFilters.
+// Filters returns the names of statusFilters.
 func (tenantData) Filters() []string { return []string{"", "completed", "waiting", "errored"} }
 
 func tenantPage(v *view) error {
@@ -179,7 +179,7 @@ func tenantPage(v *view) error {
 	return v.show("tenant", d)
 }
 
-// holdsMemories reports whether a sub-tenant holds memories, or nothing.
+// holdsMemories reports whether a sub-tenant contains memories or is empty.
 func holdsMemories(st contextmem.TenantStats, sub, tenant string) bool {
 	for _, s := range st.Subs {
 		if s.Name == sub || sub == "" && s.Name == tenant {
@@ -201,7 +201,7 @@ func (d *tenantData) list(v *view, sub contextmem.Sub, class contextmem.Class, s
 	return d.rows(v, sub, p.Sources)
 }
 
-// search finds items by words in their texts and by their id.
+// search finds items by the words of their text and by id.
 func (d *tenantData) search(v *view, sub contextmem.Sub, class contextmem.Class, states []contextmem.Status) error {
 	ctx := v.r.Context()
 	var found []contextmem.SourceInfo
@@ -225,7 +225,7 @@ func (d *tenantData) search(v *view, sub contextmem.Sub, class contextmem.Class,
 	return d.rows(v, sub, found)
 }
 
-// rows adds why items failed.
+// rows adds the reasons for failure to items.
 func (d *tenantData) rows(v *view, sub contextmem.Sub, list []contextmem.SourceInfo) error {
 	var failed []string
 	for _, s := range list {
@@ -259,9 +259,9 @@ type itemData struct {
 	Statements []string
 	Relations  []contextmem.RelationGroup
 	Entities   []contextmem.Entity
-	More       bool // relations
+	More       bool // more relations exist
 	Replaced   *contextmem.Supersession
-	From, Next int // of chunks
+	From, Next int // chunk numbers
 	Previous   int
 }
 
@@ -328,7 +328,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// entitiesOf are the ends of relations, each once, by name.
+// entitiesOf returns the ends of relations without repetitions, sorted by name.
 func entitiesOf(groups []contextmem.RelationGroup) (out []contextmem.Entity) {
 	seen := map[string]bool{}
 	for _, g := range groups {
@@ -373,7 +373,7 @@ func retry(v *view) error {
 	return v.back("t/"+url.PathEscape(v.Tenant), url.Values{"sub": {v.Sub}, "class": {className(class)}, "status": {v.value("status")}}, "retried")
 }
 
-// ago is how long ago a time was, as people say it.
+// ago formats the time elapsed since a time for display.
 func ago(t time.Time) string {
 	if t.IsZero() {
 		return ""

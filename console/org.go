@@ -35,7 +35,7 @@ type connectorData struct {
 	contextmem.Connector
 	Synced    []contextmem.ConnectorResource
 	Offered   []contextmem.ProviderResource
-	OfferedBy string // why nothing is offered
+	OfferedBy string // name of the text that explains why nothing is offered
 }
 
 func connectorPage(v *view) (err error) {
@@ -85,7 +85,7 @@ func createConnector(v *view) error {
 	return v.back("connectors/"+url.PathEscape(made.ID), url.Values{"discover": {"1"}}, "created")
 }
 
-// onConnector runs an action on the connector of the path and returns to its page.
+// onConnector runs an action on the connector in the path and redirects to the connector's page.
 func (v *view) onConnector(done string, f func(id string) error) error {
 	if err := v.whole(); err != nil {
 		return err
@@ -222,12 +222,12 @@ func resend(v *view) error {
 
 type keysData struct {
 	Keys []keyRow
-	Own  string // id of the key of the session
+	Own  string // id of the session's key
 }
 
 type keyRow struct{ contextmem.Key }
 
-// Expired reports whether the key has ended.
+// Expired reports whether the key has expired.
 func (k keyRow) Expired() bool { return !k.ExpiresAt.IsZero() && !k.ExpiresAt.After(time.Now()) }
 
 func keysPage(v *view) error {
@@ -246,7 +246,7 @@ func keysPage(v *view) error {
 	return v.show("keys", d)
 }
 
-// days reads for how many days a key is to be good; 0: for ever. No key makes one that outlives it.
+// days reads the lifetime of a new key in days; 0: unlimited. A key cannot create a key that outlives it.
 func (v *view) days() (time.Duration, error) {
 	n, err := v.number("days", 0, 3650)
 	if err != nil {

@@ -13,11 +13,11 @@ type recallData struct {
 	Most                                                           int
 	Result                                                         *contextmem.Result
 	Hits                                                           []hit
-	Missed                                                         *rejected // the item that was asked for
+	Missed                                                         *rejected // the requested item, if it is not in the result
 	Rejected                                                       []rejected
 }
 
-// hit is a chunk with the parts of its score, which add up to it.
+// hit is a chunk with the parts of its score. The sum of the parts is the score.
 type hit struct {
 	contextmem.Chunk
 	Place int
@@ -32,9 +32,9 @@ type rejected struct {
 
 // part is a part of a score.
 type part struct {
-	Name  string  // key of its text
+	Name  string  // name of the part's text
 	Value float64 // may be negative
-	Width int     // of its bar, 0 to 100
+	Width int     // width of the bar in the page, 0 to 100
 }
 
 const (
@@ -108,7 +108,7 @@ func recallPage(v *view) error {
 	return v.show("recall", d)
 }
 
-// Found reports whether the item that was asked for is in the result, and at which place.
+// Found reports whether the requested item is in the result, and returns its position.
 func (d recallData) Found() int {
 	for _, h := range d.Hits {
 		if h.SourceID == d.Missing {
@@ -118,7 +118,7 @@ func (d recallData) Found() int {
 	return 0
 }
 
-// parts are the parts of a score that are not 0, in a fixed order; top is the best score of the result.
+// parts returns the nonzero parts of a score in a fixed order. top is the best score of the result, to which bar widths are relative.
 func parts(e *contextmem.Explain, top float64) (out []part) {
 	if e == nil {
 		return nil

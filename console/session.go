@@ -17,18 +17,18 @@ import (
 
 const cookieName = "contextmem_console"
 
-// maxSessions bounds memory; of more the one that was used longest ago ends.
+// maxSessions is the maximal number of sessions. Beyond it, the least recently used session ends.
 const maxSessions = 1000
 
 // session is a signed-in user.
 type session struct {
-	key         string // text of the API key, in memory alone
+	key         string // text of the API key; never written to disk
 	csrf        string
 	begun, used time.Time
-	shown       string // a text that is shown once, such as a new key
+	shown       string // text to show once, such as a new key
 }
 
-// sessions finds sessions by the hash of the cookie's value.
+// sessions stores sessions by the hash of the cookie's value.
 type sessions struct {
 	mu sync.Mutex
 	by map[[32]byte]*session
@@ -36,14 +36,14 @@ type sessions struct {
 
 func newSessions() *sessions { return &sessions{by: map[[32]byte]*session{}} }
 
-// token is a random text of 256 bits.
+// token returns a random text of 256 bits.
 func token() string {
 	var b [32]byte
 	_, _ = rand.Read(b[:])
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// begin makes a session and returns what its cookie holds.
+// begin creates a session and returns the value of its cookie.
 func (s *sessions) begin(key string) string {
 	now, cookie := time.Now(), token()
 	s.mu.Lock()
@@ -93,7 +93,7 @@ func (s *sessions) end(cookie string) {
 	delete(s.by, sha256.Sum256([]byte(cookie)))
 }
 
-// show leaves a text for the next page of a session.
+// show stores a text that the next page of a session displays.
 func (s *sessions) show(cookie, text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *sessions) show(cookie, text string) {
 	}
 }
 
-// shown returns that text, once.
+// shown returns and removes the text that show stored.
 func (s *sessions) shown(cookie string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +123,7 @@ func cookieOf(r *http.Request) string {
 	return k.Value
 }
 
-// signedIn finds the session of a request, and asks whether its key is still good.
+// signedIn finds the session of a request and checks that its key is still valid.
 func (c *Console) signedIn(r *http.Request) (*session, contextmem.Key, bool) {
 	s := c.sessions.find(cookieOf(r))
 	if s == nil {
@@ -159,7 +159,7 @@ func (c *Console) loginPage(w http.ResponseWriter, r *http.Request) {
 	c.write(w, http.StatusOK, "login", c.bare(r, "login", loginData{To: r.URL.Query().Get("to")}))
 }
 
-// local is where to go after signing in: a page of the console, whatever the form says.
+// local returns the page to open after signing in. It accepts only pages of the console, since the form value is not trusted.
 func local(to string) string {
 	u, err := url.Parse(to)
 	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "/") || strings.ContainsAny(to, "\\\r\n\t") || strings.Contains(u.Path, "..") || strings.Contains(u.Path, ":") {

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// job is a backup or a check, which may take its time.
+// job is a running backup or check.
 type job struct {
 	Running bool
 	Began   time.Time
@@ -21,7 +21,7 @@ type job struct {
 	Verify  *contextmem.VerifyReport
 }
 
-// jobs run one backup and one check at a time. They end with close.
+// jobs runs at most one backup and one check at a time. Its close method ends them.
 type jobs struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -51,7 +51,7 @@ func (j *jobs) state(name string) job {
 	return j.by[name]
 }
 
-// start runs f unless it runs already.
+// start runs f unless such a job is already running.
 func (j *jobs) start(name string, f func(ctx context.Context, to *job) error) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -82,7 +82,7 @@ type systemData struct {
 	Activity       contextmem.Activity
 }
 
-// deployment asks for a key that may manage the whole deployment.
+// deployment returns an error unless the key may manage the whole deployment.
 func (v *view) deployment() error {
 	if !v.Admin {
 		return refuse(fault.KindForbidden, "", "this needs a key of the organisation %q with the scope manage that is not restricted to tenants", contextmem.DefaultOrg)
@@ -101,7 +101,7 @@ func systemPage(v *view) (err error) {
 	return v.show("system", d)
 }
 
-// Running reports whether the page is to be loaded again soon.
+// Running reports whether a job is running, so that the page reloads itself.
 func (d systemData) Running() bool { return d.Backup.Running || d.Verify.Running }
 
 func startBackup(v *view) error {

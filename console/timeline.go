@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	factsShown    = 40 // of a page
+	factsShown    = 40 // number of facts on a page
 	replacedShown = 20 // number of most recently superseded memories shown
 )
 
@@ -24,10 +24,10 @@ type timelineData struct {
 	People   []facts.Entity
 	Class    string
 	Slots    []slotRow
-	Replaced []replacedRow // memories that another took the place of
+	Replaced []replacedRow // memories that were superseded
 	Open     []contextmem.Conflict
 	Merges   []contextmem.Merge
-	Next     int64 // cursor of the facts behind; 0: none
+	Next     int64 // cursor of the next page of facts; 0: this is the last page
 }
 
 type slotRow struct {
@@ -37,7 +37,7 @@ type slotRow struct {
 
 type factRow struct {
 	facts.Fact
-	By *facts.Fact // what took its place
+	By *facts.Fact // the fact that superseded this one
 }
 
 type replacedRow struct {
@@ -120,7 +120,7 @@ func when(f factRow) time.Time {
 	return f.Learnt
 }
 
-// memories finds the superseded ones among the memories from which the facts come, and among those about the person.
+// memories returns the superseded memories among the sources of the facts and the memories about the person.
 func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	ctx := v.r.Context()
 	var err error
@@ -166,7 +166,7 @@ func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	return nil
 }
 
-// restore lets a memory, and the facts from it, hold again.
+// restore makes a superseded memory and its facts valid again.
 func restore(v *view) error {
 	sub, err := v.scope(contextmem.ScopeIngest)
 	if err != nil {
@@ -178,7 +178,7 @@ func restore(v *view) error {
 	return v.back("t/"+url.PathEscape(v.Tenant)+"/timeline", url.Values{"sub": {v.Sub}, "person": {v.value("person")}}, "restored")
 }
 
-// restoreFact lets a fact hold again, and retireFact takes that back.
+// restoreFact makes a fact valid again. retireFact undoes that.
 func restoreFact(v *view) error { return changeFact(v, contextmem.Sub.RestoreFact, "restored") }
 
 func retireFact(v *view) error { return changeFact(v, contextmem.Sub.RetireFact, "retired") }

@@ -21,7 +21,7 @@ import (
 //go:embed templates/*.html static/* texts.en.json
 var files embed.FS
 
-// pages are the templates by name.
+// pages holds the templates by name.
 type pages map[string]*template.Template
 
 // view is a request for a page together with the data of the page.
@@ -31,20 +31,20 @@ type view struct {
 	r *http.Request
 	s *session
 
-	Base   string // prefix of all addresses
+	Base   string // prefix of all links
 	Page   string
 	Key    contextmem.Key
 	Signed bool
 	Admin  bool
 	CSRF   string
-	Tenant string // that the page is about; empty: none
+	Tenant string // tenant of the page; empty: none
 	Sub    string
 	Notice string // key of the text that confirms an action
-	Shown  string // shown once
+	Shown  string // text to show once
 	Data   any
 }
 
-// base is the path of the console as the browser sees it: handlers before this one may have taken a prefix off.
+// base returns the path of the console as the browser sees it, including any prefix that outer handlers have removed.
 func base(r *http.Request) string {
 	full := r.RequestURI
 	if i := strings.IndexAny(full, "?#"); i >= 0 {
@@ -61,7 +61,7 @@ func (c *Console) bare(r *http.Request, page string, data any) *view {
 	return &view{c: c, r: r, Base: base(r), Page: page, Data: data}
 }
 
-// notices are the texts that a page may be asked to show.
+// notices are the texts that a redirect may ask a page to show.
 var notices = map[string]bool{"retried": true, "restored": true, "retired": true, "unmerged": true, "synced": true, "paused": true, "resumed": true, "created": true, "deleted": true, "saved": true,
 	"tested": true, "testfailed": true, "resent": true, "revoked": true, "expires": true, "started": true, "added": true}
 
@@ -73,14 +73,14 @@ func (c *Console) view(w http.ResponseWriter, r *http.Request, s *session, key c
 	return v
 }
 
-// show writes a page.
+// show renders and writes a page.
 func (v *view) show(page string, data any) error {
 	v.Page, v.Data = page, data
 	v.c.write(v.w, http.StatusOK, page, v)
 	return nil
 }
 
-// write writes a page whole or not at all.
+// write renders a page into memory first, so that a failure never sends part of a page.
 func (c *Console) write(w http.ResponseWriter, status int, page string, v *view) {
 	var b bytes.Buffer
 	all, err := c.pages()
@@ -98,10 +98,10 @@ func (c *Console) write(w http.ResponseWriter, status int, page string, v *view)
 	_, _ = w.Write(b.Bytes())
 }
 
-// to sends the browser on to a page of the console.
+// to redirects the browser to a page of the console.
 func (v *view) to(page string) { http.Redirect(v.w, v.r, v.Base+page, http.StatusSeeOther) }
 
-// back redirects to a page with a text that confirms an action.
+// back redirects to a page that shows a text confirming an action.
 func (v *view) back(page string, q url.Values, done string) error {
 	if q == nil {
 		q = url.Values{}
@@ -115,7 +115,7 @@ func refuse(kind fault.Kind, field, format string, args ...any) error {
 	return &contextmem.Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// need asks for a scope of the key.
+// need returns an error unless the key has a scope.
 func (v *view) need(s contextmem.Scope) error {
 	if !v.Key.Allows(s) {
 		return refuse(fault.KindForbidden, "", "the key lacks the scope %q", s)
@@ -133,7 +133,7 @@ func (v *view) whole() error {
 
 func (v *view) org() contextmem.Organisation { return v.c.svc.Org(v.Key.Org) }
 
-// value is a value of the form or, of a page, of its address.
+// value returns a value of the form, or of the query string for a page.
 func (v *view) value(name string) string {
 	if v.r.Method == http.MethodPost {
 		return v.r.PostForm.Get(name)
@@ -168,7 +168,7 @@ func (v *view) day(name string) (time.Time, error) {
 	return time.Time{}, refuse(fault.KindInvalid, name, "must be a date such as 2026-05-31")
 }
 
-// scope finds the sub-tenant that the page is about, when the key may see its tenant.
+// scope returns the sub-tenant of the page if the key has access to its tenant.
 func (v *view) scope(s contextmem.Scope) (contextmem.Sub, error) {
 	id := v.r.PathValue("tenant")
 	v.Tenant = id
@@ -183,7 +183,7 @@ func (v *view) scope(s contextmem.Scope) (contextmem.Sub, error) {
 	return v.org().Tenant(id).Sub(v.Sub), nil
 }
 
-// class reads the class of a page; memories are the default.
+// class reads the class of the page. The default is memories.
 func (v *view) class() (contextmem.Class, error) {
 	switch v.value("class") {
 	case "", "memory":
@@ -201,7 +201,7 @@ func className(c contextmem.Class) string {
 	return "knowledge"
 }
 
-// types of files that are served.
+// Content types of the static files.
 var types = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
 
 func (c *Console) static(w http.ResponseWriter, r *http.Request) {
@@ -216,7 +216,7 @@ func (c *Console) static(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)
 }
 
-// loadPages reads the templates and the texts.
+// loadPages parses the templates and the texts.
 func loadPages() (pages, error) {
 	b, err := files.ReadFile("texts.en.json")
 	if err != nil {

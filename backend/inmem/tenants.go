@@ -64,7 +64,7 @@ func (r *registry) write(ctx context.Context, f func(d *registryData) error) err
 	return f(r.data)
 }
 
-// usable returns an error if the call must not proceed.
+// usable returns an error if ctx has ended or the registry is closed.
 func usable(ctx context.Context, closed bool) error {
 	if err := ctx.Err(); err != nil {
 		return err

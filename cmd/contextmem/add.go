@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// maxStdin bounds a memory that is read from standard input. It is the maximum of the library.
+// maxStdin is the maximal size of a memory read from standard input. It equals the library's maximum.
 const maxStdin = 1 << 30
 
 func (a *app) addCmd() *cobra.Command {

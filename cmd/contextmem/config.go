@@ -13,12 +13,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// envName is the variable of the environment that sets a flag.
+// envName returns the environment variable that sets a flag.
 func envName(flag string) string {
 	return "CONTEXTMEM_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure gives flags that the command line leaves out the values of the environment, or of the file.
+// configure sets the flags missing on the command line from the environment or from the configuration file.
 func (a *app) configure(cmd *cobra.Command) error {
 	if f := cmd.Flags().Lookup("config"); f != nil && !f.Changed {
 		a.config = a.env(envName("config"))
@@ -35,14 +35,14 @@ func (a *app) configure(cmd *cobra.Command) error {
 		if v == "" {
 			v, from = file[f.Name], "the configuration: "+f.Name
 		}
-		if v != "" && f.Value.Set(v) != nil { // its text could hold a key
+		if v != "" && f.Value.Set(v) != nil { // the error is dropped since its text could contain a key
 			err = usage("%s: is not a value of the kind %s", from, f.Value.Type())
 		}
 	})
 	return err
 }
 
-// readConfig reads a file of values by the names of flags, of any command. Lists are joined by commas.
+// readConfig reads a file that maps flag names of any command to values. Lists are joined by commas.
 func readConfig(name string, root *cobra.Command) (map[string]string, error) {
 	if name == "" {
 		return nil, nil
@@ -92,7 +92,7 @@ func readConfig(name string, root *cobra.Command) (map[string]string, error) {
 	return out, nil
 }
 
-// pairs reads key=value texts.
+// pairs parses texts of the form key=value.
 func pairs(flag string, list []string) (map[string]any, error) {
 	if len(list) == 0 {
 		return nil, nil
@@ -108,7 +108,7 @@ func pairs(flag string, list []string) (map[string]any, error) {
 	return m, nil
 }
 
-// check refuses values outside a list.
+// check returns an error for a value that is not in a list.
 func check(flag, value string, of ...string) error {
 	for _, s := range of {
 		if s == value {

@@ -18,10 +18,10 @@ import (
 //go:embed demo
 var demoFiles embed.FS
 
-// demoTenant holds the documents and the conversation of the demonstration.
+// demoTenant contains the documents and the conversation of the demo.
 const demoTenant = "demo"
 
-// demoQuestions are asked of the documents (no sub-tenant), or of the conversation.
+// demoQuestions are example questions about the documents (no sub-tenant) or about the conversation.
 var demoQuestions = []struct{ sub, text string }{
 	{"", "What should I do when the burners stop working?"},
 	{"", "Which cookies are safe for someone who can't eat wheat?"},
@@ -102,7 +102,7 @@ func loadPersona(ctx context.Context, h home) error {
 	return err
 }
 
-// loadDemo puts the files into knowledge and the conversation into the memories of Noor.
+// loadDemo stores the files as knowledge and the conversation as memories of Noor.
 func loadDemo(ctx context.Context, h home) error {
 	entries, err := fs.ReadDir(demoFiles, "demo")
 	if err != nil {

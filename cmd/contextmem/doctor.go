@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// finding is the result of one check of doctor.
+// finding is the result of one check.
 type finding struct {
 	What  string `json:"what"`
 	State string `json:"state"` // ok, note, bad
@@ -58,7 +58,7 @@ It ends with code 1 when something is bad.`,
 		}}
 }
 
-// examine looks at the home.
+// examine checks the home.
 func (a *app) examine(cmd *cobra.Command, say func(state, what, format string, args ...any)) {
 	ctx := cmd.Context()
 	if a.url == "" {

@@ -37,7 +37,7 @@ import (
 	"github.com/contextmem/contextmem/transcribe"
 )
 
-// engineFlags are the options of the engine, which count while this process owns the directory.
+// engineFlags are the engine's options. They apply only while this process owns the directory.
 type engineFlags struct {
 	embedder, embedderURL, embedderKey, embedderModel string
 	embedderDim                                       int
@@ -71,7 +71,7 @@ type engineFlags struct {
 	logLevel, modelCache                              string
 }
 
-// providerNames are the connector providers that reach public services.
+// providerNames are the connector providers that contact public services.
 var providerNames = []string{"feed", "github", "imap", "notion", "slack"}
 
 func (e *engineFlags) add(f *pflag.FlagSet) {
@@ -153,7 +153,7 @@ func (e *engineFlags) logger(w io.Writer) (*slog.Logger, error) {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: l})), nil
 }
 
-// options are the options of the library.
+// options returns the options of the library.
 func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	log, err := e.logger(w)
 	if err != nil {
@@ -265,7 +265,7 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	return o, e.providers(o)
 }
 
-// embedderNamed makes an embedder.
+// embedderNamed creates the embedder with a name.
 func (e *engineFlags) embedderNamed(flag, name string) (contextmem.Embedder, error) {
 	switch name {
 	case "e5-bge":
@@ -294,7 +294,7 @@ func (e *engineFlags) embedderNamed(flag, name string) (contextmem.Embedder, err
 	return m, nil
 }
 
-// providers turns connector providers on.
+// providers enables connector providers.
 func (e *engineFlags) providers(o *contextmem.Options) error {
 	on := func(name string) bool { return slices.Contains(e.connectors, name) }
 	for _, name := range e.connectors {
@@ -331,7 +331,7 @@ func (e *engineFlags) providers(o *contextmem.Options) error {
 	return nil
 }
 
-// prefixes reads networks.
+// prefixes parses network prefixes.
 func prefixes(flag string, list []string) (out []netip.Prefix, err error) {
 	for i, s := range list {
 		if s = strings.TrimSpace(s); s == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// factLine is a fact as the command shows it.
+// factLine is a fact in the command's output.
 type factLine struct {
 	ID        string  `json:"id"`
 	Subject   string  `json:"subject"`

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// versionLine is a version of an item as the command shows it.
+// versionLine is a version of an item in the command's output.
 type versionLine struct {
 	Version    int          `json:"version"`
 	Stored     string       `json:"stored"`
@@ -32,7 +32,7 @@ type changeLine struct {
 	Text string `json:"text"`
 }
 
-// showHistory shows the versions of an item.
+// showHistory prints the versions of an item.
 func (a *app) showHistory(ctx context.Context, m contextmem.Memories, id string) error {
 	h, err := m.History(ctx, content.HistoryRequest{ID: id})
 	if err != nil {
@@ -71,7 +71,7 @@ func (a *app) showHistory(ctx context.Context, m contextmem.Memories, id string)
 	})
 }
 
-// printMarked prints a text with a mark before each line.
+// printMarked prints a text with a marker before each line.
 func printMarked(w io.Writer, mark, text string) {
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
 		fmt.Fprintln(w, mark+line)

@@ -20,21 +20,21 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// hashField is the field of the additional metadata with the hash of an ingested file's content.
+// hashField is the additional metadata field that stores the content hash of an ingested file.
 const hashField = "content_sha256"
 
 const (
-	batchFiles = 50      // of one call
-	batchBytes = 8 << 20 // of one call, its last file apart
+	batchFiles = 50      // maximal number of files in one call
+	batchBytes = 8 << 20 // maximal size of one call, not counting its last file
 )
 
-// failedFile is a file that was not taken in, and why.
+// failedFile is a file that could not be ingested, with the reason.
 type failedFile struct {
 	Path   string `json:"path"`
 	Reason string `json:"reason"`
 }
 
-// folder is an ingestion of files.
+// folder is the state of an ingestion of files.
 type folder struct {
 	a       *app
 	m       contextmem.Memories
@@ -94,7 +94,7 @@ Files whose content did not change since the last time are skipped. At the end i
 	return c
 }
 
-// know reads the ids and hashes of the stored files.
+// know reads the ids and content hashes of the stored files.
 func (f *folder) know(ctx context.Context) error {
 	f.known = map[string]string{}
 	for page := 1; ; page++ {
@@ -136,7 +136,7 @@ func (f *folder) walk(ctx context.Context, root string) error {
 	})
 }
 
-// add takes in one file.
+// add ingests one file.
 func (f *folder) add(ctx context.Context, root, name string) error {
 	rel, err := filepath.Rel(root, name)
 	if err != nil || rel == "." {
@@ -176,7 +176,7 @@ func (f *folder) flush(ctx context.Context) error {
 	return f.send(ctx, files)
 }
 
-// send sends files together; when one of them refuses the call it finds out which.
+// send sends several files in one call. If a file makes the call fail, send finds out which.
 func (f *folder) send(ctx context.Context, files []contextmem.File) error {
 	if len(files) == 0 {
 		return nil
@@ -232,10 +232,10 @@ func (f *folder) refused(id string, err error, ce *contextmem.Error) {
 	f.Failed = append(f.Failed, failedFile{id, reason})
 }
 
-// look is how many items are asked after at a time.
+// look is the number of items whose states are requested in one call.
 const look = 400
 
-// wait waits until all is indexed.
+// wait waits until all items are indexed.
 func (f *folder) wait(ctx context.Context) error {
 	total := len(f.waiting)
 	for pause := 5 * time.Millisecond; len(f.waiting) > 0; {
@@ -275,7 +275,7 @@ func (f *folder) wait(ctx context.Context) error {
 	return nil
 }
 
-// bar shows on a terminal how far the work is; total 0: files are still being sent.
+// bar shows the progress on a terminal. total 0 means that files are still being sent.
 func (f *folder) bar(total int) {
 	if !f.a.bar || f.a.asJSON {
 		return

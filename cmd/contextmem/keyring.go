@@ -22,7 +22,7 @@ type keyring struct {
 
 type fixedKey struct{ text, org string }
 
-// parseKeys reads "key=org" and "key". Errors never hold a key.
+// parseKeys parses "key=org" and "key". Its errors never contain a key.
 func parseKeys(list []string) ([]fixedKey, error) {
 	var out []fixedKey
 	seen := map[string]bool{}
@@ -48,7 +48,7 @@ func parseKeys(list []string) ([]fixedKey, error) {
 
 var errNoKey = &fault.Error{Kind: fault.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
 
-// Authenticate implements httpapi.Authenticator. All fixed keys are compared, in constant time.
+// Authenticate implements httpapi.Authenticator. It compares all fixed keys in constant time.
 func (k *keyring) Authenticate(r *http.Request) (httpapi.Principal, error) {
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || text == "" || len(text) > 4096 {

@@ -28,7 +28,7 @@ const (
 	exitFailure   = 1
 	exitUsage     = 2
 	exitNotFound  = 3
-	exitForbidden = 4 // no key, or one that does not allow it
+	exitForbidden = 4 // the key is missing or does not allow the call
 	exitPartial   = 5 // some of the items failed
 	exitLater     = 6 // the same call may succeed later
 )
@@ -45,8 +45,8 @@ type streams struct {
 	in       io.Reader
 	out, err io.Writer
 	env      func(string) string
-	terminal bool // out is one
-	bar      bool // err is one
+	terminal bool // whether out is a terminal
+	bar      bool // whether err is a terminal, which can show a progress bar
 }
 
 func isTerminal(f *os.File) bool {
@@ -73,15 +73,15 @@ func run(ctx context.Context, args []string, s streams) int {
 	return exitCode(err)
 }
 
-// usageError is a call that the command line does not allow.
+// usageError is the error for an invalid command line.
 type usageError struct{ error }
 
-// errPartial is the error if some items failed, each of which the command has already reported.
+// errPartial is returned if some items failed. The command has already reported each of them.
 var errPartial = errors.New("some items failed")
 
 func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// message is the text of an error without the name of the package.
+// message returns the text of an error without the package name.
 func message(err error) string {
 	var ce *contextmem.Error
 	if errors.As(err, &ce) && errors.Is(err, ce) && !errors.Is(err, backend.ErrLocked) {

@@ -54,7 +54,7 @@ In the configuration of a client:
 	return c
 }
 
-// ensured makes a tenant once.
+// ensured creates a tenant at most once.
 type ensured struct {
 	home interface {
 		EnsureTenant(ctx context.Context, id string) error
@@ -81,7 +81,7 @@ func (e *ensured) ensure(ctx context.Context, tenant string) error {
 
 var notInNames = regexp.MustCompile(`[^a-z0-9._-]+`)
 
-// subOf is the sub-tenant of a client by its name.
+// subOf derives a sub-tenant from the name of a client.
 func subOf(client string) string {
 	s := strings.Trim(notInNames.ReplaceAllString(strings.ToLower(client), "-"), "-")
 	if s == "" {
@@ -96,10 +96,10 @@ const (
 	subHeader    = "X-Contextmem-Sub"
 )
 
-// mcpSession is how long a session may be idle.
+// mcpSession is the idle time after which a session ends.
 const mcpSession = time.Hour
 
-// mcpHandler serves MCP over HTTP to callers whom ring authenticates. Streams end with life, or after a long idle time.
+// mcpHandler serves MCP over HTTP to callers that ring authenticates. Streams end when life ends, or after a long idle time.
 func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *keyring, limit *httpapi.RateLimit) http.Handler {
 	c := mcpserver.Config{Version: version(), Place: func(ctx context.Context, c mcpserver.Caller) (mcpserver.Place, error) {
 		who, ok := c.Token.Extra["who"].(httpapi.Principal)
@@ -125,7 +125,7 @@ func (a *app) mcpHandler(life context.Context, svc *contextmem.Service, ring *ke
 		return mcpserver.Place{Memories: svc.Org(who.Org).Tenant(tenant).Sub(sub), Name: strings.Join([]string{who.Org, tenant, sub}, "\x00"),
 			ReadOnly: !who.Key.Allows(contextmem.ScopeIngest), NoRead: !who.Key.Allows(contextmem.ScopeQuery)}, nil
 	}}
-	s := sync.OnceValue(func() *mcp.Server { return mcpserver.New(c) }) // its schemas are worked out when a client comes
+	s := sync.OnceValue(func() *mcp.Server { return mcpserver.New(c) }) // builds the schemas when the first client connects
 	h := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s() }, &mcp.StreamableHTTPOptions{SessionTimeout: mcpSession})
 	verify := func(_ context.Context, _ string, r *http.Request) (*auth.TokenInfo, error) {
 		who, err := ring.Authenticate(r)
@@ -168,7 +168,7 @@ func ready(ctx context.Context, org contextmem.Organisation, tenant string, make
 	return org.Tenant(tenant).WaitReady(ctx)
 }
 
-// reader and writer are standard streams, which the transport must not close.
+// reader and writer wrap standard streams, so that the transport does not close them.
 type reader struct{ io.Reader }
 
 // Close implements io.Closer.

@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/httpapi"
 )
 
-// verifyText finds the key with a text, for the console.
+// verifyText returns the key with a text, for the console.
 func (k *keyring) verifyText(ctx context.Context, text string) (contextmem.Key, error) {
 	r := (&http.Request{Header: http.Header{"Authorization": {"Bearer " + text}}}).WithContext(ctx)
 	p, err := k.Authenticate(r)
@@ -27,7 +27,7 @@ func (k *keyring) verifyText(ctx context.Context, text string) (contextmem.Key, 
 	return key, nil
 }
 
-// auditLog opens the log of writes: lines of JSON at the end of a file; "-" is w, nothing none.
+// auditLog opens the log of writes, which appends JSON lines to a file. "-" selects w; an empty name disables the log.
 func auditLog(name string, w io.Writer) (*slog.Logger, io.Closer, error) {
 	switch name {
 	case "":
@@ -42,7 +42,7 @@ func auditLog(name string, w io.Writer) (*slog.Logger, io.Closer, error) {
 	return slog.New(slog.NewJSONHandler(f, nil)), f, nil
 }
 
-// newConsole makes the console; nil without one.
+// newConsole creates the console, or returns nil if the console is disabled.
 func (a *app) newConsole(s *serveFlags, svc *contextmem.Service, ring *keyring, limit *httpapi.RateLimit, log, audit *slog.Logger) (*console.Console, error) {
 	if s.noConsole {
 		return nil, nil
@@ -50,7 +50,7 @@ func (a *app) newConsole(s *serveFlags, svc *contextmem.Service, ring *keyring, 
 	return console.New(svc, console.Options{Verify: ring.verifyText, Limit: limit.Take, BackupDir: s.backupDir, Secure: strings.HasPrefix(a.engine.publicURL, "https:"), Audit: audit, Logger: log})
 }
 
-// mountProfiles serves the profiles of package runtime/pprof to the keys of administrators.
+// mountProfiles serves the profiles of package runtime/pprof to administrator keys.
 func mountProfiles(mux *http.ServeMux, ring *keyring) {
 	profiles := http.NewServeMux()
 	profiles.HandleFunc("/debug/pprof/", pprof.Index)
@@ -61,7 +61,7 @@ func mountProfiles(mux *http.ServeMux, ring *keyring) {
 	mux.Handle("/debug/pprof/", httpapi.RequireAdmin(ring, profiles))
 }
 
-// serveDemo serves the demonstration with its console, and prints how to sign in.
+// serveDemo serves the demo with its console and prints how to sign in.
 func (a *app) serveDemo(ctx context.Context, s *serveFlags) error {
 	err := a.withHome(ctx, func(ctx context.Context, h home) error {
 		if err := loadPersona(ctx, h); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// progress shows on a terminal the number of bytes read or written.
+// progress shows the number of bytes read or written on a terminal.
 type progress struct {
 	a     *app
 	verb  string
@@ -39,7 +39,7 @@ func (p *progress) tell(n int) {
 	}
 }
 
-// end takes the line away.
+// end erases the progress line.
 func (p *progress) end() {
 	if !p.told.IsZero() {
 		fmt.Fprint(p.a.err, "\r\033[K")

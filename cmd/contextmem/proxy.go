@@ -47,7 +47,7 @@ can reach the memory.`,
 					sub := a.sub
 					if s := r.Header.Get(subHeader); s != "" {
 						sub = s
-						r.Header.Del(subHeader) // it is not for the model
+						r.Header.Del(subHeader) // the model must not receive this header
 					}
 					return h.Sub(a.tenant, sub), nil
 				}}

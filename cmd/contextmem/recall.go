@@ -16,22 +16,22 @@ import (
 
 var classes = map[string]contextmem.Class{"knowledge": contextmem.ClassKnowledge, "memory": contextmem.ClassMemory, "all": contextmem.ClassAll}
 
-// hit is a chunk as the commands show it.
+// hit is a chunk in the output of the commands.
 type hit struct {
 	ID           string              `json:"id"`
 	Title        string              `json:"title,omitempty"`
 	Heading      string              `json:"heading,omitempty"`
 	Page         int                 `json:"page,omitempty"`
 	Text         string              `json:"text"`
-	Passage      string              `json:"passage,omitempty"` // the part of Text that answers
+	Passage      string              `json:"passage,omitempty"` // the part of Text that answers the query
 	Statements   []string            `json:"statements,omitempty"`
 	Score        float64             `json:"score"`
 	Relevance    float64             `json:"relevance"`
 	Since        string              `json:"valid_from,omitempty"`
 	Until        string              `json:"valid_to,omitempty"`
-	SupersededBy string              `json:"superseded_by,omitempty"` // id of what holds now
+	SupersededBy string              `json:"superseded_by,omitempty"` // id of the superseding item
 	Retracted    bool                `json:"retracted,omitempty"`
-	Newer        contextmem.Status   `json:"newer_version,omitempty"` // state of a version that is not indexed
+	Newer        contextmem.Status   `json:"newer_version,omitempty"` // state of a newer version that is not indexed yet
 	Sub          string              `json:"sub,omitempty"`
 	Updated      string              `json:"updated,omitempty"`
 	Metadata     map[string]any      `json:"metadata,omitempty"`
@@ -150,7 +150,7 @@ func (a *app) recallCmd() *cobra.Command {
 	return c
 }
 
-// words are the text of a hit of at most n characters, of a longer one the passage that answers.
+// words returns at most n characters of a hit's text. For a longer text it returns the passage that answers the query.
 func (h *hit) words(n int) string {
 	if text := excerpt(h.Text, n); h.Passage == "" || !strings.HasSuffix(text, "…") {
 		return text
@@ -158,7 +158,7 @@ func (h *hit) words(n int) string {
 	return excerpt(h.Passage, n)
 }
 
-// notice says why a hit holds no longer; empty: it does, as far as is known.
+// notice explains why a hit is no longer valid. It is empty for a valid hit.
 func (h *hit) notice() string {
 	switch {
 	case h.Retracted:
@@ -173,7 +173,7 @@ func (h *hit) notice() string {
 	return ""
 }
 
-// printHits writes passages for people, or a line each for programs: score, id, text and why it holds no longer.
+// printHits prints passages for people, or one line each for programs: score, id, text and the notice.
 func (a *app) printHits(w io.Writer, found []hit) {
 	if len(found) == 0 {
 		a.say("nothing was found")
@@ -209,7 +209,7 @@ func (a *app) printHits(w io.Writer, found []hit) {
 	}
 }
 
-// printParts prints the parts of the score that are not zero, if they were requested.
+// printParts prints the nonzero parts of the score if the user requested them.
 func (h *hit) printParts(w io.Writer) {
 	if h.Explain == nil {
 		return

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// app is what all commands share.
+// app is the state shared by all commands.
 type app struct {
 	streams
 	config      string
@@ -29,7 +29,7 @@ type app struct {
 	asJSON      bool
 	timeout     time.Duration
 	engine      engineFlags
-	begun       bool // the command line was understood
+	begun       bool // the command line was parsed successfully
 }
 
 const longHelp = `contextmem is context memory for AI agents: it remembers facts and conversations, reads documents, and finds what answers a question.
@@ -66,7 +66,7 @@ func newRoot(a *app) *cobra.Command {
 	return root
 }
 
-// version is that of the module, or the commit it was built from.
+// version returns the version of the module, or the commit from which it was built.
 func version() string {
 	i, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -78,7 +78,7 @@ func version() string {
 	return "(devel)"
 }
 
-// defaultData is the user's directory for data: that of XDG, else one in the home directory.
+// defaultData returns the user's data directory: the XDG data directory, or else a directory in the home directory.
 func defaultData(env func(string) string) string {
 	if d := env("XDG_DATA_HOME"); d != "" {
 		return filepath.Join(d, "contextmem")
@@ -89,7 +89,7 @@ func defaultData(env func(string) string) string {
 	return "contextmem-data"
 }
 
-// home is the memory on which a command works: in a directory, or on a server.
+// home is the service that a command uses: in a local directory, or on a server.
 type home interface {
 	Sub(tenant, sub string) contextmem.Memories
 	EnsureTenant(ctx context.Context, id string) error
@@ -118,12 +118,12 @@ func (a *app) settle(ctx context.Context, h home) {
 	_ = h.Settle(ctx, a.tenant) // a later process does the rest
 }
 
-// with runs f on the home that the flags name.
+// with runs f with the home selected by the flags.
 func (a *app) with(cmd *cobra.Command, f func(ctx context.Context, h home) error) error {
 	return a.withHome(cmd.Context(), f)
 }
 
-// withHome is with, for code outside a command.
+// withHome is like with, for code outside a command.
 func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) error) (err error) {
 	if a.timeout > 0 {
 		var cancel context.CancelFunc
@@ -153,12 +153,12 @@ func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) 
 	return f(ctx, d)
 }
 
-// memories runs f on the partition that the flags name.
+// memories runs f with the partition selected by the flags.
 func (a *app) memories(cmd *cobra.Command, f func(ctx context.Context, m contextmem.Memories) error) error {
 	return a.with(cmd, func(ctx context.Context, h home) error { return f(ctx, h.Sub(a.tenant, a.sub)) })
 }
 
-// server is a home behind REST.
+// server is a home accessed over REST.
 type server struct{ *client.Client }
 
 var errLocal = errors.New("a server does not do this over REST: run the command with --data on its machine")
@@ -204,7 +204,7 @@ func (s server) Import(context.Context, string, io.Reader) error { return errLoc
 func (s server) Reembed(context.Context, string) (int, error)    { return 0, errLocal }
 func (s server) Close() error                                    { return nil }
 
-// show writes v as JSON, or lets human write it.
+// show writes v as JSON, or calls human to write it as text.
 func (a *app) show(v any, human func(w io.Writer)) error {
 	if !a.asJSON {
 		human(a.out)
@@ -225,7 +225,7 @@ func (a *app) say(format string, args ...any) {
 	}
 }
 
-// excerpt is a text in one line of at most n characters.
+// excerpt returns a text as one line of at most n characters.
 func excerpt(s string, n int) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	if len(r) > n {
@@ -234,7 +234,7 @@ func excerpt(s string, n int) string {
 	return string(r)
 }
 
-// when is a time as people write it, empty when unknown.
+// when formats a time for display. It returns an empty text for the zero time.
 func when(t time.Time) string {
 	if t.IsZero() {
 		return ""

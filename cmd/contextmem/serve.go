@@ -123,7 +123,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	return s.run(ctx, httpapi.NewServer(b), l, secure != nil, o.Logger, a.streams.err)
 }
 
-// tls is the configuration of HTTPS, nil without it.
+// tls returns the HTTPS configuration, or nil for plain HTTP.
 func (s *serveFlags) tls() (*tls.Config, error) {
 	if s.cert == "" && s.certKey == "" {
 		return nil, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// bench is the handler of serve. The service below it can be replaced while it runs: a directory by the database to which it was moved.
+// bench is the HTTP handler of serve. The service behind it can be replaced while it runs, when a directory moves to a database.
 type bench struct {
 	a       *app
 	s       *serveFlags
@@ -32,7 +32,7 @@ type bench struct {
 	moves sync.WaitGroup
 }
 
-// seated is one deployment with all that serves it.
+// seated is one deployment with its handlers.
 type seated struct {
 	http.Handler
 	d     served
@@ -42,7 +42,7 @@ type seated struct {
 // ServeHTTP implements http.Handler.
 func (b *bench) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.now.Load().ServeHTTP(w, r) }
 
-// put serves a deployment from now on.
+// put makes bench serve a deployment from now on.
 func (b *bench) put(d served) error {
 	ring := &keyring{fixed: b.fixed, verify: d.Service().VerifyKey}
 	looks, err := b.a.newConsole(b.s, d.Service(), ring, b.limit, b.o.Logger, b.audit)
@@ -76,7 +76,7 @@ func (b *bench) put(d served) error {
 	return nil
 }
 
-// follow serves the database that the directory was moved to.
+// follow opens and serves the database to which the directory was moved.
 func (b *bench) follow(to string) {
 	s := *b.s
 	s.store = to

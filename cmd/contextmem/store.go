@@ -22,7 +22,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// served is what serve serves.
+// served is a deployment that the serve command can serve.
 type served interface {
 	Service() *contextmem.Service
 	Keys(ctx context.Context) ([]contextmem.Key, error)
@@ -30,7 +30,7 @@ type served interface {
 	Close() error
 }
 
-// own opens what serve serves: the directory of --data, or the database of --store.
+// own opens the deployment to serve: the directory of --data, or the database of --store.
 func (a *app) own(ctx context.Context, s *serveFlags, o *contextmem.Options) (served, error) {
 	if err := os.MkdirAll(a.data, 0o700); err != nil {
 		return nil, errors.New("the directory of --data can't be made")

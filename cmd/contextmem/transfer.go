@@ -114,7 +114,7 @@ func markdown(ctx context.Context, w io.Writer, m contextmem.Memories) error {
 	return errors.Join(err, b.Flush())
 }
 
-// importer puts items of other programs into partitions.
+// importer adds items of other programs to partitions.
 type importer struct {
 	a       *app
 	h       home
@@ -174,7 +174,7 @@ replaces what it brought the first time.`,
 	return c
 }
 
-// source returns a function that opens a file any number of times. It copies standard input for that.
+// source returns a function that can open a file repeatedly. It copies standard input to a file for that.
 func (a *app) source(name string) (func() (io.ReadCloser, error), error) {
 	if name == "-" {
 		b, err := io.ReadAll(io.LimitReader(a.in, maxStdin))
@@ -189,7 +189,7 @@ func (a *app) source(name string) (func() (io.ReadCloser, error), error) {
 	return func() (io.ReadCloser, error) { return os.Open(name) }, nil
 }
 
-// ours imports an export of contextmem as a new tenant. It reads the export once before, to count its content and check that it is complete.
+// ours imports an export of contextmem as a new tenant. It first reads the whole export to count its items and to check that it is complete.
 func (im *importer) ours(cmd *cobra.Command, open func() (io.ReadCloser, error)) error {
 	a := im.a
 	im.Format, im.Subs = "contextmem", map[string]int{}
@@ -219,7 +219,7 @@ func (im *importer) ours(cmd *cobra.Command, open func() (io.ReadCloser, error))
 	})
 }
 
-// count counts the items of an export by their kind and sub-tenant.
+// count counts the items of an export by kind and sub-tenant.
 func (im *importer) count(r io.Reader) error {
 	d := json.NewDecoder(r)
 	for n := 1; ; n++ {
@@ -258,7 +258,7 @@ func isExport(open func() (io.ReadCloser, error)) (bool, error) {
 	return string(head) == `{"header":`, nil
 }
 
-// importBatch is how many memories go into one call, importFiles how many documents.
+// importBatch is the number of memories in one call; importFiles is the number of documents.
 const (
 	importBatch = 500
 	importFiles = 50
@@ -296,7 +296,7 @@ func (im *importer) run(ctx context.Context, items []convert.Item) error {
 	return im.report()
 }
 
-// report prints what was imported, or would be.
+// report prints the number of imported items, or the number that a dry run would import.
 func (im *importer) report() error {
 	if err := im.a.show(im, func(w io.Writer) {
 		verb := "took in"

@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/shared"
 )
 
-// onDirectory runs f on the directory of --data; these commands have no form over REST.
+// onDirectory runs f on the directory of --data. The commands that use it are not available over REST.
 func (a *app) onDirectory(cmd *cobra.Command, f func(ctx context.Context, d *shared.Deployment) error) error {
 	if a.url != "" {
 		return usageError{errLocal}
@@ -46,7 +46,7 @@ they are built again from the stored vectors.`,
 		}}
 }
 
-// size is a number of bytes for people.
+// size formats a number of bytes for display.
 func size(n int64) string {
 	switch {
 	case n >= 1<<30:
@@ -78,7 +78,7 @@ damaged one leaves nothing behind.`,
 		}}
 }
 
-// problem is one damage that verify reports.
+// problem is one damage found by verify.
 type problem struct {
 	Org    string `json:"org,omitempty"`
 	Tenant string `json:"tenant,omitempty"`

@@ -112,8 +112,8 @@ func within(text, line string) bool {
 	return strings.Contains(" "+text+" ", " "+line+" ")
 }
 
-// news returns the text without the lines that the client was shown. If no line is left, or a valid stored memory has the same text,
-// news returns an empty text and the id of that memory.
+// news returns the text without the lines that the client was shown. If no line is left, or a valid stored memory contains the rest,
+// news returns an empty text and the id of that item.
 func (s *server) news(ctx context.Context, p Place, text string) (rest, known string) {
 	var lines []string
 	for line := range strings.Lines(text) {
