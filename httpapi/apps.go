@@ -9,14 +9,14 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// appEntry is an element of app_knowledge, without its metadata and its scope, which are read apart.
+// appEntry is an element of app_knowledge without its metadata and its scope, which are read separately.
 type appEntry struct {
 	ID               string      `json:"id"`
 	Title            string      `json:"title"`
 	Type             string      `json:"type"`
 	Kind             string      `json:"kind"`
 	Provider         string      `json:"provider"`
-	Source           synonym     `json:"source"` // of the provider
+	Source           synonym     `json:"source"` // name of the provider
 	ExternalID       string      `json:"external_id"`
 	ParentExternalID string      `json:"parent_external_id"`
 	ThreadID         string      `json:"thread_id"`
@@ -43,14 +43,14 @@ type appContent struct {
 	Layout     anything `json:"layout"`
 }
 
-// appPlace is the scope that an item names.
+// appPlace is the scope named by an item.
 type appPlace struct {
 	Tenant *string `json:"tenant_id" also:"database"`
 	Sub    *string `json:"sub_tenant_id" also:"collection"`
 }
 
-// appItem reads an item. What refuses the whole call is an error: metadata, a scope or an id against the rules. A scope
-// that is missing and a member of the wrong type fail the item alone.
+// appItem reads an item. An invalid scope, id or metadata is an error for the whole call.
+// A missing scope or a member of the wrong type fails only this item.
 func (c *call) appItem(e item) (contextmem.AppItem, error) {
 	var a contextmem.AppItem
 	ms, err := e.m.members(e.at)
@@ -78,7 +78,7 @@ func (c *call) appItem(e item) (contextmem.AppItem, error) {
 	return a, nil
 }
 
-// isInvalid reports whether err refuses the whole call.
+// isInvalid reports whether err fails the whole call.
 func isInvalid(err error) bool {
 	var ce *contextmem.Error
 	return err != nil && !(errors.As(err, &ce) && ce.Kind == fault.KindUnprocessed)
@@ -97,7 +97,7 @@ func (x *appEntry) item() contextmem.AppItem {
 	return a
 }
 
-// appPlace checks the scope that an item names against the request's; the first generation wants one in every item.
+// appPlace checks the scope of an item against the scope of the request. The first generation requires a scope in every item.
 func (c *call) appPlace(at string, ms *members) error {
 	var p appPlace
 	if err := c.decoder().object(at, ms, valueOf(&p)); err != nil {
@@ -130,7 +130,7 @@ func (c *call) appPlace(at string, ms *members) error {
 	return err
 }
 
-// defaultPartition selects the default partition unless there is one of that name.
+// defaultPartition selects the default partition unless a partition with that name exists.
 const defaultPartition = "default"
 
 // samePartition reports whether two names mean the same partition. An empty name and the tenant's id both mean the default one.

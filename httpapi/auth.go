@@ -12,23 +12,22 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Principal is who makes a request.
+// Principal is the authenticated sender of a request.
 type Principal struct {
-	ID  string // of the key; rate limits count by it
+	ID  string // id of the key; the key of rate limits
 	Org string
 	Key contextmem.Key // scopes and tenants; the zero Key may do everything in Org
 }
 
-// Authenticator decides who makes a request. An error should be a
-// *contextmem.Error of KindUnauthorized or KindForbidden. It must be safe for
-// concurrent use and must not read the body.
+// Authenticator identifies the sender of a request. Its error should be a *contextmem.Error of KindUnauthorized or KindForbidden.
+// It must be safe for concurrent use and must not read the body.
 type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
 }
 
 var errUnauthorized = &contextmem.Error{Kind: fault.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
 
-// keyring authenticates by fixed keys and by the keys of the service.
+// keyring authenticates by fixed keys and by keys stored in the service.
 type keyring struct {
 	svc   *contextmem.Service
 	fixed []fixedKey
@@ -51,7 +50,7 @@ func newKeyring(svc *contextmem.Service, keys map[string]string) (*keyring, erro
 	return k, nil
 }
 
-// Authenticate implements Authenticator. Fixed keys are compared in constant time, all of them: only their length shows.
+// Authenticate implements Authenticator. It compares all fixed keys in constant time, so that timing reveals only their lengths.
 func (k *keyring) Authenticate(r *http.Request) (Principal, error) {
 	text, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok || text == "" || text[0] == ' ' || len(text) > 4096 {
@@ -67,7 +66,7 @@ func (k *keyring) Authenticate(r *http.Request) (Principal, error) {
 		return k.fixed[found].who, nil
 	}
 	key, err := k.svc.VerifyKey(r.Context(), text)
-	if errors.Is(err, contextmem.ErrUnauthorized) { // one answer for every key that is no good
+	if errors.Is(err, contextmem.ErrUnauthorized) { // all invalid keys get the same error
 		return Principal{}, errUnauthorized
 	}
 	if err != nil {

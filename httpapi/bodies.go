@@ -6,32 +6,31 @@ import (
 	"time"
 )
 
-// slowestBody is the rate in bytes a second that a long body must keep.
+// slowestBody is the minimal rate of a long body in bytes per second.
 const slowestBody = 64 << 10
 
-// afterBody is the time that a connection may take after its body was read: for the response, and for
-// anything that the client still sends.
+// afterBody is the time that a connection has after its body was read, for the response and for anything else that the client sends.
 const afterBody = 10 * time.Minute
 
 // bodyWatch stops reading bodies that do not arrive in time. It uses one timer for all bodies. Nearly every body arrives
 // at once, and setting a deadline on its connection would cost more than reading it.
 type bodyWatch struct {
 	mu    sync.Mutex
-	first *reading // list of the bodies being read, in no order
+	first *reading // unordered list of the bodies being read
 	timer *time.Timer
-	next  time.Time // when the timer goes off, zero when it does not
+	next  time.Time // time at which the timer fires; zero: the timer is stopped
 }
 
 // reading is a body that is being read.
 type reading struct {
 	w          http.ResponseWriter
-	until      time.Time // zero: it may take any time
-	late       bool      // it was ended
-	own        bool      // it has a deadline of its connection, and is not watched
+	until      time.Time // zero: no limit
+	late       bool      // reading was stopped
+	own        bool      // the connection has a deadline of its own, so the body is not watched
 	prev, next *reading
 }
 
-// deadline bounds how long the client of r may take from now on. Not every writer has a connection.
+// deadline limits the time for reading from the client of r, counted from now. Some writers have no connection and no deadline.
 func (r *reading) deadline(t time.Time) { _ = http.NewResponseController(r.w).SetReadDeadline(t) }
 
 func (b *bodyWatch) add(r *reading) {
@@ -46,7 +45,7 @@ func (b *bodyWatch) add(r *reading) {
 	}
 }
 
-// remove ends the watch over r; its deadline is not touched afterwards.
+// remove stops watching r. The deadline of r is not changed afterwards.
 func (b *bodyWatch) remove(r *reading) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,14 +88,14 @@ func (b *bodyWatch) check() {
 	}
 }
 
-// inTime runs what reads the body, to its last byte or not, and gives the client a time to send it.
+// inTime limits the time in which the client must send the body that the function reads.
 func (c *call) inTime(read func() error, last bool) (err error) {
 	c.startBody()
 	defer func() { c.endBody(last, err) }()
 	return read()
 }
 
-// startBody gives the client a time to send its body: BodyTimeout, and more for long ones.
+// startBody sets the time in which the client must send its body: BodyTimeout, and more for long bodies.
 func (c *call) startBody() {
 	if c.api.o.BodyTimeout < 0 || c.r.ContentLength == 0 {
 		return
@@ -107,7 +106,7 @@ func (c *call) startBody() {
 	}
 	allowed := c.api.o.BodyTimeout + time.Duration(size/slowestBody)*time.Second
 	c.body.w, c.body.until = c.w, c.started.Add(allowed)
-	// A server with a shorter time for requests would cut the body or the answer off.
+	// A server with a shorter request timeout would cut off the body or the response.
 	srv, ok := c.r.Context().Value(http.ServerContextKey).(*http.Server)
 	if c.body.own = ok && srv.ReadTimeout > 0 && srv.ReadTimeout < allowed+afterBody; c.body.own {
 		c.body.deadline(c.body.until)
@@ -116,7 +115,7 @@ func (c *call) startBody() {
 	c.api.bodies.add(&c.body)
 }
 
-// endBody gives the client a time for what follows the body.
+// endBody sets the time limit for the connection after the body.
 func (c *call) endBody(last bool, err error) {
 	r := &c.body
 	if r.until.IsZero() {
@@ -126,7 +125,7 @@ func (c *call) endBody(last bool, err error) {
 		c.api.bodies.remove(r)
 	}
 	switch {
-	case err != nil: // what may still come is not waited for any longer
+	case err != nil: // do not wait any longer for remaining data
 		r.deadline(r.until)
 	case r.own || r.late || !last:
 		r.deadline(time.Now().Add(afterBody))

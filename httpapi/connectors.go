@@ -14,7 +14,7 @@ import (
 
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// catalogRow is a provider in the catalogue.
+// catalogRow is a provider in the catalog.
 type catalogRow struct {
 	Provider  string `json:"provider"`
 	Category  string `json:"category"`
@@ -93,7 +93,7 @@ func connectorProviders(c *call) (any, error) {
 	return nil, &contextmem.Error{Kind: fault.KindNotFound, Err: errors.New("provider not found")}
 }
 
-// discoveredRow is a resource that a provider offers.
+// discoveredRow is a resource offered by a provider.
 type discoveredRow struct {
 	ID         string         `json:"id"`
 	ResourceID string         `json:"resource_id"`
@@ -169,7 +169,7 @@ func discover(c *call) (any, error) {
 	return discoveryJSON(x.Provider, x.ID, rs, next), nil
 }
 
-// syncState is how the syncs of a connector go.
+// syncState is the state of a connector's syncs.
 type syncState struct {
 	ID          string `json:"connector_id"`
 	Provider    string `json:"provider"`
@@ -231,7 +231,7 @@ func (c *call) ours() (contextmem.Connector, error) {
 	return x, c.mayTouch(x)
 }
 
-// mayTouch refuses a connector that delivers into a tenant which the key may not touch.
+// mayTouch returns an error if the connector delivers to a tenant to which the key has no access.
 func (c *call) mayTouch(x contextmem.Connector) error {
 	if len(c.who.Key.Tenants) == 0 {
 		return nil
@@ -378,7 +378,7 @@ func editConnector(c *call) (any, error) {
 	return b, nil
 }
 
-// setCredentials takes the credentials as the body, or under "credentials".
+// setCredentials reads the credentials from the body itself or from its member "credentials".
 func setCredentials(c *call) (any, error) {
 	x, err := c.ours()
 	if err != nil {

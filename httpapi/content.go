@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// content serves a presigned URL. It needs no key; the token is the proof.
+// content serves a presigned URL. The token in the URL is the authorisation, so no key is needed.
 func (a *api) content(w http.ResponseWriter, r *http.Request) {
 	id := requestID(w)
 	f, err := a.svc.OpenPresigned(r.Context(), r.PathValue("token"))
@@ -40,7 +40,7 @@ func (a *api) content(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// rangeWriter holds back the text with which net/http refuses a range.
+// rangeWriter drops the text of net/http's error response for an invalid range.
 type rangeWriter struct {
 	http.ResponseWriter
 	refused bool
@@ -61,7 +61,7 @@ func (w *rangeWriter) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// safeType keeps types that no browser runs.
+// safeType replaces content types that browsers execute.
 func safeType(t string) string {
 	mt, params, err := mime.ParseMediaType(t)
 	if err != nil {
@@ -77,8 +77,7 @@ func safeType(t string) string {
 	return "application/octet-stream"
 }
 
-// disposition makes every file a download, under a name without anything that
-// could leave the header.
+// disposition makes the browser download every file. It removes characters from the name that could break the header.
 func disposition(f *contextmem.Fetched) string {
 	name := strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '/' || r == '\\' || r == '"' {

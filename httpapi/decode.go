@@ -17,17 +17,17 @@ import (
 // member is a value of a request: JSON from a body, or text from a query string or a form.
 type member struct {
 	json  json.RawMessage // valid; nil: text
-	raw   string          // the same as json, of a small body; empty: of a large one
-	texts []string        // of a repeated query parameter all; where one value is wanted the last counts
-	form  bool            // the text of a form's field, which may hold JSON
+	raw   string          // the same as json; empty if the body is large
+	texts []string        // all values of a repeated query parameter; where one value is expected, the last one counts
+	form  bool            // the value is the text of a form field, which may contain JSON
 }
 
-// absent reports whether the value is null, which equals absence.
+// absent reports whether the value is null, which is treated as missing.
 func (m member) absent() bool { return string(m.json) == "null" || m.json == nil && m.texts == nil }
 
 func (m member) text() string { return m.texts[len(m.texts)-1] }
 
-// typeName is the JSON type of the value.
+// typeName returns the JSON type of the value.
 func (m member) typeName() string {
 	if m.json == nil {
 		return "string"
@@ -47,7 +47,7 @@ func (m member) typeName() string {
 	return "number"
 }
 
-// find returns the value of a field under any of its names, and the name. Two names with different values are an error.
+// find returns the value of a field under any of its names, and that name. It returns an error if two names have different values.
 func (ms *members) find(at string, f *planned) (m member, name string, err error) {
 	m, ok := ms.get(f.name)
 	if ok {
@@ -66,7 +66,7 @@ func (ms *members) find(at string, f *planned) (m member, name string, err error
 	return m, name, nil
 }
 
-// same reports whether two values are equal, however they were written.
+// same reports whether two values are equal, regardless of their notation.
 func (m member) same(other member) bool {
 	var a, b any
 	if m.json == nil || other.json == nil || decodeNumbers(m.json, &a) != nil || decodeNumbers(other.json, &b) != nil {
@@ -75,7 +75,7 @@ func (m member) same(other member) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// plain returns the value as texts.
+// plain returns the texts of the value.
 func (m member) plain() []string {
 	switch {
 	case m.json == nil:
@@ -86,21 +86,21 @@ func (m member) plain() []string {
 	return []string{string(m.json)}
 }
 
-// decodeNumbers is json.Unmarshal that keeps the text of numbers.
+// decodeNumbers is like json.Unmarshal, but keeps the text of numbers.
 func decodeNumbers(b []byte, to any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	return d.Decode(to)
 }
 
-// reader is a type of field that reads its value itself. at is the name for errors.
+// reader is implemented by field types that decode their own value. at is the name for errors.
 type reader interface {
 	read(d *decoder, at string, m member) error
 }
 
-// decoder fills structs from requests. The tags of their fields say how:
+// decoder fills structs from requests. The tags of a field define its rules:
 //
-//	json     the name
+// json     the name
 //	also     further names, separated by commas; the values must agree
 //	was      a further name that is deprecated
 //	default  the value if there is none, as text
@@ -108,26 +108,26 @@ type reader interface {
 //	oneof    the values of a string, separated by commas; an empty one is the default
 //	range    the bounds of a number, "1,100"; the upper one may be missing
 type decoder struct {
-	depth int    // of JSON in texts
-	in    *input // counts the values that were built, and notes the deprecated names at the top of the request
+	depth int    // nesting depth of JSON inside texts
+	in    *input // counts the values built, and collects deprecated names at the top level of the request
 	top   bool   // the struct is the request
 }
 
 // decoder returns a decoder of values inside the request.
 func (c *call) decoder() *decoder { return &c.inner }
 
-// valueOf returns what to points to, to be filled.
+// valueOf returns the value that the pointer refers to, so that it can be filled.
 func valueOf(to any) reflect.Value { return reflect.ValueOf(to).Elem() }
 
-// indexed is the name of element i of a list.
+// indexed returns the name of element i of a list.
 func indexed(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
-// object fills the struct v. It looks at the fields that the request gives alone, in the order of the struct.
+// object fills the struct v. It visits only the fields present in the request, in the order of the struct.
 func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 	p := planOf(v.Type())
 	v.Set(p.defaults)
-	var given, several uint64 // fields, as bits
-	var place [maxFields]int  // in the members
+	var given, several uint64 // bit sets of fields
+	var place [maxFields]int  // indexes of the fields in the members
 	if ms != nil {
 		for i := range ms.list {
 			m := &ms.list[i]
@@ -156,7 +156,7 @@ func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 		}
 		to := v.FieldByIndex(f.index)
 		if m.json == nil && name != "" && to.Kind() == reflect.Bool && strings.TrimSpace(m.text()) == "" {
-			name = "" // a blank name in a form counts as none
+			name = "" // a blank name in a form is treated as missing
 		}
 		if name == "" && !f.preset.absent() {
 			m, name = f.preset, f.name
@@ -176,7 +176,7 @@ func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 	return nil
 }
 
-// value reads one value into v.
+// value decodes one value into v.
 func (d *decoder) value(at string, m member, v reflect.Value) error {
 	if r, ok := v.Addr().Interface().(reader); ok {
 		return r.read(d, at, m)
@@ -222,7 +222,7 @@ func (d *decoder) value(at string, m member, v reflect.Value) error {
 	panic(fmt.Sprintf("httpapi: no rule reads a %s", v.Type()))
 }
 
-// structured returns the JSON that a form's field holds as text. A blank text is absent.
+// structured returns the JSON that a form field contains as text. A blank text is treated as missing.
 func (d *decoder) structured(at string, m member) (member, error) {
 	if m.json != nil || !m.form {
 		return m, nil
@@ -263,7 +263,7 @@ func (d *decoder) strings(at string, m member, v reflect.Value) error {
 	return nil
 }
 
-// list reads an array of objects or of types that read themselves.
+// list decodes an array of objects or of types that implement reader.
 func (d *decoder) list(at string, m member, v reflect.Value) error {
 	v.Set(reflect.MakeSlice(v.Type(), 0, 0))
 	return m.elements(at, "an array", func(at string, e member) error {
@@ -276,18 +276,18 @@ func (d *decoder) list(at string, m member, v reflect.Value) error {
 	})
 }
 
-// want is the error of a value of the wrong type.
+// want returns the error for a value of the wrong type.
 func (m member) want(at, what string) error {
 	return bad(fault.KindUnprocessed, at, "want %s, got %s", what, m.typeName())
 }
 
-// Bounds of the values that are built from a request.
+// Bounds of the values built from a request.
 const (
-	maxElements = 10_000  // of an array, and members of an object
-	maxValues   = 500_000 // inside all objects of a request whose members are free, such as metadata
+	maxElements = 10_000  // of an array; also the maximal number of members of an object
+	maxValues   = 500_000 // total of values inside objects with arbitrary members, such as metadata, in one request
 )
 
-// commas counts the commas of JSON outside of texts, down to a depth; 0: at any depth.
+// commas counts the commas of JSON outside of texts, down to a depth; depth 0 means any depth.
 func commas(b []byte, depth int) (n, opened int) {
 	at := 0
 	for i := 0; i < len(b); i++ {
@@ -312,7 +312,7 @@ func commas(b []byte, depth int) (n, opened int) {
 	return n, opened
 }
 
-// spend counts the values that are built from an object or array of any members.
+// spend counts the values built from an object or array with arbitrary members.
 func (d *decoder) spend(at string, m member) error {
 	n, opened := commas(m.json, 0)
 	if d.in.built += n + opened; d.in.built > maxValues {
@@ -321,7 +321,7 @@ func (d *decoder) spend(at string, m member) error {
 	return nil
 }
 
-// elements hands over the elements of an array. what names the array in errors.
+// elements calls a function for each element of an array. what is the array's name in errors.
 func (m member) elements(at, what string, each func(at string, e member) error) error {
 	if m.json == nil || m.json[0] != '[' {
 		return m.want(at, what)
@@ -337,7 +337,7 @@ func (m member) elements(at, what string, each func(at string, e member) error) 
 // members reads an object.
 func (m member) members(at string) (*members, error) { return m.membersInto(at, nil) }
 
-// membersInto is members that fills an empty object, unless it is nil or there are many.
+// membersInto is like members but fills the given empty object, unless it is nil or there are many members.
 func (m member) membersInto(at string, ms *members) (*members, error) {
 	if m.json == nil || m.json[0] != '{' {
 		return nil, m.want(at, "an object")
@@ -390,7 +390,7 @@ func (m member) bool(at string) (bool, error) {
 	return false, m.want(at, "a boolean")
 }
 
-// int reads a number without fraction, however it is written.
+// int reads an integer in any JSON notation, such as 1e3.
 func (m member) int(at string) (int, error) {
 	if m.json == nil {
 		n, err := strconv.ParseInt(strings.TrimSpace(m.text()), 10, 32)

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// statusError is an error of the wire alone.
+// statusError is an error that only the REST layer returns.
 type statusError struct {
 	status  int
 	code    string
@@ -27,14 +27,13 @@ func errBodyTooLarge(limit int64) error {
 	return &statusError{http.StatusRequestEntityTooLarge, "REQUEST_TOO_LARGE", fmt.Sprintf("the request body is over the limit of %d bytes", limit)}
 }
 
-// answer is the form of an error on the wire.
+// answer is an error as it is written to the client.
 type answer struct {
 	status int
 	code   string
 }
 
-// errorRow is a row of the error table. An empty resource matches any that has
-// no row of its own; a zero family matches all.
+// errorRow is a row of the error table. An empty resource matches any resource without a row of its own. A zero family matches all families.
 type errorRow struct {
 	kind     fault.Kind
 	resource fault.Resource
@@ -42,7 +41,7 @@ type errorRow struct {
 	answer
 }
 
-// errorTable maps (kind, resource, family) to status and code: the first row that fits.
+// errorTable maps (kind, resource, family) to status and code. The first matching row applies.
 var errorTable = []errorRow{
 	{fault.KindInvalid, fault.Tenant, 0, answer{400, "INVALID_TENANT_ID"}},
 	{fault.KindInvalid, "", 0, answer{400, "INVALID_PARAMETERS"}},
@@ -89,7 +88,7 @@ func lookup(kind fault.Kind, res fault.Resource, f family) answer {
 	return answer{http.StatusInternalServerError, "INTERNAL_ERROR"}
 }
 
-// describe turns any error into status, code and message.
+// describe converts any error to a status, a code and a message.
 func (c *call) describe(err error) (answer, string) {
 	var se *statusError
 	var ce *contextmem.Error
@@ -109,7 +108,7 @@ func (c *call) describe(err error) (answer, string) {
 		case ce.Kind == fault.KindInternal:
 			c.log(err)
 			return a, "internal error"
-		case ce.Kind == fault.KindUnavailable: // do not show the error of a backend, which may contain paths
+		case ce.Kind == fault.KindUnavailable: // hide the text of a backend error, which may contain paths
 			c.log(err)
 			return a, "the storage can't answer now; try again later"
 		}
@@ -121,19 +120,19 @@ func (c *call) describe(err error) (answer, string) {
 	return answer{http.StatusInternalServerError, "INTERNAL_ERROR"}, "internal error"
 }
 
-// log notes a failure of the service.
+// log logs a failure of the service.
 func (c *call) log(err error) {
 	c.api.o.Logger.Error("request failed", "request", c.id, "route", c.rt.path, "err", err)
 }
 
-// message is the text of an error with the field's name over REST.
+// message returns the text of an error with the field's REST name.
 func (c *call) message(e *contextmem.Error) string {
 	renamed := *e
 	renamed.Field = c.wireField(e.Field)
 	return renamed.Message()
 }
 
-// fail answers with an error.
+// fail writes an error response.
 func (c *call) fail(err error) {
 	a, message := c.describe(err)
 	h := c.w.Header()
@@ -153,33 +152,33 @@ func (c *call) fail(err error) {
 	}
 	c.deprecationHeaders()
 	if a.status == http.StatusRequestEntityTooLarge || a.status == http.StatusRequestTimeout {
-		h.Set("Connection", "close") // the rest of the body is not read
+		h.Set("Connection", "close") // the rest of the body is not read, so the connection cannot be reused
 	}
 	c.answered(a.status)
 	writeJSON(c.w, a.status, c.errorBody(a.code, message, err))
 }
 
-// failure is an error of the first generation.
+// failure is an error in the format of the first generation.
 type failure struct {
 	Success bool   `json:"success"`
 	Message string `json:"message"`
 	Code    string `json:"error_code"`
 }
 
-// detailBody is the whole answer with it.
+// detailBody is the whole response of the first generation for an error.
 type detailBody struct {
 	Detail  failure `json:"detail"`
 	Message string  `json:"message"`
 }
 
-// errorDetail is an error of the second generation.
+// errorDetail is an error in the format of the second generation.
 type errorDetail struct {
 	Code    string            `json:"code"`
 	Message string            `json:"message"`
 	Results []wire.DeletedRow `json:"results,omitempty"`
 }
 
-// errorBody is the error in the shape of the route's family.
+// errorBody returns the error in the format of the route's family.
 func (c *call) errorBody(code, message string, err error) any {
 	detail := failure{false, message, code}
 	if c.rt.family == gen1 {
@@ -196,7 +195,7 @@ func (c *call) errorBody(code, message string, err error) any {
 	return e
 }
 
-// bad is an error of a parameter: KindInvalid for values, KindUnprocessed for types.
+// bad returns an error for a parameter: KindInvalid for a bad value, KindUnprocessed for a wrong type.
 func bad(kind fault.Kind, field, format string, args ...any) *contextmem.Error {
 	return &contextmem.Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// extension is a route that the published contract does not have, with what its document says. In and out are values of the types of request and data.
+// extension is a route outside the published contract, with its documentation. in and out are values of the request and data types.
 type extension struct {
 	route
 	summary string
@@ -90,9 +90,9 @@ type rememberRequest struct {
 	Timeout  int         `json:"timeout_seconds" default:"30" range:"1,300"`
 }
 
-// rememberAnswer has the states of memories. Memories that are not final at the end of the waiting time are still being processed.
+// rememberAnswer contains the states of memories. Memories without a final state at the end of the waiting time are still being processed.
 type rememberAnswer struct {
-	Completed bool             `json:"completed"` // all of them are
+	Completed bool             `json:"completed"` // all memories are completed
 	Results   []wire.StatusRow `json:"results"`
 }
 
@@ -259,7 +259,7 @@ type contextRequest struct {
 	Principals []string `json:"acl"`
 }
 
-// contextAnswer is a recall as a text.
+// contextAnswer is a recall result as text.
 type contextAnswer struct {
 	Text         string             `json:"text"`
 	Tokens       int                `json:"tokens"`
@@ -268,7 +268,7 @@ type contextAnswer struct {
 	Instructions []wire.Instruction `json:"instructions"`
 }
 
-// droppedRow is a passage that did not fit.
+// droppedRow is a passage that did not fit into the text.
 type droppedRow struct {
 	SourceID string `json:"source_id"`
 	Tokens   int    `json:"tokens"`
@@ -294,5 +294,5 @@ func extContext(c *call, sub contextmem.Sub) (any, error) {
 	return a, nil
 }
 
-// isExtension reports whether a path is of an extension.
+// isExtension reports whether a path belongs to an extension.
 func isExtension(path string) bool { return path == "/ext" || strings.HasPrefix(path, "/ext/") }

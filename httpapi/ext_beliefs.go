@@ -53,7 +53,7 @@ type conflictsRequest struct {
 	Limit int      `json:"limit" default:"100" range:"1,1000"`
 }
 
-// conflictRow is two memories of which the later may have taken the place of the earlier.
+// conflictRow is a pair of memories of which the later one may supersede the earlier one.
 type conflictRow struct {
 	ID         int64   `json:"id"`
 	Earlier    string  `json:"earlier"`

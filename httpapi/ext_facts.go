@@ -70,7 +70,7 @@ type entitiesRequest struct {
 	pageRequest
 }
 
-// entityRow is a node of the graph.
+// entityRow is an entity of the graph.
 type entityRow struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`

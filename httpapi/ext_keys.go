@@ -85,7 +85,7 @@ func extCreateKey(c *call) (any, error) {
 	return newKeyAnswer{newKeyRow(k), text}, nil
 }
 
-// lifetime is that of a key which the caller makes or changes, 0 for ever: no key makes one that outlives it.
+// lifetime returns the lifetime of a key that the caller creates or changes; 0: unlimited. A key cannot create a key that outlives it.
 func (c *call) lifetime(seconds int) time.Duration {
 	ttl := time.Duration(seconds) * time.Second
 	if own := c.who.Key.ExpiresAt; !own.IsZero() {
@@ -116,7 +116,7 @@ func extExpireKey(c *call) (any, error) {
 	return newKeyRow(k), nil
 }
 
-// revokedKey names a key that is gone.
+// revokedKey names a revoked key.
 type revokedKey struct {
 	ID      string `json:"api_key_id"`
 	Revoked bool   `json:"revoked"`

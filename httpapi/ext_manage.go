@@ -64,8 +64,8 @@ type chunkOf struct {
 	Ordinal  int    `json:"ordinal"`
 	Content  string `json:"chunk_content"`
 	Heading  string `json:"heading"`
-	Page     int    `json:"page"`     // on which it begins, from 1; 0: the document has none
-	Inferred bool   `json:"inferred"` // follows from the item, is not in it
+	Page     int    `json:"page"`     // page on which the chunk begins, from 1; 0: the document has no pages
+	Inferred bool   `json:"inferred"` // the chunk was inferred from the item and is not part of its text
 }
 
 // chunksAnswer is a page of the chunks of an item.
@@ -76,7 +76,7 @@ type chunksAnswer struct {
 	Title    string    `json:"title"`
 	Status   string    `json:"indexing_status"`
 	Chunks   []chunkOf `json:"chunks"`
-	Next     *int      `json:"next_from"` // null: this was the last page
+	Next     *int      `json:"next_from"` // null: this is the last page
 }
 
 func v2Chunks(c *call, sub contextmem.Sub) (any, error) {

@@ -13,7 +13,7 @@ import (
 // schemaOf is a JSON schema.
 type schemaOf map[string]any
 
-// readSchemas are the schemas of types that read themselves.
+// readSchemas holds the schemas of types that implement reader.
 var readSchemas = map[reflect.Type]func() schemaOf{
 	reflect.TypeFor[object]():    func() schemaOf { return schemaOf{"type": "object", "additionalProperties": true} },
 	reflect.TypeFor[metadata]():  func() schemaOf { return schemaOf{"type": "object", "additionalProperties": true} },
@@ -24,7 +24,7 @@ var readSchemas = map[reflect.Type]func() schemaOf{
 	reflect.TypeFor[day]():       func() schemaOf { return schemaOf{"type": "string", "format": "date"} },
 }
 
-// elementsRead are the elements of list types that read themselves.
+// elementsRead holds the element types of lists that implement reader.
 var elementsRead = map[reflect.Type]reflect.Type{reflect.TypeFor[pairs](): reflect.TypeFor[pairItem](), reflect.TypeFor[turns](): reflect.TypeFor[turnItem](),
 	reflect.TypeFor[memoryItems](): reflect.TypeFor[memoryItem](), reflect.TypeFor[schemaEntries](): reflect.TypeFor[schemaEntry]()}
 
@@ -123,7 +123,7 @@ func fieldsOf(t reflect.Type) func(func(reflect.StructField) bool) {
 	}
 }
 
-// constant is a value of a tag as JSON.
+// constant converts the value of a tag to JSON.
 func constant(s string) any {
 	if n, err := strconv.Atoi(s); err == nil {
 		return n
@@ -182,7 +182,7 @@ func extensionDocument() map[string]any {
 			"responses": map[string]any{"Error": errorResponse()}}}
 }
 
-// errorResponse is the answer of a call that failed.
+// errorResponse describes the response of a failed call.
 func errorResponse() map[string]any {
 	return map[string]any{"description": "An error in the shape of the second generation.", "content": jsonContent(schemaOf{"type": "object", "properties": schemaOf{
 		"data": schemaOf{"type": "null"}, "error": schemaOf{"type": "object", "properties": schemaOf{"code": schemaOf{"type": "string"}, "message": schemaOf{"type": "string"}}},
@@ -193,7 +193,7 @@ func jsonContent(s schemaOf) map[string]any {
 	return map[string]any{"application/json": map[string]any{"schema": s}}
 }
 
-// operationName is a path as a part of an operation's id.
+// operationName converts a path to a part of an operation id.
 func operationName(path string) (name string) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(path, "/ext/"), "/") {
 		part = strings.Trim(part, "{}")
@@ -204,7 +204,7 @@ func operationName(path string) (name string) {
 	return name
 }
 
-// serveExtensions serves the document of the extensions, which is made when it is first asked for.
+// serveExtensions serves the OpenAPI document of the extensions, which is built at the first request.
 func serveExtensions() http.HandlerFunc {
 	document := sync.OnceValues(func() ([]byte, error) { return marshal(extensionDocument()) })
 	return func(w http.ResponseWriter, _ *http.Request) {

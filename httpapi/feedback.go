@@ -30,7 +30,7 @@ type feedbackRequest struct {
 	Metadata texts `json:"metadata"`
 }
 
-// feedback reads a submission. Every rule it breaks is an invalid parameter.
+// feedback reads a submission. Every violated rule is reported as an invalid parameter.
 func (c *call) feedback() (contextmem.Feedback, error) {
 	var r feedbackRequest
 	if err := c.read(&r); err != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// relationGroup is the evidence of one pair of entities.
+// relationGroup holds the evidence for one pair of entities.
 type relationGroup struct {
 	Source    wire.Entity     `json:"source"`
 	Target    wire.Entity     `json:"target"`

@@ -81,7 +81,7 @@ func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
 		b = append(appendString(append(b, `","identifier":`...), e.Identifier), `,"name":"`...)
 	}
 	b = appendText(b, e.Name)
-	if e.Namespace == "default" && e.Provider == "" { // as most entities have it
+	if e.Namespace == "default" && e.Provider == "" { // most entities are like this
 		b = append(b, `","namespace":"default","provider":"","type":"`...)
 	} else {
 		b = appendText(append(b, `","namespace":"`...), e.Namespace)
@@ -93,7 +93,7 @@ func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
 	return b
 }
 
-// evidence appends evidence; its sentence was written at context, if it was.
+// evidence appends evidence. context is the range in which its sentence was already written, if any.
 func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte {
 	b = append(b, `{"canonical_predicate":"`...)
 	predicate := span{from: len(b)}
@@ -124,7 +124,7 @@ func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte
 	return append(b, '}')
 }
 
-// chunkID appends what stands between the quotes of the id of a chunk: relations of one chunk mostly follow each other.
+// chunkID appends the id of a chunk without quotes. It reuses the previous output, since consecutive relations mostly share a chunk.
 func (w *writer) chunkID(b []byte, id string) []byte {
 	if at := w.inGraph.chunkAt; at.to > 0 && id == w.inGraph.chunk {
 		return append(b, b[at.from:at.to]...)
@@ -135,7 +135,7 @@ func (w *writer) chunkID(b []byte, id string) []byte {
 	return b
 }
 
-// appendConfidence appends a confidence, which is kept as a float32.
+// appendConfidence appends a confidence, which is stored as a float32.
 func (w *writer) appendConfidence(b []byte, f float64) []byte {
 	if w.inGraph.confidenceAt.to > 0 && f == w.inGraph.confidence {
 		return append(b, b[w.inGraph.confidenceAt.from:w.inGraph.confidenceAt.to]...)

@@ -1,12 +1,10 @@
-// Package httpapi serves a contextmem service over REST: both generations of the
-// API side by side, on one http.Handler that can be mounted anywhere.
+// Package httpapi serves a contextmem service over REST. One http.Handler serves both generations of the API and can be mounted at any path.
 //
 //	h, err := httpapi.New(svc, httpapi.Options{Keys: map[string]string{"key": contextmem.DefaultOrg}})
 //	http.Handle("/memory/", http.StripPrefix("/memory", h))
 //
-// A handler decodes, calls one method of the service, and encodes. One table of
-// routes drives the mux, one table of errors the status codes, and one table of
-// aliases the deprecation notices.
+// A handler decodes a request, calls one method of the service, and encodes the result. The table of routes defines the mux,
+// the table of errors defines the status codes, and the table of aliases defines the deprecation notices.
 package httpapi
 
 import (
@@ -25,11 +23,11 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Limits of requests, used where Options leaves them 0.
+// Default limits of requests, used for fields of Options that are 0.
 const (
 	DefaultMaxBodyBytes  = 100 << 20
 	DefaultMaxJSONDepth  = 64
-	DefaultMaxJSONBytes  = 32 << 20 // of a JSON body that ingests
+	DefaultMaxJSONBytes  = 32 << 20 // of a JSON body of an ingestion
 	DefaultMaxQueryBytes = 1 << 20  // of any other JSON body
 	DefaultMaxHeldBytes  = 256 << 20
 	DefaultBodyTimeout   = time.Minute
@@ -41,38 +39,36 @@ const (
 
 // Options configure a handler. At least one way to authenticate is required.
 type Options struct {
-	// Authenticator decides who calls. Default: Keys, then keys made by
-	// Organisation.CreateKey.
+	// Authenticator identifies the sender of a request. Default: Keys, then keys created by Organisation.CreateKey.
 	Authenticator Authenticator
 	// Keys are fixed API keys and their organisations.
 	Keys map[string]string
-	// StoredKeys accepts keys made by Organisation.CreateKey. It is on when Keys is used.
+	// StoredKeys accepts keys created by Organisation.CreateKey. It is always on if Keys is used.
 	StoredKeys bool
-	// MaxBodyBytes bounds a request body. Default DefaultMaxBodyBytes; negative: no bound.
+	// MaxBodyBytes is the maximal size of a request body. Default DefaultMaxBodyBytes; negative: no limit.
 	MaxBodyBytes int64
-	// MaxHeldBytes bounds the bytes of request bodies in memory, over all requests, each one's first 64 KiB apart;
-	// files above 1 MiB are on disk. Who goes over it gets 503 with Retry-After. Default DefaultMaxHeldBytes;
-	// negative: no bound.
+	// MaxHeldBytes is the maximal number of bytes of request bodies in memory, summed over all requests. The first 64 KiB of each body
+	// do not count, and files above 1 MiB are on disk. A request beyond the limit gets status 503 with Retry-After.
+	// Default DefaultMaxHeldBytes; negative: no limit.
 	MaxHeldBytes int64
 	// BodyTimeout is the time that a client may take to send a body, plus one second for each 64 KiB of it. A
-	// slower client gets status 408. Default 1 min; negative: no bound.
+	// slower client gets status 408. Default 1 min; negative: no limit.
 	BodyTimeout time.Duration
-	// MaxJSONDepth bounds the nesting of JSON. Default DefaultMaxJSONDepth.
+	// MaxJSONDepth is the maximal nesting depth of JSON. Default DefaultMaxJSONDepth.
 	MaxJSONDepth int
-	// RequestsPerSecond bounds the requests of one key, with bursts of twice as
-	// many. Default 0: no bound.
+	// RequestsPerSecond is the rate limit of one key. Bursts may have twice as many requests. Default 0: no limit.
 	RequestsPerSecond float64
-	// RateLimit takes the place of RequestsPerSecond where other handlers share the bound, such as a console. Names are Principal.ID.
+	// RateLimit replaces RequestsPerSecond if several handlers share one limit, such as this handler and a console. Its names are Principal.ID.
 	RateLimit *RateLimit
-	// TrustedProxies are the addresses of proxies whose X-Forwarded-Host, -Proto and -Prefix count in presigned URLs, where
-	// contextmem.Options.PublicURL is not set. From anybody else these headers are ignored. Default: none.
+	// TrustedProxies are the addresses of proxies whose X-Forwarded-Host, -Proto and -Prefix headers are used for presigned URLs if
+	// contextmem.Options.PublicURL is not set. The headers of other senders are ignored. Default: none.
 	TrustedProxies []netip.Prefix
-	// Console is served at /console/, such as a console.Console. Default: none.
+	// Console is the handler for /console/, such as a console.Console. Default: none.
 	Console http.Handler
-	// Logger gets one line for each failure of the service, and at level Info one for each request with its id. Default: silent.
+	// Logger receives one record for each failure of the service, and at level Info one record for each request with its id. Default: silent.
 	Logger *slog.Logger
-	// Audit gets a line for each request that changes something, refused ones too: the key's id, the route, the database and
-	// collection, the status. It never gets content. Default: none.
+	// Audit receives one record for each request that changes data, including refused requests. A record has the key's id, the route, the
+	// database, the collection and the status. It never has content. Default: none.
 	Audit *slog.Logger
 }
 
@@ -152,13 +148,13 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	return http.HandlerFunc(a.serve), nil
 }
 
-// health is the answer of /healthz.
+// health is the response of /healthz.
 type health struct {
 	Status     string `json:"status"`
 	APIVersion string `json:"api_version"`
 }
 
-// mount puts a route on the mux, second-generation ones under /v2 too.
+// mount registers a route in the mux. Second-generation routes are also registered under /v2.
 func (a *api) mount(r *route) {
 	paths := []string{r.path}
 	if r.family != gen1 && !isExtension(r.path) {
@@ -170,8 +166,7 @@ func (a *api) mount(r *route) {
 	}
 }
 
-// serve is the outermost handler: request id, panics, and requests that no route
-// can take.
+// serve is the outermost handler. It sets the request id, recovers from panics, and answers requests that match no route.
 func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 	id := requestIDOf(r)
 	h := w.Header()
@@ -190,18 +185,18 @@ func (a *api) serve(w http.ResponseWriter, r *http.Request) {
 		a.call(w, r, a.family(r.URL.Path), id).fail(&statusError{http.StatusRequestURITooLong, "INVALID_PARAMETERS", "the query string is too long"})
 		return
 	}
-	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect, which no client of an API expects
+	if p := r.URL.EscapedPath(); p != "/" && path.Clean(p) != strings.TrimSuffix(p, "/") { // the mux would redirect, which API clients do not expect
 		a.call(w, r, nil, id).fail(&statusError{http.StatusNotFound, "NOT_FOUND", "no such path"})
 		return
 	}
 	a.mux.ServeHTTP(w, r)
 }
 
-// requestIDHeader is X-Request-ID in canonical form. A caller that sends one, a UUID in lower case, finds it in the
-// answer, in logs and in feedback; anything else is replaced by a new one.
+// requestIDHeader is X-Request-ID in canonical form. If the client sends a lower-case UUID, the response, the logs and feedback use it.
+// Any other value is replaced by a new id.
 const requestIDHeader = "X-Request-Id"
 
-// isUUID reports whether s has the usual form of a UUID in lower case.
+// isUUID reports whether s is a lower-case UUID in the usual form.
 func isUUID(s string) bool {
 	if len(s) != 36 {
 		return false
@@ -219,10 +214,10 @@ func isUUID(s string) bool {
 	return true
 }
 
-// requestID is the id that serve gave a request.
+// requestID returns the id that serve assigned to a request.
 func requestID(w http.ResponseWriter) string { return w.Header()[requestIDHeader][0] }
 
-// family guesses the route family of a path that no route takes.
+// family guesses the route family of a path without a route.
 func (a *api) family(path string) *route {
 	p := strings.TrimPrefix(path, "/v2")
 	for _, prefix := range []string{"/databases", "/context", "/query", "/feedback"} {
@@ -239,7 +234,7 @@ func (a *api) family(path string) *route {
 	return &route{family: gen1}
 }
 
-// unrouted answers what no route takes: 405 where other methods exist, else 404.
+// unrouted answers a request without a route: 405 if the path has other methods, else 404.
 func (a *api) unrouted(w http.ResponseWriter, r *http.Request) {
 	id := requestID(w)
 	c := a.call(w, r, a.family(r.URL.Path), id)
@@ -262,7 +257,7 @@ func (a *api) unrouted(w http.ResponseWriter, r *http.Request) {
 	c.fail(&statusError{http.StatusNotFound, "NOT_FOUND", "no such path"})
 }
 
-// handle runs a route.
+// handle wraps the execution of a route.
 func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 	c := desks.Get().(*call)
 	c.begin(a, w, r, rt, requestID(w))
@@ -270,7 +265,7 @@ func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 	c.release()
 }
 
-// run answers the request.
+// run executes the route and writes the response.
 func (c *call) run() {
 	a, w, r, rt := c.api, c.w, c.r, c.rt
 	p, err := a.auth.Authenticate(r)
@@ -333,8 +328,8 @@ type call struct {
 	org     contextmem.Organisation
 	scope   scopeNames
 	in      input
-	outer   decoder // of the request
-	inner   decoder // of values inside it
+	outer   decoder // decodes the request itself
+	inner   decoder // decodes values inside the request
 	body    reading
 	success envelope // envelope of the response, for families that have one
 	query   queryMeta

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	freeBody  = 64 << 10 // bytes of one request that are not counted
+	freeBody  = 64 << 10 // bytes of each request that are not counted
 	firstRead = 4 << 10
 	mostRead  = 1 << 20
 )
 
-// held counts the bytes of bodies that all requests of a handler keep in memory.
+// held counts the bytes of request bodies in memory, over all requests of a handler.
 type held struct {
-	limit int64 // negative: no bound
+	limit int64 // negative: no limit
 	used  atomic.Int64
 }
 
-// take counts n bytes, unless that goes over the limit.
+// take counts n bytes unless the total would exceed the limit.
 func (h *held) take(n int64) bool {
 	if h.used.Add(n) > h.limit && h.limit >= 0 && n > 0 {
 		h.used.Add(-n)
@@ -30,7 +30,7 @@ func (h *held) take(n int64) bool {
 	return true
 }
 
-// hold counts n bytes more for the request, or fewer when n is negative.
+// hold counts n more bytes for the request. A negative n releases bytes.
 func (c *call) hold(n int) bool {
 	counted := func(n int) int { return max(0, n-freeBody) }
 	if more := counted(c.in.held+n) - counted(c.in.held); more != 0 && !c.api.held.take(int64(more)) {
@@ -48,7 +48,7 @@ func (c *call) cleanup() {
 	c.hold(-c.in.held)
 }
 
-// errHeld is the error if bodies of other requests use up the memory for bodies.
+// errHeld is returned if bodies of other requests use up the memory for bodies.
 var errHeld = &contextmem.Error{Kind: fault.KindUnavailable, Err: errors.New("too many large requests at once")}
 
 // readHeld reads at most limit bytes of r and counts them as held memory. over reports whether r has more. It
@@ -57,7 +57,7 @@ func (c *call) readHeld(r io.Reader, limit int) (body []byte, over bool, err err
 	var full [][]byte
 	size, first := 0, firstRead
 	if n := c.r.ContentLength; n >= 0 && n < firstRead {
-		first = int(n) + 1 // the end is seen with the last byte
+		first = int(n) + 1 // one extra byte, so that the end of the body is detected in the same read
 	}
 	for next := first; ; next = min(2*next, mostRead) {
 		part := make([]byte, min(next, limit-size+1))

@@ -20,17 +20,17 @@ type input struct {
 	deprecated []alias
 	files      []*filePart
 	held       int // bytes of the body in memory
-	fieldBytes int // of a form, files apart
-	built      int // see decoder
+	fieldBytes int // bytes of form fields, not counting files
+	built      int // number of values built; see decoder
 }
 
-// alias is an older or other name of a field of the scope.
+// alias is an older or alternative name of a scope field.
 type alias struct {
 	canonical, alias string
 	deprecated       bool // its use is reported
 }
 
-// scopeAliases lists the names of the scope in each family. The other fields have theirs in the tags of their structs.
+// scopeAliases lists the names of the scope fields in each family. The names of other fields are in their struct tags.
 var scopeAliases = map[family][]alias{
 	gen1:       {{"tenant_id", "database", false}, {"sub_tenant_id", "collection", false}},
 	gen2:       {{"database", "tenant_id", true}, {"collection", "sub_tenant_id", true}},
@@ -65,19 +65,19 @@ func (c *call) read(to any) error {
 	return c.outer.object("", c.in.members, valueOf(to))
 }
 
-// has reports whether the request gives a value under a name.
+// has reports whether the request contains a value under a name.
 func (in *input) has(name string) bool {
 	_, ok := in.members.get(name)
 	return ok
 }
 
-// string returns the text under a name, or "" if there is none.
+// string returns the text under a name, or "" if the name is missing.
 func (in *input) string(name string) (string, error) {
 	m, _ := in.members.get(name)
 	return m.string(name)
 }
 
-// set gives a name its value.
+// set sets the value of a name.
 func (in *input) set(name string, m member) {
 	if in.members == nil {
 		in.members = newMembers(8)
@@ -85,7 +85,7 @@ func (in *input) set(name string, m member) {
 	in.members.set(name, m)
 }
 
-// decodeQuery adds the values of the query string. Values that the body has too must be equal.
+// decodeQuery adds the values of the query string. A value that the body also contains must be equal.
 func (c *call) decodeQuery() error {
 	if c.r.URL.RawQuery == "" {
 		return nil
@@ -153,7 +153,7 @@ func (c *call) decodeJSON() error {
 	return nil
 }
 
-// bodyError is what to answer when a body could not be read.
+// bodyError returns the error for a body that could not be read.
 func (c *call) bodyError(err error, what string) error {
 	var big *http.MaxBytesError
 	switch {
@@ -223,8 +223,7 @@ func checkString(field, s string) error {
 	return nil
 }
 
-// reconcile moves the names of the scope to their canonical ones, before anything is checked. Both with different
-// values is an error.
+// reconcile renames the scope fields to their canonical names before any checks. It returns an error if two names of a field have different values.
 func (in *input) reconcile(list []alias) error {
 	for _, a := range list {
 		v, ok := in.members.get(a.alias)

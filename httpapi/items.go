@@ -46,7 +46,7 @@ type turnItem struct {
 	Time clock  `json:"timestamp" also:"time"`
 }
 
-// turns are the messages of a conversation. An empty list is not nil.
+// turns holds the messages of a conversation. An empty list is not nil.
 type turns []contextmem.Message
 
 func (l *turns) read(d *decoder, at string, m member) error {
@@ -126,7 +126,7 @@ func (f *filterMap) read(d *decoder, at string, m member) error {
 	return nil
 }
 
-// scalarsOnly refuses lists, which the first generation does not know.
+// scalarsOnly returns an error for list values, which the first generation does not support.
 func scalarsOnly(field string, f contextmem.Filters) error {
 	for _, m := range []map[string]any{f.Metadata, f.Additional} {
 		for k, v := range m {
@@ -156,7 +156,7 @@ type graphRelation struct {
 	Temporal  string `json:"temporal_details"`
 }
 
-// graphEntities are entities by a handle that is local to their graph.
+// graphEntities maps handles, which are local to a graph, to entities.
 type graphEntities map[string]graphEntity
 
 func (g *graphEntities) read(d *decoder, at string, m member) error {

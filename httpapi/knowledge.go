@@ -21,7 +21,7 @@ type knowledgeRequest struct {
 	SkipUnchanged   bool `json:"skip_unchanged"`
 }
 
-// fileEntry describes the file at the same place of the form.
+// fileEntry describes the file with the same index in the form.
 type fileEntry struct {
 	ID          string  `json:"id" also:"file_id,source_id"`
 	Title       string  `json:"title"`
@@ -93,7 +93,7 @@ func (f *filePart) file() contextmem.File {
 	} else if out.Data == nil {
 		out.Data = []byte{}
 	}
-	if out.ContentType == "application/octet-stream" { // what clients send when they don't know
+	if out.ContentType == "application/octet-stream" { // clients send this type if they do not know the real one
 		out.ContentType = ""
 	}
 	return out
@@ -125,7 +125,7 @@ func (c *call) fileEntry(f *contextmem.File, e item) error {
 	return c.noComma(e.at+".id", f.ID)
 }
 
-// noComma refuses ids that the status endpoint of the second generation would split.
+// noComma returns an error for ids with a comma, which the status endpoint of the second generation would split.
 func (c *call) noComma(field, id string) error {
 	if c.rt.family != gen1 && strings.Contains(id, ",") {
 		return bad(fault.KindInvalid, field, "must not hold a comma: commas separate ids in status requests")

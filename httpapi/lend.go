@@ -8,21 +8,21 @@ import (
 	"github.com/contextmem/contextmem/internal/reuse"
 )
 
-// desk is the memory of a request, which the next one uses again.
+// desk is the memory of a request, which later requests reuse.
 type desk struct {
-	slot  *reuse.Slot // with the memory of a recall and its result
-	lent  bool        // this request uses slot
-	given members     // by the body of the request
+	slot  *reuse.Slot // memory of a recall and its result
+	lent  bool        // whether this request uses slot
+	given members     // members of the request body
 	v1    v1RecallRequest
 	v2    queryRequest
 	mixed hybridOptions
 	dated contextmem.Temporal
 }
 
-// desks saves recalls of small tenants a quarter of their processor time.
+// desks pools the memory of requests. The pool saves a quarter of the processor time of recalls of small tenants.
 var desks = sync.Pool{New: func() any { return new(call) }}
 
-// maxDesk keeps the memory of a rare large request from being kept.
+// maxDesk is the size above which memory is not returned to the pool.
 const maxDesk = 64
 
 // release returns the memory of a finished request to the pool. After a panic the memory is not used again.
@@ -39,7 +39,7 @@ func (c *call) release() {
 	desks.Put(c)
 }
 
-// lend returns a context for a recall whose result is written as the answer, and not used after that.
+// lend returns a context for a recall that uses the pooled memory. The result must not be used after the response is written.
 func (c *call) lend() context.Context {
 	if c.slot == nil {
 		c.slot = new(reuse.Slot)

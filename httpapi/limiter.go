@@ -11,8 +11,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// RateLimit bounds requests: a token bucket for each name, such as the id of a key. Several handlers may share one, so that what
-// a key asks of one counts for all: [Options.RateLimit]. It is safe for concurrent use.
+// RateLimit limits the request rate with a token bucket for each name, such as the id of a key. Several handlers may share one RateLimit,
+// so that the limit applies to the sum of a key's requests; see [Options.RateLimit]. It is safe for concurrent use.
 type RateLimit struct {
 	perSecond float64
 	burst     int
@@ -33,7 +33,7 @@ func newRateLimit(perSecond, burst float64) *RateLimit {
 	return l
 }
 
-// bucket returns the bucket of a name, a full one when the name is new.
+// bucket returns the bucket of a name. The bucket of a new name is full.
 func (l *RateLimit) bucket(name string) *rate.Limiter {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,8 +45,8 @@ func (l *RateLimit) bucket(name string) *rate.Limiter {
 	return b
 }
 
-// Take counts a request of a name and reports whether it is within the bound; when it is not, it does not count, and wait is how long
-// it takes until one is.
+// Take counts a request of a name and reports whether the request is within the limit. If it is not, Take does not count it, and wait is
+// the time until the next allowed request.
 func (l *RateLimit) Take(name string) (wait time.Duration, ok bool) {
 	if l.perSecond <= 0 {
 		return 0, true

@@ -25,10 +25,10 @@ type listFilters struct {
 	Fields           sourceFields `json:"source_fields"`
 }
 
-// sourceFields is filters.source_fields; members that it does not know are refused.
+// sourceFields is filters.source_fields. Unknown members are errors.
 type sourceFields contextmem.SourceFilter
 
-// sourceFilter names the fields of a source that a list is filtered by.
+// sourceFilter names the fields of a source that a list can be filtered by.
 type sourceFilter struct {
 	Title         string `json:"title"`
 	Type          string `json:"type"`
@@ -60,7 +60,7 @@ func (f *sourceFields) read(d *decoder, at string, m member) error {
 	return nil
 }
 
-// filters unites the two names of each map.
+// filters merges the two names of each map.
 func (f *listFilters) filters() (out contextmem.Filters, err error) {
 	for _, x := range []struct {
 		to   *map[string]any
@@ -104,7 +104,7 @@ func v1ListData(c *call) (any, error) {
 	return c.list(sub, class, r.IDs, &r.listRequest)
 }
 
-// listNames are the names of the fields of a list; group_threads is accepted and has no effect.
+// listNames are the field names of a list request. group_threads is accepted and has no effect.
 var listNames = []map[string]bool{planFor[v2ListRequest]().names, {"group_threads": true}}
 
 func v2List(c *call, sub contextmem.Sub) (any, error) {
@@ -119,7 +119,7 @@ func v2List(c *call, sub contextmem.Sub) (any, error) {
 	return c.list(sub, queryClasses[r.Type], r.IDs, &r.listRequest)
 }
 
-// listAnswer is a page of a list: sources of knowledge, or memories.
+// listAnswer is a page of a list of either knowledge sources or memories.
 type listAnswer struct {
 	Success    bool              `json:"success"`
 	Message    string            `json:"message"`
@@ -148,7 +148,7 @@ func (c *call) page(class contextmem.Class, ids []string, q *listRequest) (conte
 	return r, nil
 }
 
-// list serves both generations.
+// list handles list requests of both generations.
 func (c *call) list(sub contextmem.Sub, class contextmem.Class, ids []string, q *listRequest) (any, error) {
 	r, err := c.page(class, ids, q)
 	if err != nil {
@@ -184,7 +184,7 @@ func sourceRows(sub contextmem.Sub, list []contextmem.SourceInfo, fields []strin
 	return &rows
 }
 
-// listAll lists knowledge, and after its end memories, as one list.
+// listAll lists knowledge followed by memories as one list.
 func (c *call) listAll(sub contextmem.Sub, ids []string, q *listRequest) (any, error) {
 	r, err := c.page(contextmem.ClassKnowledge, ids, q)
 	if err != nil {
@@ -205,14 +205,14 @@ func (c *call) listAll(sub contextmem.Sub, ids []string, q *listRequest) (any, e
 		Sources: sourceRows(sub, p.Sources, q.Include), Memories: memoryRows(sub, memories)}, nil
 }
 
-// memoriesFrom returns up to n memories from index from of their list on, and the total number.
+// memoriesFrom returns up to n memories from index from of their list, and the total number of memories.
 func (c *call) memoriesFrom(sub contextmem.Sub, ids []string, q *listRequest, from, n int) (list []contextmem.SourceInfo, total int, err error) {
 	r, err := c.page(contextmem.ClassMemory, ids, q)
 	if err != nil {
 		return nil, 0, err
 	}
 	skip := from % q.PageSize
-	for r.Page = from/q.PageSize + 1; ; r.Page++ { // the place may lie inside a page, then n items are in two
+	for r.Page = from/q.PageSize + 1; ; r.Page++ { // index from may be inside a page; then the n items span two pages
 		p, err := sub.List(c.ctx, r)
 		if err != nil {
 			return nil, 0, err

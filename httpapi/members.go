@@ -2,14 +2,14 @@ package httpapi
 
 import "iter"
 
-// manyMembers is the number of members from which on an object has a map: below it a search through a list is faster, and
-// the list takes a third of the memory.
+// manyMembers is the number of members from which an object uses a map. Below it, a linear search is faster and the list needs a third of
+// the memory.
 const manyMembers = 24
 
-// members are the values of an object by name. nil has none. Of a name that is given twice the last value counts.
+// members holds the values of an object by name. A nil members is empty. If a name is repeated, the last value counts.
 type members struct {
-	list []namedMember  // in the order in which they were given
-	at   map[string]int // places in list; nil while there are few
+	list []namedMember  // in the order of the JSON
+	at   map[string]int // indexes in list; nil while there are few members
 }
 
 // namedMember is a value with its name.
@@ -28,7 +28,7 @@ func newMembers(n int) *members {
 	return ms
 }
 
-// place returns the place of a name in the list, -1 when it is not there.
+// place returns the index of a name in the list, or -1 if it is missing.
 func (ms *members) place(name string) int {
 	if ms == nil {
 		return -1
@@ -47,7 +47,7 @@ func (ms *members) place(name string) int {
 	return -1
 }
 
-// named returns the value of a name, which may be null, and reports whether there is one.
+// named returns the value of a name, which may be null, and reports whether the name is present.
 func (ms *members) named(name string) (member, bool) {
 	if i := ms.place(name); i >= 0 {
 		return ms.list[i].value, true
@@ -55,7 +55,7 @@ func (ms *members) named(name string) (member, bool) {
 	return member{}, false
 }
 
-// get returns the value of a name, and reports whether there is one that is not null.
+// get returns the value of a name, and reports whether the name is present with a value other than null.
 func (ms *members) get(name string) (member, bool) {
 	m, ok := ms.named(name)
 	if !ok || m.absent() {
@@ -64,7 +64,7 @@ func (ms *members) get(name string) (member, bool) {
 	return m, true
 }
 
-// set gives a name its value.
+// set sets the value of a name.
 func (ms *members) set(name string, m member) {
 	if i := ms.place(name); i >= 0 {
 		ms.list[i].value = m
@@ -84,14 +84,14 @@ func (ms *members) set(name string, m member) {
 	}
 }
 
-// delete takes a name away.
+// delete removes a name.
 func (ms *members) delete(name string) {
 	if i := ms.place(name); i >= 0 {
 		ms.list[i].deleted = true
 	}
 }
 
-// all are the names and values, in the order in which the names were given.
+// all yields the names and values in the order of the JSON.
 func (ms *members) all() iter.Seq2[string, member] {
 	return func(yield func(string, member) bool) {
 		if ms == nil {

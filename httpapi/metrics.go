@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// tallies counts answers, for GET /metrics.
+// tallies counts responses for GET /metrics.
 type tallies struct {
 	begun time.Time
-	by    sync.Map // of countedBy to *tally
+	by    sync.Map // map from countedBy to *tally
 }
 
-// countedBy names a tally: of an organisation, or of one of its keys that is restricted to tenants.
+// countedBy is the key of a tally: an organisation, or a key that is restricted to tenants.
 type countedBy struct{ org, key string }
 
-// tally is how many requests were answered, by class of status.
+// tally is the number of answered requests by status class.
 type tally struct{ succeeded, refused, failed atomic.Int64 }
 
 func newTallies() *tallies { return &tallies{begun: time.Now()} }

@@ -17,9 +17,9 @@ import (
 
 const (
 	spoolAbove    = 1 << 20  // larger parts go to a temporary file
-	spoolTotal    = 8 << 20  // after so many bytes of files in memory, all further files go to disk too
-	maxFormFields = 64       // beside files
-	maxFormField  = 32 << 20 // bytes of all fields that are no files
+	spoolTotal    = 8 << 20  // once this many bytes of files are in memory, all further files go to disk
+	maxFormFields = 64       // number of fields that are not files
+	maxFormField  = 32 << 20 // total bytes of fields that are not files
 	maxFormFiles  = 200
 )
 
@@ -27,9 +27,9 @@ const (
 type filePart struct {
 	name, contentType string
 	data              []byte
-	spool             *spoolFile // nil: in memory
-	size              int64      // of the spool
-	path              string     // path of the spool on systems where an open file cannot be removed
+	spool             *spoolFile // nil: the part is in memory
+	size              int64      // size of the spool file
+	path              string     // path of the spool file on systems where an open file cannot be removed
 }
 
 func (f *filePart) remove() {
@@ -59,7 +59,7 @@ type sized interface {
 
 func (sizedReader) Close() error { return nil }
 
-// decodeForm reads the form of a request, in either encoding.
+// decodeForm reads a form in either encoding, URL-encoded or multipart.
 func (c *call) decodeForm() error {
 	mt, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	switch {
@@ -99,8 +99,8 @@ func (c *call) decodeURLEncoded() error {
 	return nil
 }
 
-// decodeMultipart streams the form: small parts stay in memory, larger files go to disk, and nothing is read past the
-// limits. A form without its last boundary was cut off, wherever that was.
+// decodeMultipart reads the form as a stream. Small parts stay in memory, and larger files go to disk. It reads nothing beyond the limits.
+// A form without its final boundary is treated as truncated.
 func (c *call) decodeMultipart(boundary string) error {
 	body := &finalBoundary{r: c.r.Body, mark: []byte("\n--" + boundary + "--"), tail: []byte("\n")}
 	r := multipart.NewReader(body, boundary)
@@ -131,11 +131,11 @@ func (c *call) decodeMultipart(boundary string) error {
 	}
 }
 
-// finalBoundary reads a form and notes whether its last boundary came by.
+// finalBoundary reads a form and records whether the final boundary occurred.
 type finalBoundary struct {
 	r    io.Reader
 	mark []byte
-	tail []byte // last bytes read, fewer than mark has
+	tail []byte // last bytes read, fewer than the length of mark
 	seen bool
 }
 
@@ -177,7 +177,7 @@ func (c *call) formField(p *multipart.Part) error {
 	return c.setField(p.FormName(), string(b))
 }
 
-// setField keeps the text of a field.
+// setField stores the text of a field.
 func (c *call) setField(name, text string) error {
 	if name == "" {
 		return bad(fault.KindInvalid, "form", "has a part without a name")
@@ -215,7 +215,7 @@ func (c *call) formFile(p *multipart.Part) error {
 	return c.spool(f, head, p)
 }
 
-// fullName is the file name of a part with the folders that the client sent, which multipart.Part.FileName leaves out.
+// fullName returns the file name of a part including the client's folders, which multipart.Part.FileName removes.
 func fullName(p *multipart.Part) string {
 	_, params, err := mime.ParseMediaType(p.Header.Get("Content-Disposition"))
 	if err != nil {
@@ -224,11 +224,11 @@ func fullName(p *multipart.Part) string {
 	return params["filename"]
 }
 
-// errSpool is the error if there is no disk space for uploads.
+// errSpool is returned if the disk has no space for uploads.
 var errSpool = &contextmem.Error{Kind: fault.KindUnavailable, Err: errors.New("there is no room for the upload")}
 
-// spool writes a file to disk: head, which was read already, and rest. It removes the name of the temporary file at once,
-// so that a crash does not leave the file behind.
+// spool writes a file to disk: first head, which was already read, and then rest. It removes the file's name at once, so that a crash does
+// not leave the file behind.
 func (c *call) spool(f *filePart, head []byte, rest io.Reader) error {
 	tmp, err := os.CreateTemp("", "contextmem-upload-*")
 	if err != nil {
@@ -257,7 +257,7 @@ func (c *call) spool(f *filePart, head []byte, rest io.Reader) error {
 	return nil
 }
 
-// spoolWriter marks errors of writing, to distinguish them from errors of reading.
+// spoolWriter marks write errors, to distinguish them from read errors.
 type spoolWriter struct {
 	w   io.Writer
 	err error
