@@ -100,7 +100,7 @@ type reader interface {
 
 // decoder fills structs from requests. The tags of a field define its rules:
 //
-// json     the name
+//	json     the name
 //	also     further names, separated by commas; the values must agree
 //	was      a further name that is deprecated
 //	default  the value if there is none, as text

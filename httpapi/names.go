@@ -2,12 +2,12 @@ package httpapi
 
 import "strings"
 
-// wireName maps a field path of the service's requests to its name over REST.
+// wireName maps the field path of a service request to the field's REST name.
 type wireName struct {
-	request string // the request type that alone calls it so; empty: any
-	path    string // path of the field; [] is any index and * any key of a map
+	request string // request type to which the row is limited; empty: any
+	path    string // path of the field; [] matches any index and * any map key
 	gen1    string
-	gen2    string // empty: as in the first generation
+	gen2    string // empty: the same as in the first generation
 }
 
 // wireNames is the only table of names. If it lacks a path, the longest parent path in the table determines the name, and
@@ -303,7 +303,7 @@ var wireNames = []wireName{
 	{"", "files", "files", "documents"},
 }
 
-// wireField is the name under which the caller knows a field of a request of the service.
+// wireField returns the REST name of a field of a service request.
 func (c *call) wireField(field string) string {
 	return wireField(field, c.rt.request, c.rt.family == gen1)
 }
@@ -338,14 +338,14 @@ func wireField(field, request string, first bool) string {
 		switch {
 		case strings.HasSuffix(p, "[]"):
 			name = strings.Replace(name, "[]", "["+index, 1)
-		case found: // the row ends before the index
+		case found: // the path of the row ends before the index
 			name += "[" + index
 		}
 	}
 	return strings.Join(append([]string{name}, given[taken:]...), ".")
 }
 
-// leads reports whether a path of the table fits the beginning of a field. The path may end before an index.
+// leads reports whether a path of the table matches a prefix of a field's path. The path may end before an index.
 func leads(path, given []string) bool {
 	if len(path) > len(given) {
 		return false

@@ -15,13 +15,13 @@ import (
 	"github.com/contextmem/contextmem/internal/meter"
 )
 
-// meters count requests for Prometheus.
+// meters counts requests for Prometheus.
 type meters struct {
-	requests meter.Family[meter.Histogram] // by method, route and class of status
-	keys     meter.Family[meter.Counter]   // by the id of the key and class of status
+	requests meter.Family[meter.Histogram] // by method, route and status class
+	keys     meter.Family[meter.Counter]   // by key id and status class
 }
 
-// classOf is the class of a status, such as 2xx.
+// classOf returns the class of a status, such as 2xx.
 func classOf(status int) string {
 	switch status / 100 {
 	case 2:
@@ -34,7 +34,7 @@ func classOf(status int) string {
 	return "5xx"
 }
 
-// observed counts an answer, and writes it into the logs.
+// observed counts and logs a response.
 func (c *call) observed(status int) {
 	took, route, class := time.Since(c.started), c.rt.path, classOf(status)
 	if route == "" {
@@ -58,15 +58,15 @@ func (c *call) observed(status int) {
 	}
 }
 
-// IsAdmin reports whether a principal has access to the whole deployment: metrics, profiles, backups. It must be a key of the
-// default organisation without a restriction to tenants, and with the scope manage.
+// IsAdmin reports whether a principal has access to the whole deployment: metrics, profiles, backups. Its key must belong to the default
+// organisation, have the scope manage, and not be restricted to tenants.
 func (p Principal) IsAdmin() bool {
 	return p.Org == contextmem.DefaultOrg && p.Key.AllowsOrganisation() && p.Key.Allows(contextmem.ScopeManage)
 }
 
 var errAdmin = &contextmem.Error{Kind: fault.KindForbidden, Err: errors.New("this is of the whole deployment: it needs a key of the organisation \"default\" with the scope manage that is not restricted to tenants")}
 
-// RequireAdmin serves h to keys that IsAdmin, such as profiles.
+// RequireAdmin serves h only to principals for which IsAdmin returns true. It can protect profiles, for example.
 func RequireAdmin(a Authenticator, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, err := a.Authenticate(r)
@@ -82,7 +82,7 @@ func RequireAdmin(a Authenticator, h http.Handler) http.Handler {
 	})
 }
 
-// wantsText reports whether a request for metrics is one of a scraper: it asks for text and not for JSON.
+// wantsText reports whether a metrics request comes from a scraper, which accepts text rather than JSON.
 func wantsText(r *http.Request) bool {
 	accept := r.Header.Get("Accept")
 	return !strings.Contains(accept, "application/json") && (strings.Contains(accept, "text/plain") || strings.Contains(accept, "application/openmetrics-text"))
@@ -114,10 +114,10 @@ func metricsText(c *call) error {
 	return nil
 }
 
-// pingPatience is how long the registry may take to answer.
+// pingPatience is the time limit for the registry's answer.
 const pingPatience = 2 * time.Second
 
-// healthy answers /healthz and /readyz: both ask the registry.
+// healthy answers /healthz and /readyz. Both check that the registry answers.
 func (a *api) healthy(up, down string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), pingPatience)
@@ -133,8 +133,7 @@ func (a *api) healthy(up, down string) http.HandlerFunc {
 	}
 }
 
-// requestIDOf is the id of a request: that of the header X-Request-ID, or the trace id of a traceparent (W3C Trace Context) as a UUID,
-// or a new one.
+// requestIDOf returns the id of a request: the header X-Request-ID, or the trace id of a traceparent (W3C Trace Context) as a UUID, or a new id.
 func requestIDOf(r *http.Request) string {
 	if id := r.Header.Get(requestIDHeader); isUUID(id) {
 		return id
@@ -145,7 +144,7 @@ func requestIDOf(r *http.Request) string {
 	return contextmem.NewRequestID()
 }
 
-// traceID reads "00-<32 hexadecimal digits>-<16>-<2>".
+// traceID parses "00-<32 hexadecimal digits>-<16>-<2>".
 func traceID(s string) (string, bool) {
 	if len(s) < 55 || s[2] != '-' || s[35] != '-' || s[52] != '-' || s[:2] == "ff" {
 		return "", false

@@ -13,16 +13,16 @@ import (
 // plan holds the decoding rules of a struct's fields, including those of embedded structs.
 type plan struct {
 	fields   []planned
-	names    map[string]bool // all names that it reads
-	places   map[string]int  // of names in fields
-	defaults reflect.Value   // the struct of a request that gives nothing
-	must     uint64          // the fields that have a check or a value of their own in such a request, as bits
+	names    map[string]bool // all accepted names
+	places   map[string]int  // field index by name
+	defaults reflect.Value   // the struct decoded from an empty request
+	must     uint64          // bit set of the fields that have a check or a default value
 }
 
 // maxFields is the maximal number of fields of a struct, including those of embedded structs.
 const maxFields = 64
 
-// planned is the rule of one field; see decoder for the tags that it is made from.
+// planned is the rule of one field, derived from the tags that decoder describes.
 type planned struct {
 	name    string
 	also    []string
@@ -35,9 +35,9 @@ type planned struct {
 	index   []int
 }
 
-var plans sync.Map // of reflect.Type to *plan
+var plans sync.Map // reflect.Type to *plan
 
-// planFor returns the plan of T.
+// planFor returns the plan of T, and builds it at the first use.
 func planFor[T any]() *plan { return planOf(reflect.TypeFor[T]()) }
 
 func planOf(t reflect.Type) *plan {
@@ -62,7 +62,7 @@ func planOf(t reflect.Type) *plan {
 	return p
 }
 
-// preset makes the struct of a request that gives nothing.
+// preset builds the struct decoded from an empty request.
 func (p *plan) preset(t reflect.Type) {
 	p.defaults = reflect.New(t).Elem()
 	d := &decoder{in: new(input)}
@@ -72,7 +72,7 @@ func (p *plan) preset(t reflect.Type) {
 		own := false
 		if !f.preset.absent() {
 			switch to.Kind() {
-			case reflect.Pointer, reflect.Slice, reflect.Map: // requests must not share it
+			case reflect.Pointer, reflect.Slice, reflect.Map: // requests must not share the value
 				own = true
 			default:
 				own = d.value(f.name, f.preset, to) != nil

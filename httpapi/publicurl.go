@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// absolute is a URL of this handler with the address under which the caller reached it, unless it has one.
+// absolute converts a URL of this handler to an absolute one with the address that the caller used. Absolute URLs are unchanged.
 func (c *call) absolute(path string) string {
 	if !strings.HasPrefix(path, "/") {
 		return path
@@ -45,7 +45,7 @@ func mountedAt(r *http.Request) string {
 	return prefix
 }
 
-// trusts reports whether an address is that of a proxy whose headers count.
+// trusts reports whether an address belongs to a trusted proxy.
 func (a *api) trusts(remote string) bool {
 	host, _, err := net.SplitHostPort(remote)
 	if err != nil {
@@ -64,10 +64,10 @@ func (a *api) trusts(remote string) bool {
 	return false
 }
 
-// nearest is the last of several values in one header: that of the proxy which is trusted. The others may be the caller's.
+// nearest returns the last value of a header with several values. The trusted proxy added it; the caller may have sent the others.
 func nearest(s string) string { return strings.TrimSpace(s[strings.LastIndexByte(s, ',')+1:]) }
 
-// plainHost reports whether s is a host, with a port or not, and nothing else.
+// plainHost reports whether s consists only of a host and an optional port.
 func plainHost(s string) bool {
 	for _, c := range []byte(s) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && strings.IndexByte(".-_:[]", c) < 0 {

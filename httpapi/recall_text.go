@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// appendValue appends a value of metadata. Members of objects are sorted.
+// appendValue appends a metadata value as JSON. Object members are sorted.
 func appendValue(b []byte, v any) ([]byte, error) {
 	switch x := v.(type) {
 	case string:
@@ -42,7 +42,7 @@ func appendObject(b []byte, m map[string]any) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// sortedKeys appends the keys of m to keys, which is empty.
+// sortedKeys appends the sorted keys of m to keys, which must be empty.
 func sortedKeys[V any](keys []string, m map[string]V) []string {
 	for k := range m {
 		keys = append(keys, k)
@@ -51,7 +51,7 @@ func sortedKeys[V any](keys []string, m map[string]V) []string {
 	return keys
 }
 
-// appendFloat appends f with the fewest digits that identify it among floats of that size.
+// appendFloat appends f with the fewest digits that identify it among floats of the given bit size.
 func appendFloat(b []byte, f float64, bits int) ([]byte, error) {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return b, &json.UnsupportedValueError{Str: "a number has no JSON form"}
@@ -78,7 +78,7 @@ func appendScore(b []byte, f float64) ([]byte, error) {
 	if rest == 0 {
 		return b, nil
 	}
-	// Two digits at a time, by divisors that are constants.
+	// Write two digits at a time. Constant divisors are faster.
 	i, j, k := rest/1e4*2, rest/100%100*2, rest%100*2
 	b = append(b, '.', twoDigits[i], twoDigits[i+1], twoDigits[j], twoDigits[j+1], twoDigits[k], twoDigits[k+1])
 	end := len(b)
@@ -88,7 +88,7 @@ func appendScore(b []byte, f float64) ([]byte, error) {
 	return b[:end], nil
 }
 
-// twoDigits are the numbers from 00 to 99, one behind the other.
+// twoDigits contains the numbers from 00 to 99, concatenated.
 const twoDigits = "00010203040506070809" +
 	"10111213141516171819" +
 	"20212223242526272829" +
@@ -114,10 +114,10 @@ func appendText(b []byte, s string) []byte {
 	if i := simd.Plain(s); i < len(s) {
 		return appendEscaped(append(b, s[:i]...), s[i:])
 	}
-	return append(b, s...) // most are plain
+	return append(b, s...) // most texts need no escaping
 }
 
-// appendEscaped appends a text that begins with a byte that is not plain.
+// appendEscaped appends a text whose first byte needs escaping or checking.
 func appendEscaped(b []byte, s string) []byte {
 	start := 0
 	for i := 0; i < len(s); i += simd.Plain(s[i:]) {

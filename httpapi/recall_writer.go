@@ -45,14 +45,14 @@ func (a recallAnswer) writeTo(to *buffer) error {
 	if res.Temporal != nil {
 		b = w.temporal(b, res.Temporal, len(res.Chunks))
 	}
-	if a.f == gen1 && len(res.Warnings) > 0 { // it has no meta to hold them
+	if a.f == gen1 && len(res.Warnings) > 0 { // the first generation has no meta to contain warnings
 		b = w.value(append(b, `,"warnings":`...), warnings(res.Warnings))
 	}
 	to.b = append(b, '}')
 	return w.err
 }
 
-// meta appends the meta of an answer that warns of nothing; false: it has more to say, or a number without a JSON form.
+// meta appends the meta of a response without warnings. It returns false if the meta has other content, or a number without a JSON form.
 func (to *buffer) meta(m *meta) bool {
 	if len(m.Deprecation)+len(m.Warnings) > 0 || m.Alpha != nil && !(math.Abs(*m.Alpha) <= 1) || m.By != "" || m.Operator != "" || m.Results != nil {
 		return false
@@ -84,18 +84,18 @@ func (to *buffer) meta(m *meta) bool {
 // texts.
 type writer struct {
 	out *buffer
-	err error // of the first value that has no JSON form
+	err error // error of the first value without a JSON form
 
-	at       time.Time // written last, as b[from:to]
+	at       time.Time // last time written, as b[from:to]
 	from, to int
 
-	last                 string // layout, written last as b[layoutFrom:layoutTo]
+	last                 string // last layout written, as b[layoutFrom:layoutTo]
 	layoutFrom, layoutTo int
 
 	inGraph graphWriter
 }
 
-// comma separates element i from the one before it.
+// comma appends the separator before element i.
 func comma(b []byte, i int) []byte {
 	if i > 0 {
 		b = append(b, ',')
@@ -103,7 +103,7 @@ func comma(b []byte, i int) []byte {
 	return b
 }
 
-// textOrNull appends a text, null when it is empty.
+// textOrNull appends a text, or null if it is empty.
 func textOrNull(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, "null"...)
@@ -120,7 +120,7 @@ func (w *writer) time(b []byte, t time.Time) []byte {
 	}
 	from, second := len(b), t.Unix()
 	b = append(b, '"')
-	if w.to > 0 && second == w.at.Unix() && fourDigits(second) { // of many that were stored together
+	if w.to > 0 && second == w.at.Unix() && fourDigits(second) { // same second as the previous time, as with items stored together
 		b = appendFraction(append(b, b[w.from+1:w.from+1+len("2006-01-02T15:04:05")]...), t.Nanosecond())
 	} else {
 		b = t.UTC().AppendFormat(b, time.RFC3339Nano)
@@ -130,10 +130,10 @@ func (w *writer) time(b []byte, t time.Time) []byte {
 	return b
 }
 
-// fourDigits reports whether a second since 1970 is of a year from 1 to 9999.
+// fourDigits reports whether a Unix second is in the years 1 to 9999.
 func fourDigits(second int64) bool { return second >= -62135596800 && second <= 253402300799 }
 
-// appendFraction appends what stands behind the second in RFC 3339 with nanoseconds, in UTC.
+// appendFraction appends the part of a UTC time after the seconds, in RFC 3339 with nanoseconds.
 func appendFraction(b []byte, nanos int) []byte {
 	if nanos > 0 {
 		b = append(b, ".000000000"...)
@@ -149,7 +149,7 @@ func appendFraction(b []byte, nanos int) []byte {
 	return append(b, 'Z')
 }
 
-// layout appends the layout of a chunk, all of which are often the same.
+// layout appends the layout of a chunk. It reuses the previous output, since consecutive layouts are often equal.
 func (w *writer) layout(b []byte, s string) []byte {
 	if s == w.last && s != "" {
 		return append(b, b[w.layoutFrom:w.layoutTo]...)
@@ -160,7 +160,7 @@ func (w *writer) layout(b []byte, s string) []byte {
 	return b
 }
 
-// value appends a rarely used value with encoding/json.
+// value appends a rarely used value through encoding/json.
 func (w *writer) value(b []byte, v any) []byte {
 	w.out.b = b
 	w.fail(w.out.encode(v))
@@ -169,7 +169,7 @@ func (w *writer) value(b []byte, v any) []byte {
 
 // temporal appends a comma and the dated facts.
 func (w *writer) temporal(b []byte, t *contextmem.TemporalResult, chunks int) []byte {
-	if !t.Applied && !t.Degraded && !t.Truncated && len(t.Facts) == 0 && t.Duration == nil { // no date in the question
+	if !t.Applied && !t.Degraded && !t.Truncated && len(t.Facts) == 0 && t.Duration == nil { // the question contains no date
 		b = strconv.AppendInt(append(b, `,"temporal_facts":[],"temporal_filter":{"applied":false,"chunk_scope":`...), int64(chunks), 10)
 		b = appendText(append(b, `,"degraded":false,"matched_facts":0,"mode":"`...), t.Mode)
 		return append(b, `","promoted":0,"scope":"","truncated":false}`...)
@@ -195,7 +195,7 @@ func (w *writer) fail(err error) {
 	}
 }
 
-// object appends a map, an absent one as {}.
+// object appends a map. A nil map becomes {}.
 func (w *writer) object(b []byte, m map[string]any) []byte {
 	if len(m) == 0 {
 		return append(b, "{}"...)
@@ -213,7 +213,7 @@ func appendTexts(b []byte, list []string) []byte {
 	return append(b, ']')
 }
 
-// chunk appends a chunk as both generations show it. Metadata have two names each.
+// chunk appends a chunk in the format of both generations. Each metadata map is written under two names.
 func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	b = append(b, `{"additional_metadata":`...)
 	additional := len(b)
@@ -300,7 +300,7 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	return append(b, '}')
 }
 
-// supersession appends the members of what took the place of a memory, and the end of their object.
+// supersession appends the members that describe the superseding item, and closes the object.
 func (w *writer) supersession(b []byte, s *contextmem.Supersession) []byte {
 	b = w.score(append(b, `"confidence":`...), s.Confidence)
 	b = appendText(append(b, `,"decider":"`...), s.Decider)
@@ -311,7 +311,7 @@ func (w *writer) supersession(b []byte, s *contextmem.Supersession) []byte {
 	return append(b, '}')
 }
 
-// parts appends the parts of a score that apply, and the end of their object.
+// parts appends the applicable parts of a score, and closes the object.
 func (w *writer) parts(b []byte, e *contextmem.Explain) []byte {
 	start := len(b)
 	for _, p := range [...]struct {

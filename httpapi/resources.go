@@ -98,7 +98,7 @@ type resourceEntry struct {
 	Interval *int     `json:"backfill_chunk_interval_seconds" range:"0,2147483647"`
 }
 
-// resource checks the settings. at is the name of the entry for errors, with its dot.
+// resource validates the settings. at is the name of the entry for errors, including the trailing dot.
 func (c *call) resource(at string, e *resourceEntry) (contextmem.ConnectorResource, error) {
 	r := contextmem.ConnectorResource{ResourceID: e.ID, Type: e.Type, Name: e.Name, SyncMode: e.SyncMode, TenantOverride: e.Database, SubOverride: e.Collection,
 		Instructions: e.Instructions, Metadata: e.Metadata, Additional: e.Additional, Filters: e.Filters, ProviderMetadata: e.Provided, ACL: e.ACL, Paused: e.Status == contextmem.ResourcePaused}
@@ -154,7 +154,7 @@ func deleteResource(c *call) (any, error) {
 	}{x.ID, id, true}, nil
 }
 
-// configureRequest adds or changes several resources. Its lookback and interval are the defaults of entries.
+// configureRequest adds or changes several resources. Its lookback and interval are the defaults for the entries.
 type configureRequest struct {
 	Tables    anything        `json:"table_configs"`
 	Resources []resourceEntry `json:"resources"`

@@ -13,10 +13,10 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// buffer is an answer before it is sent.
+// buffer collects a response before it is sent.
 type buffer struct {
 	b   []byte
-	enc *json.Encoder // into b
+	enc *json.Encoder // writes to b
 }
 
 // Write implements io.Writer.
@@ -32,7 +32,7 @@ var buffers = sync.Pool{New: func() any {
 	return b
 }}
 
-// maxPooledBuffer keeps a rare large answer from staying in memory.
+// maxPooledBuffer is the capacity above which a buffer is not returned to the pool.
 const maxPooledBuffer = 1 << 20
 
 func newBuffer() *buffer { return buffers.Get().(*buffer) }
@@ -44,7 +44,7 @@ func (b *buffer) release() {
 	}
 }
 
-// encode appends v as JSON. Of its types only recall answers, in an envelope or not, are not written by encoding/json.
+// encode appends v as JSON. Only recall responses, with or without an envelope, are not written by encoding/json.
 func (b *buffer) encode(v any) (err error) {
 	switch x := v.(type) {
 	case recallAnswer:
@@ -59,7 +59,7 @@ func (b *buffer) encode(v any) (err error) {
 	return err
 }
 
-// recall appends an envelope with a recall answer.
+// recall appends an envelope that contains a recall response.
 func (b *buffer) recall(a recallAnswer, m *meta) (err error) {
 	b.b = append(b.b, `{"data":`...)
 	if err := a.writeTo(b); err != nil {
@@ -73,7 +73,7 @@ func (b *buffer) recall(a recallAnswer, m *meta) (err error) {
 	return err
 }
 
-// marshal is json.Marshal without escaping of <, > and &.
+// marshal is like json.Marshal, but does not escape <, > and &.
 func marshal(v any) ([]byte, error) {
 	b := newBuffer()
 	defer b.release()
@@ -95,14 +95,14 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(b.b)
 }
 
-// Values of headers that many answers have. Names are written in canonical form here.
+// Values of headers that many responses share. The code that uses them writes header names in canonical form.
 var (
 	jsonType = []string{"application/json; charset=utf-8"}
 	noSniff  = []string{"nosniff"}
 	version  = []string{apiVersion}
 )
 
-// succeed answers with a success in the shape of the route's family.
+// succeed writes a success response in the format of the route's family.
 func (c *call) succeed(data any) {
 	status := c.rt.status
 	if status == 0 {
@@ -129,7 +129,7 @@ func (c *call) succeed(data any) {
 	writeJSON(c.w, status, e)
 }
 
-// bothShapes is an answer with its data beside the envelope too: clients of webhooks read either.
+// bothShapes is a response whose data is inside the envelope and also beside it, since webhook clients read either.
 type bothShapes struct{ envelope }
 
 // MarshalJSON implements json.Marshaler.
@@ -145,7 +145,7 @@ func (b bothShapes) MarshalJSON() ([]byte, error) {
 	return append(append(data[:len(data)-1], ','), rest[1:]...), nil
 }
 
-// envelope is an answer of the second generation.
+// envelope is a response of the second generation.
 type envelope struct {
 	Data    any          `json:"data"`
 	Error   *errorDetail `json:"error"`
@@ -153,13 +153,13 @@ type envelope struct {
 	Success bool         `json:"success"`
 	*mirror
 	Detail  *failure `json:"detail,omitempty"`
-	Message string   `json:"message,omitempty"` // of an error
+	Message string   `json:"message,omitempty"` // error message
 }
 
-// mirrored is data of which public clients read members without the envelope too.
+// mirrored is implemented by data whose members are repeated outside the envelope, where public clients read them.
 type mirrored interface{ mirrored() *mirror }
 
-// mirror has members that are repeated outside the data.
+// mirror returns the members that are repeated outside the data.
 type mirror struct {
 	scoped
 	Added  []string   `json:"added_fields"`
@@ -180,20 +180,20 @@ type meta struct {
 	queryMeta
 }
 
-// queryMeta is how a query was understood.
+// queryMeta describes how the service interpreted a query.
 type queryMeta struct {
-	// Of a hybrid query.
+	// Hybrid queries only.
 	GraphContext *bool    `json:"graph_context,omitempty"`
 	Alpha        *float64 `json:"resolved_alpha,omitempty"`
 	Mode         string   `json:"resolved_mode,omitempty"`
 
-	// Of a query for text.
+	// Text queries only.
 	By       string `json:"query_by,omitempty"`
 	Operator string `json:"operator,omitempty"`
 	Results  *int   `json:"results,omitempty"`
 }
 
-// meta returns the description of the request. It is without a scope in errors.
+// meta returns the description of the request. In error responses it has no scope.
 func (c *call) meta(s scopeNames) meta {
 	return meta{APIVersion: openAPIVersion, Collection: s.collection, Database: s.database, Deprecation: c.deprecations(), Latency: float64(time.Since(c.started).Microseconds()) / 1000,
 		RequestID: c.id, SubTenant: s.collection, TenantID: s.database, Warnings: warnings(c.warn), queryMeta: c.query}
@@ -207,7 +207,7 @@ func warnings(ws []fault.Warning) []wire.Warning {
 	return out
 }
 
-// rename gives the fields of warnings their names over REST.
+// rename replaces field names in warnings by their REST names.
 func (c *call) rename(ws []fault.Warning) []fault.Warning {
 	for i := range ws {
 		ws[i].Field = c.wireField(ws[i].Field)
@@ -217,7 +217,7 @@ func (c *call) rename(ws []fault.Warning) []fault.Warning {
 
 const deprecatedSince = "2.0.1"
 
-// deprecation notice of a route or field.
+// deprecation is the notice for a deprecated route or field.
 type deprecation struct {
 	Deprecated bool   `json:"deprecated"`
 	Message    string `json:"message"`
@@ -226,7 +226,7 @@ type deprecation struct {
 	Preferred  string `json:"preferred_field,omitempty"`
 }
 
-// deprecations lists the notices of the request: one for a legacy route, one for each legacy field.
+// deprecations returns the notices for the request: one for a legacy route and one for each legacy field.
 func (c *call) deprecations() []deprecation {
 	if c.rt.family == gen1 {
 		return nil

@@ -2,39 +2,39 @@ package httpapi
 
 import "github.com/contextmem/contextmem"
 
-// family is a group of routes with one style of answers and errors.
+// family is a group of routes with one format of responses and errors.
 type family uint8
 
 const (
-	gen1       family = 1 // first generation: direct bodies, detail errors
-	gen2       family = 2 // second generation: envelope
+	gen1       family = 1 // first generation: data without envelope, detail errors
+	gen2       family = 2 // second generation: data in an envelope
 	aliases    family = 3 // deprecated /tenants routes of the second generation
-	webhooks   family = 4 // direct bodies, detail errors
-	connectors family = 5 // direct bodies, both error styles
+	webhooks   family = 4 // data without envelope, detail errors
+	connectors family = 5 // data without envelope, both error formats
 )
 
 type bodyKind uint8
 
 const (
-	bodyNone      bodyKind = 0 // everything is in the query string
+	bodyNone      bodyKind = 0 // no body; the values are in the query string
 	bodyJSON      bodyKind = 1
-	bodyOptional  bodyKind = 2 // JSON or nothing
+	bodyOptional  bodyKind = 2 // JSON body or no body
 	bodyMultipart bodyKind = 3
 )
 
-// route is one operation. The table drives the mux, the tests and the README's list.
+// route is one operation. The mux, the tests and the list in the README are derived from the table of routes.
 type route struct {
 	method, path  string
 	family        family
 	body          bodyKind
 	scope         contextmem.Scope
 	do            func(c *call) (any, error)
-	text          func(c *call) error // answers requests that ask for text; nil: nothing does
-	status        int                 // of success; 0: 200
-	request       string              // the service's request type, where names of fields depend on it; see wireNames
-	wholeOrg      bool                // a key that is restricted to tenants is refused
-	successor     string              // of a deprecated route
-	unwrapRequest bool                // an older body nests everything under "request"
+	text          func(c *call) error // answers requests that accept text; nil: the route has no text form
+	status        int                 // status of a success; 0: 200
+	request       string              // the service's request type, where field names depend on it; see wireNames
+	wholeOrg      bool                // keys that are restricted to tenants are refused
+	successor     string              // replacement of a deprecated route
+	unwrapRequest bool                // older bodies contain everything under "request"
 	invalidCode   string              // code of an invalid search parameter, if it is not INVALID_PARAMETERS
 }
 

@@ -39,13 +39,13 @@ type scoped = wire.Scope
 
 func scopeOf(t contextmem.Tenant) scoped { return scoped{Database: t.ID(), TenantID: t.ID()} }
 
-// alwaysShown are the members of a row that include_fields does not leave out.
+// alwaysShown are the members of a row that include_fields cannot remove.
 var alwaysShown = []string{"id", "source_id", "database", "tenant_id", "collection", "sub_tenant_id", "partial"}
 
-// listFields are the values of include_fields.
+// listFields are the allowed values of include_fields.
 var listFields = []string{"attachments", "content", "description", "document_metadata", "note", "relations", "tenant_metadata", "timestamp", "title", "type", "url", "metadata", "additional_metadata"}
 
-// rowJSON is a source in a list, with the fields asked for (nil: all but content).
+// rowJSON is a source in a list with the requested fields. nil fields select everything except content.
 func rowJSON(tenant string, s *contextmem.SourceInfo, fields []string) any {
 	r := wire.OfSource(tenant, s)
 	if fields == nil {
@@ -55,7 +55,7 @@ func rowJSON(tenant string, s *contextmem.SourceInfo, fields []string) any {
 	return chosenFields{r, fields}
 }
 
-// chosenFields is a row with some of its members.
+// chosenFields is a row limited to some of its members.
 type chosenFields struct {
 	row    *wire.SourceRow
 	fields []string
@@ -86,7 +86,7 @@ func (c chosenFields) MarshalJSON() ([]byte, error) {
 func notesOf(u *contextmem.ModelUsage, ws []fault.Warning) wire.Notes {
 	n := wire.Notes{Usage: wire.OfUsage(u), Warnings: warnings(ws)}
 	for i := range n.Warnings {
-		n.Warnings[i].Field = wireField(n.Warnings[i].Field, "", true) // the same in both generations
+		n.Warnings[i].Field = wireField(n.Warnings[i].Field, "", true) // both generations use the same names here
 	}
 	return n
 }
@@ -130,7 +130,7 @@ func (c *call) itemJSON(it contextmem.IngestItem) wire.ItemRow {
 	return r
 }
 
-// errorText is the message of an item that failed.
+// errorText returns the error message of a failed item.
 func (c *call) errorText(err error) string {
 	var ce *contextmem.Error
 	if errors.As(err, &ce) && ce.Kind != fault.KindInternal && ce.Kind != fault.KindUnavailable {

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// withTenant is a route about the tenant that the request names.
+// withTenant adapts an operation on the tenant named in the request.
 func withTenant(do func(*call, contextmem.Tenant) (any, error)) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		t, err := c.tenant()
@@ -19,7 +19,7 @@ func withTenant(do func(*call, contextmem.Tenant) (any, error)) func(*call) (any
 	}
 }
 
-// withPathTenant is a route about the tenant that its path names.
+// withPathTenant adapts an operation on the tenant named in the path.
 func withPathTenant(do func(*call, contextmem.Tenant) (any, error)) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		t, err := c.pathTenant()
@@ -30,7 +30,7 @@ func withPathTenant(do func(*call, contextmem.Tenant) (any, error)) func(*call) 
 	}
 }
 
-// withSub is a route about the sub-tenant that the request names.
+// withSub adapts an operation on the sub-tenant named in the request.
 func withSub(do func(*call, contextmem.Sub) (any, error)) func(*call) (any, error) {
 	return func(c *call) (any, error) {
 		sub, err := c.sub()
@@ -41,7 +41,7 @@ func withSub(do func(*call, contextmem.Sub) (any, error)) func(*call) (any, erro
 	}
 }
 
-// tenant returns the tenant that the request names, when the key may touch it.
+// tenant returns the tenant named in the request if the key has access to it.
 func (c *call) tenant() (contextmem.Tenant, error) {
 	name := c.scopeField()
 	id, err := c.in.string(name)

@@ -29,7 +29,7 @@ func newSpoolFile(f *os.File) (*spoolFile, error) {
 	return s, nil
 }
 
-// stream returns the key stream from a block of the file on. The key is used for one file, so that its counter is the whole nonce.
+// stream returns the key stream that starts at a block of the file. The key is used for one file only, so the nonce is just the counter.
 func (s *spoolFile) stream(block int64) cipher.Stream {
 	var iv [aes.BlockSize]byte
 	binary.BigEndian.PutUint64(iv[8:], uint64(block))

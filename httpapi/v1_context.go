@@ -31,13 +31,13 @@ func statuses(list []contextmem.ItemStatus, f family) statusesAnswer {
 	return a
 }
 
-// Bounds of questions for states.
+// Bounds of status requests.
 const (
-	maxStatusIDs    = 1000    // of one request
-	maxStatusLookup = 100_000 // ids times tenants of a request that names no tenant
+	maxStatusIDs    = 1000    // ids in one request
+	maxStatusLookup = 100_000 // ids times tenants in a request without a tenant
 )
 
-// v1VerifyProcessing reports states. Without a tenant the ids are looked up in all that the key may touch.
+// v1VerifyProcessing reports states. Without a tenant it looks the ids up in all tenants to which the key has access.
 func v1VerifyProcessing(c *call) (any, error) {
 	var r verifyRequest
 	if err := c.read(&r); err != nil {
@@ -58,7 +58,7 @@ func v1VerifyProcessing(c *call) (any, error) {
 	return statuses(found, gen1), err
 }
 
-// fewStatuses refuses too many ids.
+// fewStatuses returns an error if there are too many ids.
 func (c *call) fewStatuses(ids []string) error {
 	if len(ids) > maxStatusIDs {
 		return bad(fault.KindInvalid, c.wireField("IDs"), "has over %d ids", maxStatusIDs)
@@ -66,7 +66,7 @@ func (c *call) fewStatuses(ids []string) error {
 	return nil
 }
 
-// statuses looks ids up, trying each verbatim before it is split on commas.
+// statuses looks ids up. It first tries each id verbatim, and then split at commas.
 func (c *call) statuses(sub contextmem.Sub, ids []string) ([]contextmem.ItemStatus, error) {
 	if err := c.fewStatuses(ids); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (c *call) statuses(sub contextmem.Sub, ids []string) ([]contextmem.ItemStat
 	return sub.Status(c.ctx, ids...)
 }
 
-// splitIDs splits comma-joined ids that name no item as a whole.
+// splitIDs splits comma-joined ids that do not match an item as a whole.
 func splitIDs(ids []string, known func(id string) bool) []string {
 	var out []string
 	for _, id := range ids {
@@ -129,7 +129,7 @@ func (c *call) statusesAnywhere(ids []string, sub string) ([]contextmem.ItemStat
 	})
 }
 
-// lookEverywhere asks one tenant after the other for the ids that were not found yet.
+// lookEverywhere looks up the missing ids in one tenant after the other.
 func (c *call) lookEverywhere(ids []string, tenants []contextmem.TenantInfo, look func(contextmem.TenantInfo, []string) ([]contextmem.ItemStatus, error)) ([]contextmem.ItemStatus, error) {
 	if len(ids)*len(tenants) > maxStatusLookup {
 		return nil, bad(fault.KindInvalid, "tenant_id", "is required for %d ids in %d tenants", len(ids), len(tenants))

@@ -16,7 +16,7 @@ type insertRequest struct {
 	Sources embeddingSources `json:"embeddings"`
 }
 
-// embeddingSources are sources with their vectors.
+// embeddingSources is a list of sources with their vectors.
 type embeddingSources []contextmem.VectorSource
 
 type embeddingSource struct {
@@ -25,7 +25,7 @@ type embeddingSource struct {
 	Vectors  embeddingVectors `json:"embeddings"`
 }
 
-// embeddingVectors are the vectors of a source.
+// embeddingVectors holds the vectors of a source.
 type embeddingVectors []contextmem.Vector
 
 type embeddingVector struct {
@@ -96,7 +96,7 @@ func v1InsertEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	}{len(ids), ids, true, nil}, nil
 }
 
-// hitRow is a vector that was found.
+// hitRow is a vector found by a search.
 type hitRow struct {
 	SourceID  string          `json:"source_id"`
 	Score     float64         `json:"score"`
@@ -107,7 +107,7 @@ type hitRow struct {
 
 type hitVector struct {
 	ChunkID string    `json:"chunk_id"`
-	Vector  []float32 `json:"embedding"` // empty unless it was asked for
+	Vector  []float32 `json:"embedding"` // empty unless requested
 }
 
 func hitsJSON(hits []contextmem.VectorHit, fields []string, vectors bool) []hitRow {
@@ -125,8 +125,7 @@ func hitsJSON(hits []contextmem.VectorHit, fields []string, vectors bool) []hitR
 	return out
 }
 
-// equality reads a filter expression of the form `key == "value" and other == 3`,
-// which is what metadata can be matched by.
+// equality parses a filter expression of the form `key == "value" and other == 3`. Metadata supports no other comparisons.
 func equality(expr string) (map[string]any, error) {
 	wrong := &contextmem.Error{Kind: fault.KindInvalid, Resource: fault.Search, Field: "filter_expr",
 		Err: constError(`must have the form: field == "value" and other == 3`)}
@@ -187,7 +186,7 @@ type searchRequest struct {
 	Exact  bool     `json:"exact"`
 }
 
-// wantsVectors reports whether output_fields names the vectors.
+// wantsVectors reports whether output_fields requests the vectors.
 func wantsVectors(fields []string) bool {
 	return slices.Contains(fields, "embedding") || slices.Contains(fields, "vector")
 }
@@ -213,7 +212,7 @@ func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	return hitsJSON(hits, r.Fields, q.WithVectors), nil
 }
 
-// selection names vectors by their source or by themselves.
+// selection selects vectors by source id or by vector id.
 type selection struct {
 	SourceID string   `json:"source_id"`
 	ChunkIDs []string `json:"chunk_ids"`

@@ -5,7 +5,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// recallOptions are the parameters of a recall that both generations have.
+// recallOptions are the recall parameters common to both generations.
 type recallOptions struct {
 	Alpha         weight    `json:"alpha"`
 	RecencyBias   float64   `json:"recency_bias"`
@@ -14,7 +14,7 @@ type recallOptions struct {
 	Filters       filterMap `json:"metadata_filters"`
 }
 
-// set sets the parameters of q.
+// set copies the parameters to q.
 func (o *recallOptions) set(q *contextmem.Recall) {
 	q.Alpha, q.RecencyBias, q.Hint = o.Alpha.Alpha, o.RecencyBias, o.Hint
 	q.Filters = contextmem.Filters{Metadata: o.Filters.metadata, Additional: o.Filters.additional, Strict: o.StrictFilters}
@@ -69,7 +69,7 @@ type booleanRequest struct {
 	MaxResults int    `json:"max_results" default:"10" range:"1,1000"`
 }
 
-// booleanRefused are the recall fields that boolean recall does not know and refuses.
+// booleanRefused are the recall fields that boolean recall does not support and returns errors for.
 var booleanRefused = []string{"mode", "alpha", "recency_bias", "graph_context", "metadata_filters", "additional_context"}
 
 func v1BooleanRecall(c *call, sub contextmem.Sub) (any, error) {

@@ -87,7 +87,7 @@ func v1DeleteTenant(c *call, t contextmem.Tenant) (any, error) {
 	return createdAnswer{"deletion_scheduled", t.ID(), "Tenant deletion scheduled"}, nil
 }
 
-// storeStats are the numbers of one store of a tenant.
+// storeStats holds the counts of one store of a tenant.
 type storeStats struct {
 	Rows       int `json:"row_count"`
 	Dimensions int `json:"dimensions"`
@@ -130,7 +130,7 @@ func v1SubTenants(c *call, t contextmem.Tenant) (any, error) {
 	}{orNone(subs), "Sub-tenants retrieved"}, nil
 }
 
-// visibleTenants lists the tenants that the key may touch.
+// visibleTenants lists the tenants to which the key has access.
 func (c *call) visibleTenants() (ok []contextmem.TenantInfo, failed []contextmem.TenantInfo, err error) {
 	for t, err := range c.org.Tenants(c.ctx) {
 		if err != nil {
@@ -178,7 +178,7 @@ type keyRequest struct {
 	Prefix string             `json:"prefix"`
 }
 
-// v1CreateKey makes a key that may do no more than the one that asks for it.
+// v1CreateKey creates a key with at most the permissions of the caller's key.
 func v1CreateKey(c *call) (any, error) {
 	var r keyRequest
 	if err := c.read(&r); err != nil {

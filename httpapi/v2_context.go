@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// ofClass is the type of a request about one class.
+// ofClass is the type of a request that concerns one class.
 type ofClass struct {
 	Type string `json:"type" also:"kind" default:"knowledge" oneof:"knowledge,memory"`
 }
@@ -23,7 +23,7 @@ func (o *ofClass) class() contextmem.Class {
 	return contextmem.ClassKnowledge
 }
 
-// class reads the class of the request.
+// class returns the class of the request.
 func (c *call) class() (contextmem.Class, error) {
 	var o ofClass
 	err := c.read(&o)
@@ -54,7 +54,7 @@ type retryAnswer struct {
 	Message string `json:"message"`
 }
 
-// v2Retry processes an errored item again, from the content that was kept.
+// v2Retry processes a failed item again from its stored content.
 func v2Retry(c *call, sub contextmem.Sub) (any, error) {
 	var r struct {
 		ofClass
@@ -90,7 +90,7 @@ type editRequest struct {
 	ACL        *[]string `json:"acl"`
 }
 
-// editAnswer is the result of an edit of metadata. Some members have a second name, which the published description uses.
+// editAnswer is the result of an edit of metadata. Some members have a second name, which the published documentation uses.
 type editAnswer struct {
 	scoped
 	ID             string         `json:"id"`
@@ -148,7 +148,7 @@ func v2EditMetadata(c *call, sub contextmem.Sub) (any, error) {
 		Metadata: orEmpty(res.Metadata), Additional: orEmpty(res.Additional), Message: "Metadata updated"}, nil
 }
 
-// strictDelete is a delete that fails as a whole because the caller asked for that.
+// strictDelete is the error of a deletion that fails as a whole because the caller requested strict mode.
 type strictDelete struct {
 	err     *contextmem.Error
 	results []wire.DeletedRow
@@ -157,7 +157,7 @@ type strictDelete struct {
 // Error implements error.
 func (s *strictDelete) Error() string { return s.err.Error() }
 
-// Unwrap lets the error table see the kind.
+// Unwrap lets the error table match the error's kind.
 func (s *strictDelete) Unwrap() error { return s.err }
 
 // deleteRequest is the body of a deletion.
@@ -269,7 +269,7 @@ func (n *cursor) read(_ *decoder, at string, m member) error {
 	return nil
 }
 
-// subgraphMember is a source that a subgraph holds.
+// subgraphMember is a source in a subgraph.
 type subgraphMember struct {
 	SourceID      string  `json:"source_id"`
 	Title         string  `json:"title"`
@@ -298,7 +298,7 @@ type subgraphAnswer struct {
 func v2Subgraph(c *call, sub contextmem.Sub) (any, error) {
 	var q struct {
 		ofClass
-		ID         string   `json:"id"` // if it is not in the path
+		ID         string   `json:"id"` // if the path does not contain the id
 		Depth      int      `json:"depth" default:"5" range:"1,10"`
 		MaxSources int      `json:"max_sources" default:"200" range:"1,1000"`
 		ACL        []string `json:"acl"`

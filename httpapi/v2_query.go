@@ -38,7 +38,7 @@ type hybridOptions struct {
 	KnownAt       moment  `json:"known_at"`
 }
 
-// queryNames are the names of all parameters of a query, scope and time apart.
+// queryNames are the names of all query parameters except scope and time.
 var queryNames = []map[string]bool{planFor[queryRequest]().names, planFor[hybridOptions]().names, {"temporal_reasoning": true, "temporal_now": true, "temporal_intent": true}}
 
 var queryClasses = map[string]contextmem.Class{"knowledge": contextmem.ClassKnowledge, "memory": contextmem.ClassMemory, "all": contextmem.ClassAll}
@@ -57,7 +57,7 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 		q.MaxResults = *r.MaxResults
 	}
 	if !c.in.has("type") && !c.in.has("kind") && !c.in.has("source") {
-		q.Class = 0 // the service's own default
+		q.Class = 0 // the service's default applies
 	}
 	r.set(&q)
 	if r.By == "text" {
@@ -77,10 +77,10 @@ func v2Query(c *call, sub contextmem.Sub) (any, error) {
 	return c.queryAnswer(res, queryMeta{GraphContext: &graph, Alpha: &alpha, Mode: string(res.Mode)}), nil
 }
 
-// maxUnknown bounds the warnings of one request of fields that it does not know.
+// maxUnknown is the maximal number of warnings about unknown fields in one response.
 const maxUnknown = 20
 
-// warnUnknown warns of members of the request that are not among the names.
+// warnUnknown adds warnings about members of the request that are not among the names.
 func (c *call) warnUnknown(names []map[string]bool) {
 	var unknown []string
 	for k := range c.in.members.all() {
@@ -95,7 +95,7 @@ func (c *call) warnUnknown(names []map[string]bool) {
 	}
 }
 
-// ignored warns of a parameter that has no effect.
+// ignored adds a warning about a parameter that has no effect.
 func (c *call) ignored(field, message string) {
 	c.warn = append(c.warn, fault.Warning{Code: "ignored_flag", Field: field, Message: message})
 }
@@ -165,7 +165,7 @@ func (c *call) temporal() *contextmem.Temporal {
 	return t
 }
 
-// lenientTime reads a time; one that can't be read is left out, with a warning.
+// lenientTime reads a time. It ignores an invalid time and adds a warning.
 func (c *call) lenientTime(field string, m member) time.Time {
 	s, err := m.string(field)
 	if err != nil || m.absent() {
@@ -178,7 +178,7 @@ func (c *call) lenientTime(field string, m member) time.Time {
 	return t
 }
 
-// textOnlyIgnored are parameters without effect on text queries, under all their names.
+// textOnlyIgnored are the names of the parameters that have no effect on text queries.
 var textOnlyIgnored = [][]string{{"mode"}, {"alpha"}, {"recency_bias"}, {"graph_context"}, {"query_forceful_relations", "search_forceful_relations"}, {"query_apps", "search_apps"},
 	{"additional_context"}, {"num_related_chunks"}}
 

@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// object is a JSON object of any members. Its numbers keep their text, as json.Number.
+// object is a JSON object with arbitrary members. Its numbers keep their text, as json.Number.
 type object map[string]any
 
 func (o *object) read(d *decoder, at string, m member) error {
@@ -35,7 +35,7 @@ func (o *object) read(d *decoder, at string, m member) error {
 	return nil
 }
 
-// metadata is an object that may come as a string of JSON too.
+// metadata is an object that may also be given as a string containing JSON.
 type metadata map[string]any
 
 func (o *metadata) read(d *decoder, at string, m member) error {
@@ -55,7 +55,7 @@ func (o *metadata) read(d *decoder, at string, m member) error {
 	return (*object)(o).read(d, at, m)
 }
 
-// layers are the two metadata maps of an item under all their names.
+// layers holds the two metadata maps of an item under all their names.
 type layers struct {
 	Metadata   metadata `json:"metadata" also:"tenant_metadata,database_metadata"`
 	Additional metadata `json:"additional_metadata" also:"document_metadata"`
@@ -77,7 +77,7 @@ func (o *objects) read(d *decoder, at string, m member) error {
 	})
 }
 
-// anything is an array of any values.
+// anything is an array of arbitrary values.
 type anything []any
 
 func (a *anything) read(d *decoder, at string, m member) error {
@@ -93,7 +93,7 @@ func (a *anything) read(d *decoder, at string, m member) error {
 	return nil
 }
 
-// item is an element of a list that is read later, with its name for errors.
+// item is an element of a list that is decoded later, with its name for errors.
 type item struct {
 	at string
 	m  member
@@ -118,7 +118,7 @@ func (l *items) read(d *decoder, at string, m member) error {
 	})
 }
 
-// array is an array whose elements are read later.
+// array is an array whose elements are decoded later.
 type array []item
 
 func (l *array) read(d *decoder, at string, m member) error {
@@ -128,7 +128,7 @@ func (l *array) read(d *decoder, at string, m member) error {
 	return (*items)(l).read(d, at, m)
 }
 
-// texts is an object of strings.
+// texts is an object whose values are strings.
 type texts map[string]string
 
 func (t *texts) read(d *decoder, at string, m member) error {
@@ -145,7 +145,7 @@ func (t *texts) read(d *decoder, at string, m member) error {
 	return nil
 }
 
-// moment is a time in one of the forms of ISO 8601.
+// moment is a time in one of the ISO 8601 formats.
 type moment time.Time
 
 func (t *moment) read(_ *decoder, at string, m member) error {
@@ -158,7 +158,7 @@ func (t *moment) read(_ *decoder, at string, m member) error {
 	return err
 }
 
-// clock is a time in the zone in which it is given; without one it is UTC.
+// clock is a time in its given zone. A time without a zone is in UTC.
 type clock time.Time
 
 func (t *clock) read(_ *decoder, at string, m member) error {
@@ -171,7 +171,7 @@ func (t *clock) read(_ *decoder, at string, m member) error {
 	return err
 }
 
-// readTime reads a time as UTC; without a zone it is UTC.
+// readTime parses a time and converts it to UTC. A time without a zone is in UTC.
 func readTime(field, s string) (time.Time, error) {
 	t, err := readClock(field, s)
 	return t.UTC(), err
@@ -202,7 +202,7 @@ func (t *day) read(_ *decoder, at string, m member) error {
 	return nil
 }
 
-// weight is how much semantic search counts: a number, or "auto".
+// weight is the weight of semantic search: a number, or "auto".
 type weight struct{ contextmem.Alpha }
 
 func (w *weight) read(_ *decoder, at string, m member) error {
@@ -218,7 +218,7 @@ func (w *weight) read(_ *decoder, at string, m member) error {
 	return err
 }
 
-// weights are names, or a map of names to weights with at most one decimal.
+// weights is a list of names, or a map of names to weights with at most one decimal.
 type weights map[string]float64
 
 func (w *weights) read(d *decoder, at string, m member) error {
@@ -253,10 +253,10 @@ func (w *weights) read(d *decoder, at string, m member) error {
 	return nil
 }
 
-// related are forceful relations: an object with ids, or an array of typed links.
+// related holds explicit relations: an object with ids, or an array of typed links.
 type related struct{ *contextmem.ForcefulRelations }
 
-// relationIDs are the names under which ids of related sources come.
+// relationIDs are the names of members that contain ids of related sources.
 type relationIDs struct {
 	IDs        []string `json:"ids"`
 	SourceIDs  []string `json:"source_ids"`
@@ -305,7 +305,7 @@ func (r *related) read(d *decoder, at string, m member) error {
 	return m.want(at, "an object or an array")
 }
 
-// pairs are exchanges of a conversation.
+// pairs is a list of exchanges of a conversation.
 type pairs []contextmem.Pair
 
 func (p *pairs) read(_ *decoder, at string, m member) error {
@@ -352,7 +352,7 @@ func (v *vector) read(_ *decoder, at string, m member) error {
 	if n, _ := commas(m.json, 1); n >= maxElements {
 		return embeddingError(at, "has over "+strconv.Itoa(maxElements)+" numbers")
 	}
-	if bytes.IndexByte(m.json, 'n') < 0 && json.Unmarshal(m.json, (*[]float32)(v)) == nil { // nulls would be zeros
+	if bytes.IndexByte(m.json, 'n') < 0 && json.Unmarshal(m.json, (*[]float32)(v)) == nil { // null elements would become zeros
 		return nil
 	}
 	if err := m.elements(at, "an array of numbers", func(_ string, e member) error {
@@ -370,7 +370,7 @@ func embeddingError(field, message string) error {
 	return &contextmem.Error{Kind: fault.KindUnprocessed, Resource: fault.Embedding, Field: field, Err: constError(message)}
 }
 
-// cut shortens a name that the caller chose for use in an error.
+// cut shortens a caller-chosen name for use in an error.
 func cut(s string) string {
 	if len(s) > 100 {
 		return strings.ToValidUTF8(s[:100], "") + "…"
@@ -378,12 +378,12 @@ func cut(s string) string {
 	return s
 }
 
-// ignored is accepted and has no effect.
+// ignored is a field that is accepted and has no effect.
 type ignored struct{}
 
 func (*ignored) read(*decoder, string, member) error { return nil }
 
-// synonym is a text that a value of another type leaves empty.
+// synonym is a text field that stays empty if the value has another type.
 type synonym string
 
 func (s *synonym) read(_ *decoder, at string, m member) error {
@@ -393,7 +393,7 @@ func (s *synonym) read(_ *decoder, at string, m member) error {
 	return nil
 }
 
-// unite puts the members of more into *all. The same member with two values is an error.
+// unite adds the members of more to *all. It returns an error if a member has two different values.
 func unite(all *map[string]any, more map[string]any, at string) error {
 	for k, v := range more {
 		if old, ok := (*all)[k]; ok && !reflect.DeepEqual(old, v) {

@@ -30,12 +30,12 @@ type webhookRequest struct {
 	Generate bool `json:"generate_signing_secret"`
 }
 
-// secretRequest is a signing secret; one that is given must not be empty.
+// secretRequest contains a signing secret. The secret must not be empty if it is given.
 type secretRequest struct {
 	Secret string `json:"signing_secret"`
 }
 
-// secret checks the secret of a request.
+// secret validates the secret of a request.
 func (c *call) secret(r secretRequest) (string, error) {
 	if c.in.has("signing_secret") && r.Secret == "" {
 		return "", bad(fault.KindUnprocessed, "signing_secret", "must have at least 16 characters")
