@@ -76,7 +76,7 @@ const (
 	radiusX, radiusY            = 250, 170
 )
 
-// place arranges the neighbours on a curve around the focus.
+// place arranges the neighbours on an ellipse around the focus.
 func (d *graphData) place() {
 	at := map[string]int{}
 	for i, f := range d.Facts {

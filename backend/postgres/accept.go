@@ -21,7 +21,7 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 	return out, nil
 }
 
-// itemKey names an item.
+// itemKey identifies an item.
 type itemKey struct {
 	part int64
 	id   string

@@ -4,7 +4,7 @@ import "github.com/contextmem/contextmem/internal/storerules"
 
 const factCols = "num, source, from_id, to_id, ord, flags, predicate_hash, object, superseded_by, known_from, known_to"
 
-const factWidth = 11 // columns of factCols
+const factWidth = 11 // number of columns in factCols
 
 func readFact(r *row) storerules.Fact {
 	return storerules.Fact{
@@ -13,7 +13,7 @@ func readFact(r *row) storerules.Fact {
 	}
 }
 
-// facts reads the relations that a query selects.
+// facts reads the relations selected by a query.
 func (x rows) facts(sql string, args ...any) (out []storerules.Fact, err error) {
 	err = x.t.c.each(bg, sql, func(r *row) error {
 		out = append(out, readFact(r))
@@ -22,7 +22,7 @@ func (x rows) facts(sql string, args ...any) (out []storerules.Fact, err error) 
 	return out, err
 }
 
-// first returns the first of some relations, nil when there are none.
+// first returns the first of the relations, or nil if there are none.
 func first(fs []storerules.Fact, err error) (*storerules.Fact, error) {
 	if err != nil || len(fs) == 0 {
 		return nil, err

@@ -17,8 +17,7 @@ func (s *store) indexed(ctx context.Context, g *condition, items []backend.Index
 		func(t *tx, v *head, in *backend.Indexed) error { return t.Index(v, in) })
 }
 
-// changeHeld does something to each version that is still held under its token, all in one
-// transaction, and reports which were.
+// changeHeld calls a function for each version that is still claimed under its token, all in one transaction. It reports which versions were.
 func changeHeld[T any](ctx context.Context, s *store, g *condition, what string, items []T, of func(*T) (num int64, token string, blobs []backend.Blob),
 	do func(*tx, *head, *T) error) (ok []bool, err error) {
 	for i := range items {
@@ -59,9 +58,9 @@ func (x rows) SetIndexed(v *head, in *backend.Indexed, dense bool) error {
 
 const chunkCols = "c.num, c.source, c.ordinal, c.key, c.text, c.heading, c.layout, c.extra, c.crc"
 
-const chunkWidth = 9 // columns of chunkCols
+const chunkWidth = 9 // number of columns in chunkCols
 
-// readChunk reads a chunk, and its checksum.
+// readChunk reads a chunk and verifies its checksum.
 func readChunk(r *row, ch *backend.Chunk) {
 	*ch = backend.Chunk{
 		Num: r.int(0), Source: r.int(1), Ordinal: int(r.int(2)), Key: r.str(3), Text: r.str(4),
@@ -72,9 +71,8 @@ func readChunk(r *row, ch *backend.Chunk) {
 	}
 }
 
-// eachChunk reads the n chunks from number first on, and their vectors in a lane if vectors is set. A missing
-// chunk counts as damaged. f may keep its argument. A damaged chunk, or a damaged vector of an undamaged
-// chunk, is left out and added to lost.
+// eachChunk reads n chunks starting at number first, and their vectors in a lane if vectors is set. A missing chunk counts as damaged.
+// f may keep its argument. eachChunk leaves out damaged chunks and damaged vectors, and adds them to lost.
 func eachChunk(ctx context.Context, c *conn, first, n int64, vectors bool, lane backend.Lane, lost *losses, f func(ch *backend.Chunk)) error {
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.ws = $1 AND c.num BETWEEN $2 AND $3 ORDER BY c.num"
 	args := []any{first, first + n - 1}

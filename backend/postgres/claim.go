@@ -42,7 +42,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 		return err
 	})
 	if err == nil && len(damaged) > 0 {
-		// One damaged item must not keep the others from being worked on.
+		// A damaged item must not stop the work on other items.
 		err = s.change(ctx, func(t *tx) error { return t.condemn(damaged, token) })
 	}
 	if err != nil {
@@ -51,11 +51,11 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 	return out, nil
 }
 
-// candidate is a source that may be claimed.
+// candidate is a source that can be claimed.
 type candidate struct{ num, size int64 }
 
-// candidates locks the oldest sources that can be claimed now. Sources that were never deferred, of which there may be very
-// many, come from their index in order. The others are deferred sources that are due.
+// candidates locks the oldest sources that can be claimed now. It reads sources that were never deferred in order from their index, since
+// there may be very many. The others are deferred sources that are due.
 func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) {
 	add := func(r *row) error {
 		out = append(out, candidate{r.int(0), r.int(1)})
@@ -71,7 +71,7 @@ func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) 
 	return out[:min(limit, len(out))], err
 }
 
-// fitting returns the first candidates whose sizes make no more than a number of bytes, at least one; 0: all.
+// fitting returns the first candidates whose total size is at most a number of bytes, but at least one candidate. 0 means no limit.
 func fitting(found []candidate, maxBytes int64) []candidate {
 	var bytes int64
 	for i, f := range found {
@@ -82,7 +82,7 @@ func fitting(found []candidate, maxBytes int64) []candidate {
 	return found
 }
 
-// readClaims reads the data of sources that a worker needs, by number.
+// readClaims reads the data of sources that a worker needs, by source number.
 func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, err error) {
 	type content struct {
 		first, chunks int64
@@ -127,7 +127,7 @@ func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, er
 	return slices.DeleteFunc(out, func(cl backend.Claim) bool { return slices.Contains(damaged, cl.Num) }), damaged, nil
 }
 
-// condemn ends sources whose stored content cannot be read back.
+// condemn marks sources as failed whose stored content cannot be read.
 func (t *tx) condemn(nums []int64, token string) error {
 	for _, num := range nums {
 		v, err := t.Held(num, token)
@@ -145,7 +145,7 @@ func (s *store) Renew(ctx context.Context, token string, nums []int64, leaseUnti
 	if token == "" {
 		return s.alone(ctx, func(*conn) error { return nil })
 	}
-	// Locked sources are skipped at first. Then they are waited for one by one, each at the beginning of a transaction, so that a waiting transaction holds no row.
+	// The first pass skips locked sources. The next passes wait for them one at a time, each at the start of a transaction, so that a waiting transaction holds no row.
 	lease, due := storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil)
 	for wait, busy := false, []int64(nil); ; wait, nums = true, busy {
 		err := s.alone(ctx, func(c *conn) error {

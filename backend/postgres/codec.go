@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// hashOf names a text in 16 bytes.
+// hashOf returns a 16-byte hash of a text.
 func hashOf(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	return sum[:16]
@@ -23,7 +23,7 @@ func hashesOf(texts []string) [][]byte {
 	return out
 }
 
-// keyHash names the key of a chunk of a partition.
+// keyHash returns the hash of a chunk key in a partition.
 func keyHash(part int64, key string) []byte {
 	var buf [256]byte
 	b := binary.LittleEndian.AppendUint64(buf[:0], uint64(part))
@@ -31,7 +31,7 @@ func keyHash(part int64, key string) []byte {
 	return sum[:16]
 }
 
-// unhash turns a stored hash into a key of maps.
+// unhash converts a stored hash to a map key.
 func unhash(b []byte) (h [16]byte) {
 	copy(h[:], b)
 	return h
@@ -42,7 +42,7 @@ func chunkSum(ch *backend.Chunk) uint32 {
 	var sum uint32
 	for _, s := range []string{ch.Key, ch.Text, ch.Heading} {
 		for len(s) > 0 {
-			var buf [512]byte // strings are copied in parts, not as a whole
+			var buf [512]byte // copy strings in parts to avoid an allocation
 			n := copy(buf[:], s)
 			sum, s = crc32.Update(sum, storerules.Castagnoli, buf[:n]), s[n:]
 		}

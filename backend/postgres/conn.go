@@ -17,24 +17,24 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// beginning is how many statements begin a transaction.
+// beginning is the number of statements that begin a transaction.
 const beginning = 2
 
-// maxPending is how many statements wait for the next one that has an answer.
+// maxPending is the maximal number of queued statements without a result.
 const maxPending = 512
 
-// conn is a connection during one read or one transaction. Statements without an answer wait and go out with the next
-// that has one, in one round trip. One goroutine at a time uses it.
+// conn is a connection during one read or one transaction. Statements without a result are queued and sent together with the next
+// statement that has one, in one round trip. A conn must be used by one goroutine at a time.
 type conn struct {
 	pg    *pgx.Conn
-	scope []any // arguments that come first in each statement: of a store the number of its workspace
-	// single goes before every statement with an answer, in reads whose statements are transactions of their own.
+	scope []any // first arguments of each statement; for a store, its workspace number
+	// single precedes every statement with a result, in reads whose statements are separate transactions.
 	single  []statement
 	pending []statement
-	asked   statement    // goes with the first statements; empty: nothing
-	answer  *transaction // its answer
-	tail    statement    // goes behind statements with an answer; empty: nothing
-	tailed  int64        // the largest of its answers, numbers
+	asked   statement    // sent with the first statements; empty: none
+	answer  *transaction // result of asked
+	tail    statement    // sent after statements with a result; empty: none
+	tailed  int64        // largest result of tail, which is a number
 }
 
 type statement struct {
@@ -42,7 +42,7 @@ type statement struct {
 	args []any
 }
 
-// do queues a statement. An error is that of an earlier one.
+// do queues a statement. It may return the error of an earlier statement.
 func (c *conn) do(sql string, args ...any) error {
 	c.pending = append(c.pending, statement{sql, c.bind(args)})
 	if len(c.pending) >= maxPending {
@@ -51,7 +51,7 @@ func (c *conn) do(sql string, args ...any) error {
 	return nil
 }
 
-// as queues a statement that sees the rows of another scope.
+// as queues a statement with the arguments of another scope.
 func (c *conn) as(s scope, sql string, args ...any) error {
 	own := c.scope
 	c.scope = s.args
@@ -60,7 +60,7 @@ func (c *conn) as(s scope, sql string, args ...any) error {
 	return c.do(sql, args...)
 }
 
-// flush sends what waits.
+// flush sends the queued statements.
 func (c *conn) flush(ctx context.Context) error {
 	if len(c.pending) == 0 {
 		return nil
@@ -69,13 +69,13 @@ func (c *conn) flush(ctx context.Context) error {
 	return err
 }
 
-// exec runs a statement and returns how many rows it changed.
+// exec runs a statement and returns the number of changed rows.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (n int64, err error) {
 	c.pending = append(c.pending, statement{sql, c.bind(args)})
 	return c.send(ctx, nil)
 }
 
-// each calls f for each row of a query, after all were read.
+// each reads all rows of a query and then calls f for each.
 func (c *conn) each(ctx context.Context, sql string, f func(r *row) error, args ...any) error {
 	c.pending = append(append(c.pending, c.single...), statement{sql, c.bind(args)})
 	var rows []row
@@ -94,7 +94,7 @@ func (c *conn) each(ctx context.Context, sql string, f func(r *row) error, args 
 	return nil
 }
 
-// one calls f for the first row of a query and reports whether there is one.
+// one calls f for the first row of a query and reports whether there was a row.
 func (c *conn) one(ctx context.Context, sql string, f func(r *row) error, args ...any) (found bool, err error) {
 	err = c.each(ctx, sql, func(r *row) error {
 		if found {
@@ -106,7 +106,7 @@ func (c *conn) one(ctx context.Context, sql string, f func(r *row) error, args .
 	return found, err
 }
 
-// send sends what waits; the rows of the last statement go to rows unless that is nil. It returns how many rows the last one changed.
+// send sends the queued statements. It passes the rows of the last statement to rows unless rows is nil, and returns the last statement's number of changed rows.
 func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
 	var b pgx.Batch
 	last, asked := len(c.pending)-1, -1
@@ -151,14 +151,14 @@ func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
 	return n, translate(err)
 }
 
-// bind appends the arguments to those of the scope, converted to types that the driver need not guess.
+// bind appends the arguments to the scope's arguments, converted to types that the driver can encode without guessing.
 func (c *conn) bind(args []any) []any {
 	out := make([]any, 0, len(c.scope)+len(args))
 	out = append(out, c.scope...)
 	for _, a := range args {
 		switch x := a.(type) {
 		case string:
-			a = []byte(x) // texts are bytea
+			a = []byte(x) // texts are stored as bytea
 		case []string:
 			texts := make([][]byte, len(x))
 			for i, s := range x {
@@ -179,10 +179,10 @@ func (c *conn) bind(args []any) []any {
 	return out
 }
 
-// plain is an argument of type text.
+// plain is an argument of SQL type text.
 type plain string
 
-// row is a row of an answer. A value of another type than asked for sets err.
+// row is a result row. Reading a value of another type than the column's sets err.
 type row struct {
 	fields []pgconn.FieldDescription
 	vals   [][]byte
@@ -223,7 +223,7 @@ func (r *row) wrong(i int) {
 
 func (r *row) null(i int) bool { return r.vals[i] == nil }
 
-// is reports whether a column is of a type, in binary form.
+// is reports whether a column has a type and is in binary format.
 func (r *row) is(i int, oid uint32, size int) bool {
 	return r.fields[i].DataTypeOID == oid && r.fields[i].Format == pgx.BinaryFormatCode && len(r.vals[i]) == size
 }
@@ -260,7 +260,7 @@ func (r *row) float(i int) float64 {
 	return 0
 }
 
-// blob returns bytes, nil for NULL.
+// blob returns a column of bytes, or nil for NULL.
 func (r *row) blob(i int) []byte {
 	if r.fields[i].DataTypeOID != pgtype.ByteaOID || r.fields[i].Format != pgx.BinaryFormatCode {
 		r.wrong(i)
@@ -269,7 +269,7 @@ func (r *row) blob(i int) []byte {
 	return r.vals[i]
 }
 
-// str returns a text, of a column of type bytea or text.
+// str returns the text of a bytea or text column.
 func (r *row) str(i int) string {
 	if r.fields[i].DataTypeOID == pgtype.TextOID && r.vals[i] != nil {
 		return string(r.vals[i])
@@ -281,12 +281,12 @@ func (r *row) str(i int) string {
 	return string(b)
 }
 
-// tags returns an array of bigint, nil for NULL.
+// tags returns an array of bigint, or nil for NULL.
 func (r *row) tags(i int) (tags []uint64) {
 	if r.vals[i] == nil {
 		return nil
 	}
-	// Dimensions, flags, type, length, lower bound; then each value behind its length.
+	// The format is: dimensions, flags, type, length, lower bound; then the length and content of each value.
 	b := r.vals[i]
 	if r.fields[i].DataTypeOID != pgtype.Int8ArrayOID || r.fields[i].Format != pgx.BinaryFormatCode || len(b) < 12 {
 		r.wrong(i)
@@ -308,7 +308,7 @@ func (r *row) tags(i int) (tags []uint64) {
 	return tags
 }
 
-// time reads a stored time.
+// time returns a stored time.
 func (r *row) time(i int) time.Time {
 	if r.vals[i] == nil {
 		return time.Time{}
@@ -316,7 +316,7 @@ func (r *row) time(i int) time.Time {
 	return time.UnixMicro(r.int(i)).UTC()
 }
 
-// optional returns an integer, nil for NULL.
+// optional returns an integer, or nil for NULL.
 func (r *row) optional(i int) any {
 	if r.vals[i] == nil {
 		return nil
@@ -324,7 +324,7 @@ func (r *row) optional(i int) any {
 	return r.int(i)
 }
 
-// checked reads bytes and their checksum. NULL passes as nil.
+// checked reads bytes and verifies their checksum. It accepts NULL as nil.
 func (r *row) checked(crc, data int, what string, num int64) []byte {
 	b := r.blob(data)
 	if got := int64(storerules.Checksum(b)); r.err == nil && got != r.int(crc) {
@@ -333,7 +333,7 @@ func (r *row) checked(crc, data int, what string, num int64) []byte {
 	return b
 }
 
-// signed returns tags as PostgreSQL keeps them; nil stays nil.
+// signed converts tags to PostgreSQL's signed integers. nil stays nil.
 func signed(tags []uint64) []int64 {
 	if tags == nil {
 		return nil
@@ -345,7 +345,7 @@ func signed(tags []uint64) []int64 {
 	return out
 }
 
-// distinct returns the numbers without repetitions, rising.
+// distinct returns the numbers in ascending order without repetitions.
 func distinct(nums []int64) []int64 {
 	out := slices.Clone(nums)
 	slices.Sort(out)

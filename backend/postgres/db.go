@@ -41,16 +41,16 @@ const (
 	DefaultConns            = 16
 )
 
-// Options tunes a deployment. The zero value is good.
+// Options configures a deployment. The zero value selects the defaults.
 type Options struct {
 	// Partitions is the number of partitions of the tables when they are created; default DefaultPartitions, at most 1024. It is
 	// ignored if the tables exist.
 	Partitions int
-	// StatementTimeout is the maximal time of a statement. After it the call returns [backend.ErrUnavailable]. Default
-	// DefaultStatementTimeout, at least a millisecond.
+	// StatementTimeout is the maximal duration of a statement. If a statement exceeds it, the call returns [backend.ErrUnavailable].
+	// Default DefaultStatementTimeout; the minimum is one millisecond.
 	StatementTimeout time.Duration
-	// Retry is how long a call is tried again when the server shuts down, fails over, or cannot be reached, and after deadlocks,
-	// before it returns [backend.ErrUnavailable]; default DefaultRetry, below 0: not at all.
+	// Retry is how long a call is retried after deadlocks, and while the server shuts down, fails over or is unreachable.
+	// After that time the call returns [backend.ErrUnavailable]. Default DefaultRetry; negative: no retries.
 	Retry time.Duration
 	// Poll is the interval at which the process polls for changes by others, in case it missed a notification; default
 	// DefaultPoll, at least a millisecond.
@@ -58,11 +58,11 @@ type Options struct {
 	// ListenURL is the URL of the connection for LISTEN, which must lead to the server directly. Default: the URL of the
 	// deployment, unless a pooler answers there; then the process only polls.
 	ListenURL string
-	// Moving lets a deployment be opened that [DB.Side] was moved away from, or whose filling has not ended; others are refused with [backend.ErrMoved].
+	// Moving allows opening a deployment whose content [DB.Side] has moved elsewhere, or whose filling is incomplete. Otherwise Open returns [backend.ErrMoved].
 	Moving bool
-	// Rewrite makes erasing rewrite the tables with the tenant's rows by VACUUM FULL, so that no old version of a row is left in their files.
-	// Calls on these tables, which other tenants share, wait meanwhile, and the disk must have space for a copy. Default: old versions are
-	// removed from the tables, and from their files when the space is used again.
+	// Rewrite makes erasing rewrite the tables with the tenant's rows by VACUUM FULL, so that their files contain no old row versions.
+	// Calls on these tables, which other tenants share, wait meanwhile, and the disk must have space for a copy. Default: old row versions are
+	// removed from the tables, but stay in the files until the space is reused.
 	Rewrite bool
 }
 
@@ -95,7 +95,7 @@ func (o *Options) complete() (Options, error) {
 	return c, errors.Join(errs...)
 }
 
-// DB is an open deployment. It is a [backend.Stores]. Safe for concurrent use.
+// DB is an open deployment. It implements [backend.Stores]. Safe for concurrent use.
 type DB struct {
 	storerules.Gate
 	o     Options
@@ -109,10 +109,10 @@ type DB struct {
 
 var _ backend.Stores = (*DB)(nil)
 
-// Open opens the deployment at a URL such as postgres://user:password@host:5432/database, making its tables when they are
-// absent. The URL may name several hosts, with target_session_attrs=read-write, and may have pool_max_conns (default
-// DefaultConns). The role owns the database, or may create in its schema, and is neither superuser nor has BYPASSRLS.
-// [backend.ErrNewerSchema] when a newer release made the tables. ctx bounds the opening alone. nil options are the defaults.
+// Open opens the deployment at a URL such as postgres://user:password@host:5432/database, and creates missing tables.
+// The URL may name several hosts, with target_session_attrs=read-write, and may set pool_max_conns (default DefaultConns).
+// The role must own the database or be able to create tables in its schema. It must not be a superuser or have BYPASSRLS.
+// Open returns [backend.ErrNewerSchema] if a newer release created the tables. ctx limits only the opening. nil options select the defaults.
 func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	opts, err := o.complete()
 	if err != nil {
@@ -120,7 +120,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	}
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
-		return nil, errors.New("postgres: the URL cannot be read: want postgres://user:password@host:port/database") // it may quote the password
+		return nil, errors.New("postgres: the URL cannot be read: want postgres://user:password@host:port/database") // the error of the parser may quote the password
 	}
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = DefaultConns
@@ -152,11 +152,11 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	return d, nil
 }
 
-// prepare creates the tables. pooled reports whether there is a pooler before the server, which it recognises by the process
-// number of a connection, since a pooler makes that up.
+// prepare creates the tables. pooled reports whether a pooler is in front of the server. prepare recognises a pooler by the process
+// number of a connection, which a pooler invents.
 func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bool, err error) {
 	config = config.Copy()
-	config.DefaultQueryExecMode = pgx.QueryExecModeExec // nothing is known yet
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // the presence of a pooler is not known yet
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return false, translate(err)
@@ -187,8 +187,8 @@ func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bo
 // Registry returns the registry of the deployment.
 func (d *DB) Registry() backend.Registry { return d.reg }
 
-// OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal
-// characters, making it when it is absent. [backend.ErrConflict] when it is open in this process.
+// OpenStore opens the store of the workspace uid, 32 lower-case hexadecimal characters, and creates it if it is missing.
+// It returns [backend.ErrConflict] if the store is open in this process.
 func (d *DB) OpenStore(ctx context.Context, uid string) (backend.Store, error) {
 	if err := d.Enter(ctx); err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func (d *DB) RemoveStore(ctx context.Context, uid string) error {
 	return nil
 }
 
-// removeRows is how many rows of a table go in one transaction.
+// removeRows is the number of rows that one transaction deletes from a table.
 const removeRows = 5000
 
 func (d *DB) removeStore(ctx context.Context, uid string) error {
@@ -283,7 +283,7 @@ func (d *DB) removeStore(ctx context.Context, uid string) error {
 			return nil
 		}, plain(uid))
 		for _, ws := range gone {
-			if err == nil { // from here on, processes that have it open cannot write
+			if err == nil { // from now on, processes that have the workspace open cannot write
 				c.pending = append(c.pending, ofWorkspace(ws).limits(d.o.StatementTimeout))
 				err = c.do("DELETE FROM ledgers WHERE ws = $1", ws)
 			}
@@ -316,7 +316,7 @@ func (d *DB) removeStore(ctx context.Context, uid string) error {
 	return nil
 }
 
-// storeTables are the tables of workspaces besides ledgers.
+// storeTables are the tables with workspace data, except ledgers.
 var storeTables = []string{
 	"epochs", "vals", "sources", "parts", "tags", "blobs", "blob_parts", "chunks", "vectors", "mentions", "entity_sources",
 	"entities", "aliases", "merges", "stated_aliases", "relations", "events", "changes", "successions",
@@ -345,7 +345,7 @@ func (d *DB) Close() error {
 	return nil
 }
 
-// reserve makes sure that a uid is well-formed and used by one call at a time.
+// reserve checks that a uid is well-formed and ensures that only one call at a time uses it.
 func (d *DB) reserve(uid, what string) error {
 	if err := backend.CheckUID(uid); err != nil {
 		return fmt.Errorf("%s: %w", what, err)

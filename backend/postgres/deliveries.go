@@ -70,7 +70,7 @@ func (g *registry) ClaimDeliveries(ctx context.Context, claim backend.DeliveryCl
 	return out, nil
 }
 
-// underWay reads the deliveries under live leases: as many as senders work on at once.
+// underWay reads the deliveries with a live lease. Their number is limited by the number of concurrent senders.
 func underWay(c *conn, now time.Time) (out []backend.DueDelivery, err error) {
 	err = c.each(bg, `SELECT num, org, url FROM deliveries WHERE status = 'sweeping' AND due > $1`, func(r *row) error {
 		out = append(out, backend.DueDelivery{Num: r.int(0), Org: r.str(1), URL: r.str(2)})

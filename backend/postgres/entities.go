@@ -99,10 +99,10 @@ func readMentions(ctx context.Context, c *conn, source int64) (ms []storerules.M
 	return ms, err
 }
 
-// roots finds the roots of entities during one read.
+// roots resolves entities to their roots during one read.
 type roots struct {
 	c      *conn
-	merged bool // some entity was folded into another
+	merged bool // whether any entity was merged into another
 	known  map[int64]int64
 }
 
@@ -124,7 +124,7 @@ func (rs *roots) meet(ctx context.Context, nums []int64) error {
 	}, distinct(nums))
 }
 
-// of returns the entity that an entity was folded into, or itself.
+// of returns the root of an entity, which is the entity itself if it was not merged.
 func (rs *roots) of(ctx context.Context, num int64) (root int64, err error) {
 	if !rs.merged {
 		return num, nil
@@ -179,7 +179,7 @@ func (s *store) OwnEntities(ctx context.Context, part backend.Partition, keys []
 func (s *store) entitiesByKey(ctx context.Context, part backend.Partition, keys []string, follow bool) (out []*backend.Entity, err error) {
 	err = s.query(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(keys))
-		// A key leads over any number of aliases to its root.
+		// A chain of aliases of any length leads from a key to its root.
 		return c.each(ctx, `WITH RECURSIVE p AS (SELECT id FROM parts WHERE ws = $1 AND class = $2 AND sub_hash = $3),
 			chain (at, key_hash) AS (
 				SELECT k.at, k.key_hash FROM unnest($4::bytea[]) WITH ORDINALITY k (key_hash, at)

@@ -15,18 +15,18 @@ import (
 // rebuilt.
 const maxEpochs = 256
 
-// epoch is an opening of the store, by some process, that wrote something.
+// epoch identifies one opening of the store, by any process, that wrote something.
 type epoch struct {
-	num, seq int64 // seq: the last entry of the feed before it
+	num, seq int64 // seq is the last feed entry before the epoch
 	id       int64
 }
 
-// epochs holds the epochs of a workspace that this process knows.
+// epochs holds the workspace's epochs known to this process.
 type epochs struct {
 	now     int64 // epoch of this opening; only the writer changes it
 	pending epoch // epoch that the current transaction stores; num 0: none
 	mu      sync.Mutex
-	known   []epoch // rising
+	known   []epoch // ascending
 }
 
 // newEpoch returns a random number above 0.
@@ -36,14 +36,14 @@ func newEpoch() int64 {
 	return int64(binary.LittleEndian.Uint64(b[:])>>1 | 1)
 }
 
-// knows reports whether this process knows an epoch, which is the last one in the ledger.
+// knows reports whether this process knows an epoch, which must be the last one in the ledger.
 func (e *epochs) knows(id int64) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return id == 0 || slices.ContainsFunc(e.known, func(x epoch) bool { return x.id == id })
 }
 
-// read reads the epochs of a workspace, when the last of them, in its ledger, is not known.
+// read loads the epochs of a workspace if the last one, given by the ledger, is unknown.
 func (e *epochs) read(ctx context.Context, c *conn, last int64) error {
 	if e.knows(last) {
 		return nil
@@ -64,7 +64,7 @@ func (e *epochs) read(ctx context.Context, c *conn, last int64) error {
 	return nil
 }
 
-// write stores the epoch of this opening with its first transaction.
+// write stores the epoch of this opening in the opening's first transaction.
 func (e *epochs) write(c *conn, l *ledger) error {
 	e.pending = epoch{}
 	if err := e.read(bg, c, l.epoch); err != nil || e.knows(e.now) {
@@ -84,7 +84,7 @@ func (e *epochs) write(c *conn, l *ledger) error {
 	return err
 }
 
-// committed notes what write stored.
+// committed records that the epoch stored by write is committed.
 func (e *epochs) committed() {
 	if e.pending.num == 0 {
 		return
@@ -96,7 +96,7 @@ func (e *epochs) committed() {
 	}
 }
 
-// renew begins another epoch: the database is older than it was.
+// renew starts another epoch, because the database was replaced by an older copy.
 func (e *epochs) renew() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -39,7 +39,7 @@ func (g *registry) EraseEvents(ctx context.Context, uid, sub string, ids []strin
 	return n, err
 }
 
-// Purge implements [backend.Purger]: old versions of rows leave the tables. Aliases and merges of names that no entity has any more go too.
+// Purge implements [backend.Purger]. It removes old row versions from the tables, and aliases and merges of names that no entity has any more.
 func (s *store) Purge(ctx context.Context) error {
 	err := s.change(ctx, func(t *tx) error {
 		t.forget()
@@ -68,7 +68,7 @@ func (s *store) Purge(ctx context.Context) error {
 	return s.db.vacuum(ctx, tables)
 }
 
-// partitions returns the tables with rows of the workspace.
+// partitions returns the tables that contain rows of the workspace.
 func (s *store) partitions(ctx context.Context) (tables []string, err error) {
 	remainder := int64(-1)
 	err = s.query(ctx, func(c *conn) error {
@@ -100,7 +100,7 @@ func (g *registry) Purge(ctx context.Context) error {
 	return g.db.vacuum(ctx, []string{"records", "deliveries"})
 }
 
-// vacuum removes old versions of rows, which only statements outside a transaction can.
+// vacuum removes old row versions. VACUUM must run outside a transaction.
 func (d *DB) vacuum(ctx context.Context, tables []string) error {
 	how := "VACUUM (INDEX_CLEANUP ON) "
 	if d.o.Rewrite {

@@ -15,29 +15,28 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// constraintError is the error of a statement that violates a constraint.
+// constraintError is the error of a statement that violated a constraint.
 type constraintError struct{ name string }
 
 func (e *constraintError) Error() string { return "constraint " + e.name }
 
-// breaks reports whether an error is that of a constraint. In a partitioned table the name is that of a partition's own
-// index, which PostgreSQL makes of the table and the columns.
+// breaks reports whether an error is a violation of the given constraint. In a partitioned table the error names the partition's own index,
+// whose name PostgreSQL derives from the table and the columns.
 func breaks(err error, prefix string) bool {
 	var c *constraintError
 	return errors.As(err, &c) && strings.HasPrefix(c.name, prefix)
 }
 
-// errAgain is inside errors after which the same transaction can be tried again: it was rolled back, or never begun.
+// errAgain is wrapped by errors after which the same transaction can be retried, because it was rolled back or never began.
 var errAgain = errors.New("try again")
 
 // errLost is wrapped by errors of a lost connection. After such an error the process must ask whether a commit in flight took place.
 var errLost = errors.New("connection lost")
 
-// errPrepared is inside errors of statements that a pooler gave to another connection than the one that prepared them.
+// errPrepared is wrapped by errors of statements that a pooler sent to another connection than the one that prepared them.
 var errPrepared = errors.New("prepared statements do not survive: put default_query_exec_mode=cache_describe into the URL")
 
-// translate converts errors of the driver to errors of package backend. It leaves out messages of the server that may quote
-// content.
+// translate converts errors of the driver to errors of package backend. It omits server messages that may quote content.
 func translate(err error) error {
 	if err == nil {
 		return nil
@@ -72,25 +71,25 @@ func translateServer(pe *pgconn.PgError) error {
 	case pe.Code == "26000", pe.Code == "42P05":
 		return fmt.Errorf("%w: %w: %w", said, errPrepared, backend.ErrUnavailable)
 	case strings.HasPrefix(pe.Code, "57P"), strings.HasPrefix(pe.Code, "08"), pe.Code == "25006", pe.Code == "25P03":
-		// Shut down, crashed or starting up, a broken connection, a standby, a session that was ended.
+		// The server is shut down, has crashed or is starting up; the connection is broken; the server is a standby; or the session was ended.
 		return fmt.Errorf("%w: %w: %w", said, errLost, backend.ErrUnavailable)
 	case pe.Code == "57014", strings.HasPrefix(pe.Code, "53"), strings.HasPrefix(pe.Code, "58"):
-		// Timeouts; lack of space, memory or connections; I/O errors.
+		// Timeouts; lack of disk space, memory or connections; I/O errors.
 		return fmt.Errorf("%w: %w", said, backend.ErrUnavailable)
 	case pe.Code == "XX001", pe.Code == "XX002":
 		return fmt.Errorf("%w: %w", said, backend.ErrCorrupt)
 	}
-	// The other errors are defects of this package. Their messages only have names of tables and types, which are no content.
+	// All other errors are defects of this package. Their messages contain only names of tables and types, and no content.
 	return fmt.Errorf("%w: %s", said, pe.Message)
 }
 
-// again reports whether an error may pass when the call is tried again.
+// again reports whether retrying the call may avoid the error.
 func again(err error) bool { return errors.Is(err, errAgain) || errors.Is(err, errLost) }
 
-// losses are damaged rows that a read leaves out.
+// losses collects damaged rows that a read leaves out.
 type losses struct{ storerules.Losses }
 
-// skip reports whether the row that was just read is damaged, and notes it.
+// skip reports whether the row just read is damaged, and records it if so.
 func (l *losses) skip(r *row) bool {
 	if !l.Skips(r.err) {
 		return false

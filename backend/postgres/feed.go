@@ -58,9 +58,9 @@ func (x rows) RemoveChanges(seqs []int64) error {
 	return x.t.c.do("DELETE FROM changes WHERE ws = $1 AND seq = ANY($2)", seqs)
 }
 
-// wentBack is what is said of a feed that ends before what this process knew of it, before it asked: whoever knew was told of commits that the
-// server has lost, as a standby has that was promoted and had not received them. An index that has applied some of them starts again; none may note that it has come
-// as far as what is lost, since other changes get these numbers.
+// wentBack returns the error for a feed that ends before the last entry known to this process. The server has lost commits, as
+// after the promotion of a standby that had not received them. An index that has applied lost entries must be rebuilt. Other indexes must
+// not record a position among the lost entries, because new changes get the same numbers.
 func (s *store) wentBack(known, last, after uint64) error {
 	s.lastSeq.CompareAndSwap(known, last)
 	if after > last {
@@ -87,7 +87,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 		if last := uint64(l.Seq) << storerules.SeqShift; last < known {
 			return s.wentBack(known, last, after)
 		}
-		if err := s.epochs.read(ctx, c, l.epoch); err != nil { // also where the index has all: its epoch may be another process's
+		if err := s.epochs.read(ctx, c, l.epoch); err != nil { // needed even if the index is up to date, since the epoch may be another process's
 			return err
 		}
 		if after >= uint64(l.Seq)<<storerules.SeqShift {
@@ -114,7 +114,7 @@ func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []bac
 	return out, nil
 }
 
-// feedEntries reads the entries of the feed that can fit into limit.
+// feedEntries reads feed entries until limit is reached.
 func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (out []storerules.FeedEntry, err error) {
 	size := int64(0)
 	err = c.each(ctx, `SELECT f.seq, f.kind, f.source, f.class, f.sub, f.id,
@@ -122,7 +122,7 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 		FROM (SELECT * FROM changes WHERE ws = $1 AND seq > $2 ORDER BY seq LIMIT $3) f
 		LEFT JOIN sources s ON s.ws = f.ws AND s.num = f.source AND f.sub IS NULL LEFT JOIN parts p ON p.ws = s.ws AND p.id = s.part ORDER BY f.seq`, func(r *row) error {
 		if len(out) > 0 && size >= int64(limit) {
-			return nil // the last few rows of the LIMIT
+			return nil // fewer rows than the LIMIT are left out at the end
 		}
 		e := storerules.NewEntry(r.int(0), r.int(1), r.int(2), start)
 		switch {
@@ -144,7 +144,7 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 	return out, err
 }
 
-// feedRows reads the content of feed entries. It leaves out damaged rows, so that the rest stays searchable.
+// feedRows reads the content of feed entries. It leaves out damaged rows, so that all other rows stay searchable.
 type feedRows struct {
 	c     *conn
 	roots *roots

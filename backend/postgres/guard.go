@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// condition is a condition of changes: a value of the workspace must equal the given one. A nil condition always holds.
+// condition is a precondition of changes: a value of the workspace must equal the given value. A nil condition always holds.
 type condition struct {
 	name  string
 	value []byte
 }
 
-// check compares under the lock of the workspace, which who sets a value holds too.
+// check compares the values under the workspace lock. Setting a value takes the same lock.
 func (g *condition) check(t *tx) error {
 	if g == nil {
 		return nil
@@ -26,7 +26,7 @@ func (g *condition) check(t *tx) error {
 	return err
 }
 
-// guardedStore is a store whose changes of vectors depend on a value.
+// guardedStore is a store whose vector changes require a condition.
 type guardedStore struct {
 	*store
 	on condition

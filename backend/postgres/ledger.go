@@ -5,18 +5,18 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// ledger is the row that every transaction that changes a workspace locks. A transaction writes it at most once.
+// ledger is the workspace row that every changing transaction locks. A transaction writes it at most once.
 type ledger struct {
 	storerules.Numbers
 	rev                int64
-	succession         int64 // the number given out last
-	completed, errored int64 // how many newest versions have ended
+	succession         int64 // last number assigned to a succession
+	completed, errored int64 // counts of newest versions in final states
 	epoch              int64
 }
 
 const ledgerCols = "rev, source, chunk, entity, relation, merge_no, event, part, succession, seq, feed_start, completed, errored, retractions, epoch"
 
-// fields are the numbers in the order of ledgerCols.
+// fields returns the numbers in the order of ledgerCols.
 func (l *ledger) fields() []*int64 {
 	return []*int64{
 		&l.rev, &l.Source, &l.Chunk, &l.Entity, &l.Relation, &l.Merge, &l.Event, &l.Part, &l.succession, &l.Seq, &l.FeedStart,
@@ -30,10 +30,10 @@ func (l *ledger) read(r *row) {
 	}
 }
 
-// maxRecent is how many transactions the ledger remembers.
+// maxRecent is the number of transactions that the ledger remembers.
 const maxRecent = 32
 
-// write writes the ledger, and the mark of the transaction.
+// write stores the ledger and the mark of the transaction.
 func (l *ledger) write(c *conn, mark int64) error {
 	args := make([]any, 0, 17)
 	for _, p := range l.fields() {

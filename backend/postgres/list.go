@@ -21,7 +21,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		where, args := listed(part, &q)
 		switch {
 		case q.IDs == nil && q.States == nil && len(q.Filter.All)+len(q.Filter.Not) == 0:
-			// The counters of partitions, without expired items.
+			// Use the counters of partitions, minus expired items.
 			_, err = c.one(ctx, "SELECT p.items - coalesce(g.sources, 0) FROM parts p LEFT JOIN ("+goneSQL+") g ON g.part = p.id WHERE p.ws = $1 AND p.id = $3", func(r *row) error {
 				total = int(r.int(0))
 				return nil
@@ -64,7 +64,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 	return page, total, nil
 }
 
-// listed is the condition for a version s to be in a list. A filter that names a tag is led by the table of tags.
+// listed returns the condition for a version s to be in a list. For a filter with a tag, the query starts from the table of tags.
 func listed(part int64, q *backend.ListQuery) (where string, args []any) {
 	args = []any{part, storerules.Micros(q.Now)}
 	var sql strings.Builder
@@ -82,7 +82,7 @@ func listed(part int64, q *backend.ListQuery) (where string, args []any) {
 			states[i] = int64(state)
 		}
 		with(" AND s.state = ANY($%d)", states)
-		// The planner must see that the conditions of an index hold.
+		// The planner must recognise the conditions of a partial index.
 		switch {
 		case !slices.ContainsFunc(q.States, func(s backend.State) bool { return s != backend.Errored }):
 			sql.WriteString(" AND s.state = 5")
@@ -132,7 +132,7 @@ func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []ba
 	return out, nil
 }
 
-// sessionTime is the expression for a source's time in the index of sessions.
+// sessionTime is the expression for a source's time that the session index uses.
 const sessionTime = "coalesce(s.time, -9223372036854775808)"
 
 func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out []*backend.Source, err error) {
