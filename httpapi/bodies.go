@@ -30,7 +30,7 @@ type reading struct {
 	prev, next *reading
 }
 
-// deadline limits the time for reading from the client of r, counted from now. Some writers have no connection and no deadline.
+// deadline sets the read deadline of the connection of r. It does nothing if the response writer has no connection, as in tests.
 func (r *reading) deadline(t time.Time) { _ = http.NewResponseController(r.w).SetReadDeadline(t) }
 
 func (b *bodyWatch) add(r *reading) {

@@ -201,7 +201,7 @@ func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next
 			if n := int(r.int(2)); n != 0 {
 				counts[backend.State(r.int(1))] = n
 			}
-			// 0, any time, becomes 1970.
+			// The zero time, which means any time, is stored as 1970.
 			if due := r.time(3); r.int(0) == 0 && (next.IsZero() || due.Before(next)) {
 				next = due
 			}

@@ -122,7 +122,7 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 		FROM (SELECT * FROM changes WHERE ws = $1 AND seq > $2 ORDER BY seq LIMIT $3) f
 		LEFT JOIN sources s ON s.ws = f.ws AND s.num = f.source AND f.sub IS NULL LEFT JOIN parts p ON p.ws = s.ws AND p.id = s.part ORDER BY f.seq`, func(r *row) error {
 		if len(out) > 0 && size >= int64(limit) {
-			return nil // fewer rows than the LIMIT are left out at the end
+			return nil // the size limit is reached; skip the remaining rows
 		}
 		e := storerules.NewEntry(r.int(0), r.int(1), r.int(2), start)
 		switch {

@@ -17,10 +17,10 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrationLock is the advisory lock under which processes make the tables one at a time.
+// migrationLock is the advisory lock that processes hold while they create or migrate the tables.
 const migrationLock = 0x636d656d // "cmem"
 
-// migrate brings the tables up to the version of this release, in a transaction for each step.
+// migrate brings the tables to the schema version of this release. Each step is a transaction.
 func migrate(ctx context.Context, c *pgx.Conn, partitions int) error {
 	files, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -65,7 +65,7 @@ func migrateStep(ctx context.Context, c *pgx.Conn, files []string, partitions in
 			return false, translate(err)
 		}
 	}
-	// A script has many statements, which only the simple protocol runs at once.
+	// A script has many statements, which only the simple protocol can run in one message.
 	if _, err := tx.Conn().PgConn().Exec(ctx, string(script)).ReadAll(); err != nil {
 		return false, translateScript(err)
 	}
@@ -86,7 +86,7 @@ func translateScript(err error) error {
 	return translate(err)
 }
 
-// schemaVersion returns how many steps the tables have gone through, 0 when there are none.
+// schemaVersion returns the number of completed migration steps, or 0 if there are no tables.
 func schemaVersion(ctx context.Context, c *pgx.Conn) (version int, err error) {
 	var there bool
 	if err := c.QueryRow(ctx, "SELECT to_regclass('contextmem_schema') IS NOT NULL").Scan(&there); err != nil || !there {
@@ -96,18 +96,17 @@ func schemaVersion(ctx context.Context, c *pgx.Conn) (version int, err error) {
 	return version, translate(err)
 }
 
-// walls are the row-level security policies of tables outside workspaces. They show rows of one organisation, or all rows to a
-// call for all organisations.
+// walls are the row-level security policies of tables outside workspaces. They show the rows of one organisation, or all rows to calls
+// that concern all organisations.
 const orgWall = "encode(org_hash, 'hex') = current_setting('contextmem.org', true) OR current_setting('contextmem.org', true) = '*'"
 
-// wsWall is the policy of tables of workspaces.
+// wsWall is the row-level security policy of workspace tables.
 const wsWall = "ws = nullif(current_setting('contextmem.ws', true), '')::bigint"
 
-// ledgerWall also shows the ledgers, which have no content, to queries for the progress of many workspaces.
+// ledgerWall also shows ledgers, which contain no content, to queries for the progress of many workspaces.
 const ledgerWall = wsWall + " OR current_setting('contextmem.org', true) = '*'"
 
-// furnish gives tables that lack them their partitions and the policies that hold rows of others back, from the owner of
-// the tables too.
+// furnish creates missing partitions and missing row-level security policies. The policies also apply to the owner of the tables.
 func furnish(ctx context.Context, tx pgx.Tx) error {
 	var partitions int64
 	if err := tx.QueryRow(ctx, "SELECT partitions FROM contextmem_schema").Scan(&partitions); err != nil {
@@ -136,7 +135,7 @@ func furnish(ctx context.Context, tx pgx.Tx) error {
 				fmt.Fprintf(&sql, "CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d);\n", part, table, partitions, i)
 				guard(&sql, part, wall)
 				if table == "vectors" || table == "blob_parts" {
-					fmt.Fprintf(&sql, "ALTER TABLE %s ALTER COLUMN data SET STORAGE EXTERNAL;\n", part) // it does not get smaller
+					fmt.Fprintf(&sql, "ALTER TABLE %s ALTER COLUMN data SET STORAGE EXTERNAL;\n", part) // the content is already compressed or encrypted
 				}
 			}
 		}

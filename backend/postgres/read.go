@@ -29,7 +29,7 @@ func (s *store) Sources(ctx context.Context, part backend.Partition, ids []strin
 	return out, nil
 }
 
-// share sets out to the sources found for keys. If a key occurs several times, each further one gets a copy.
+// share copies the found sources to out. If a key occurs several times, each further occurrence gets a copy.
 func share[K comparable](out []*backend.Source, found map[K]*backend.Source, keys []K) {
 	given := make(map[K]bool, len(keys))
 	for i, k := range keys {
@@ -150,7 +150,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 		}, source)
 		lo, hi := int64(max(from, 0)), min(int64(to), n)
 		if !dense {
-			lo, hi = 0, n // ordinals say nothing about numbers
+			lo, hi = 0, n // ordinals do not limit the chunk numbers
 		}
 		if err != nil || lo >= hi {
 			return err

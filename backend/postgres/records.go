@@ -14,7 +14,7 @@ import (
 const leaseKind = "lease"
 
 func (g *registry) WriteRecords(ctx context.Context, writes []backend.RecordWrite) error {
-	// In one order, so that two calls do not wait for each other.
+	// Use one fixed order, so that two calls do not deadlock.
 	writes = slices.Clone(writes)
 	slices.SortStableFunc(writes, func(a, b backend.RecordWrite) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Org, b.Org), cmp.Compare(a.ID, b.ID))
@@ -43,7 +43,7 @@ func writeRecord(c *conn, w *backend.RecordWrite) error {
 		}
 		return err
 	}
-	var rev int64 // 0: not there
+	var rev int64 // 0: the record is missing
 	_, err := c.one(bg, "SELECT rev FROM records WHERE kind_hash = $1 AND org_hash = $2 AND id_hash = $3 FOR UPDATE", func(r *row) error {
 		rev = r.int(0)
 		return nil
@@ -61,7 +61,7 @@ func writeRecord(c *conn, w *backend.RecordWrite) error {
 		ON CONFLICT (kind_hash, org_hash, id_hash) DO UPDATE SET rev = records.rev + 1, data = excluded.data`, append(key, w.Kind, w.Org, w.ID, w.Data)...)
 }
 
-// records reads the records that a condition selects, in its order.
+// records reads the records selected by a condition, in the condition's order.
 func (g *registry) records(ctx context.Context, s scope, where string, args ...any) (recs []backend.Record, err error) {
 	err = g.query(ctx, s, func(c *conn) error {
 		recs = nil

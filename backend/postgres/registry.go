@@ -17,7 +17,7 @@ type registry struct {
 
 var _ backend.Registry = (*registry)(nil)
 
-// edit is change for rows that processes cache. It notifies them.
+// edit is like change, for rows that processes cache. It also notifies the other processes.
 func (g *registry) edit(ctx context.Context, s scope, fn func(c *conn) error) error {
 	err := g.change(ctx, s, fn)
 	if err == nil {
@@ -26,7 +26,7 @@ func (g *registry) edit(ctx context.Context, s scope, fn func(c *conn) error) er
 	return err
 }
 
-// change runs fn in a transaction that sees the rows of a scope. fn may run again, from the start.
+// change runs fn in a transaction that sees the rows of a scope. fn may be called again from the start.
 func (g *registry) change(ctx context.Context, s scope, fn func(c *conn) error) error {
 	if err := g.Enter(ctx); err != nil {
 		return err
@@ -43,14 +43,14 @@ func (g *registry) query(ctx context.Context, s scope, fn func(c *conn) error) e
 	return g.db.query(ctx, s, fn)
 }
 
-// columns reads the columns of a row for the rules of all stores.
+// columns reads the columns of a row for the rules shared by all stores.
 func columns(r *row) storerules.Columns {
 	return storerules.Columns{Int: r.int, Text: r.str, Blob: r.blob, Time: r.time}
 }
 
 func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int) error {
 	return g.edit(ctx, ofOrg(t.Org), func(c *conn) error {
-		if limit > 0 { // tenants of one organisation are counted and made one after the other
+		if limit > 0 { // count and create the tenants of one organisation one at a time
 			if err := c.do("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", plain(fmt.Sprintf("contextmem %x", hashOf(t.Org)))); err != nil {
 				return err
 			}
@@ -80,7 +80,7 @@ func (g *registry) CreateTenant(ctx context.Context, t backend.Tenant, limit int
 	})
 }
 
-// tenant reads the one tenant that a condition selects.
+// tenant reads the single tenant selected by a condition.
 func (g *registry) tenant(ctx context.Context, s scope, what, where string, args ...any) (t backend.Tenant, err error) {
 	err = g.query(ctx, s, func(c *conn) error {
 		found, err := c.one(ctx, "SELECT "+storerules.TenantColumns+" FROM tenants WHERE "+where, func(r *row) error {
@@ -103,7 +103,7 @@ func (g *registry) TenantByUID(ctx context.Context, uid string) (backend.Tenant,
 	return g.tenant(ctx, everything, "tenant by workspace name", "uid = $1", plain(uid))
 }
 
-// tenants reads the tenants that a condition selects, in its order.
+// tenants reads the tenants selected by a condition, in the condition's order.
 func (g *registry) tenants(ctx context.Context, s scope, where string, args ...any) (ts []backend.Tenant, err error) {
 	err = g.query(ctx, s, func(c *conn) error {
 		ts = nil
@@ -188,7 +188,7 @@ func (g *registry) ForgetTenant(ctx context.Context, uid string) error {
 	})
 }
 
-// SetWake does not move the wake time past what waits in the workspace: another process may just have put it there.
+// SetWake does not set the wake time later than the earliest work in the workspace, since another process may just have added that work.
 func (g *registry) SetWake(ctx context.Context, uid string, at time.Time) error {
 	return g.change(ctx, everything, func(c *conn) error {
 		wake := storerules.Stamp(at)
@@ -209,7 +209,7 @@ func (g *registry) SetWake(ctx context.Context, uid string, at time.Time) error 
 	})
 }
 
-// waiting locks a workspace and returns when the earliest of what waits there wants to be worked on, in microseconds.
+// waiting locks a workspace and returns the time at which its earliest work is due, in microseconds.
 func waiting(c *conn, uid string) (due int64, waits bool, err error) {
 	var ws int64
 	_, err = c.one(bg, "SELECT l.ws FROM workspaces w JOIN ledgers l ON l.ws = w.ws WHERE w.uid = $1 AND NOT w.gone FOR UPDATE OF l", func(r *row) error {

@@ -53,7 +53,7 @@ func readRelation(r *row) backend.Relation {
 	return rel
 }
 
-// relationPage is how many candidates are read at once, so that a small limit never reads a large partition.
+// relationPage is the number of candidates read at once, so that a small limit does not read a whole partition.
 const relationPage = 1024
 
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
@@ -96,7 +96,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 	return out, nil
 }
 
-// asked reports whether a relation matches q, as far as its own columns show.
+// asked reports whether a relation matches q according to the relation's own columns.
 func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
 	return storerules.Believed(rel, q) &&
 		(q.Predicates == nil || slices.Contains(q.Predicates, rel.Predicate)) &&
@@ -104,7 +104,7 @@ func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
 		(q.Chunks == nil || slices.Contains(q.Chunks, rel.Chunk))
 }
 
-// chooseRelations appends to out the relations of a page that held at q.AsOf and have one of its entities, up to its limit.
+// chooseRelations appends to out the relations of a page that held at q.AsOf and involve one of q's entities, up to q's limit.
 func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Relation, q *backend.RelationQuery, out *[]*backend.Relation) error {
 	var ends []int64
 	for i := range page {
@@ -143,8 +143,8 @@ func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Rel
 	return nil
 }
 
-// relationPlan returns the query that finds candidates of q, to which after and a limit are added. Which index leads
-// depends on what q names: versions, else chunks, else entities, else predicates, else the partition.
+// relationPlan returns the query for the candidates of q, to which the caller adds the cursor and the limit. The fields of q determine the
+// index: versions, else chunks, else entities, else predicates, else the partition.
 func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
 	members := `WITH members (num) AS (SELECT unnest($3::bigint[]) UNION SELECT e.num FROM entities e WHERE e.ws = $1 AND e.root = ANY($3) AND e.root <> e.num) `
 	if q.Own {
@@ -185,7 +185,7 @@ func held(ctx context.Context, c *conn, rel *backend.Relation, q *backend.Relati
 		})
 }
 
-// earliest reports whether no functional rival that was known at a time comes before a relation.
+// earliest reports whether no functional rival that was known at a time precedes a relation.
 func earliest(ctx context.Context, c *conn, r *backend.Relation, known time.Time) (bool, error) {
 	earlier, err := c.one(ctx, `SELECT 1 FROM entities own JOIN entities e ON e.ws = $1 AND (e.num = own.root OR e.root = own.root AND e.root <> e.num)
 		JOIN relations x ON x.ws = $1 AND x.flags = 1 AND x.from_id = e.num AND x.predicate_hash = $3

@@ -64,7 +64,7 @@ func (x rows) Item(part int64, id string) (*head, error) {
 	return found[unhash(hashOf(id))], err
 }
 
-// heads locks the versions that a condition selects.
+// heads locks the versions selected by a condition.
 func (x rows) heads(where string, args ...any) (out []*head, err error) {
 	err = x.t.c.each(bg, "SELECT "+headCols+" FROM sources WHERE ws = $1 AND "+where+" FOR UPDATE", func(r *row) error {
 		out = append(out, readHead(r))

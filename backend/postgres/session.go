@@ -14,13 +14,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// scope is whose rows a transaction may see.
+// scope defines which rows a transaction may see.
 type scope struct {
 	setting, value string
-	args           []any // that come first in each statement
+	args           []any // first arguments of each statement
 }
 
-// everything is for what belongs to no organisation, or to all.
+// everything is the scope for rows of no organisation, or of all.
 var everything = scope{setting: "contextmem.org", value: "*"}
 
 func ofWorkspace(ws int64) scope {
@@ -31,13 +31,13 @@ func ofOrg(org string) scope {
 	return scope{setting: "contextmem.org", value: fmt.Sprintf("%x", hashOf(org))}
 }
 
-// limits returns the statement that sets, for one transaction, whose rows it may see and the statement timeout.
+// limits returns the statement that sets the visible rows and the statement timeout for one transaction.
 func (s scope) limits(timeout time.Duration) statement {
 	return statement{"SELECT set_config($1, $2, true), set_config('statement_timeout', $3, true)",
 		[]any{s.setting, s.value, strconv.FormatInt(timeout.Milliseconds(), 10)}}
 }
 
-// query runs f, whose statements each see the rows of a moment of their own: for reads of one statement.
+// query runs f without a common snapshot: each statement sees the rows at its own time. It is meant for reads of one statement.
 func (d *DB) query(ctx context.Context, s scope, f func(c *conn) error) error {
 	return d.retry(ctx, func() error {
 		return d.with(ctx, s, func(c *conn) error {
@@ -47,7 +47,7 @@ func (d *DB) query(ctx context.Context, s scope, f func(c *conn) error) error {
 	})
 }
 
-// read runs f, all of whose statements see the rows of one moment.
+// read runs f so that all its statements see the same snapshot.
 func (d *DB) read(ctx context.Context, s scope, f func(c *conn) error) error {
 	return d.retry(ctx, func() error {
 		return d.with(ctx, s, func(c *conn) error {
@@ -62,7 +62,7 @@ func (d *DB) read(ctx context.Context, s scope, f func(c *conn) error) error {
 	})
 }
 
-// with runs f with a connection, which is given back without a transaction.
+// with runs f with a connection. The connection is returned without an open transaction.
 func (d *DB) with(ctx context.Context, s scope, f func(c *conn) error) error {
 	pc, err := d.pool.Acquire(ctx)
 	if err != nil {
@@ -74,10 +74,10 @@ func (d *DB) with(ctx context.Context, s scope, f func(c *conn) error) error {
 	return err
 }
 
-// rollbackTime bounds the wait for a rollback.
+// rollbackTime is the maximal wait for a rollback.
 const rollbackTime = 5 * time.Second
 
-// giveBack returns a connection to the pool. It rolls back an open transaction.
+// giveBack returns a connection to the pool, after rolling back an open transaction.
 func giveBack(pc *pgxpool.Conn) {
 	if pg := pc.Conn(); !pg.IsClosed() && pg.PgConn().TxStatus() != 'I' {
 		ctx, cancel := context.WithTimeout(bg, rollbackTime)
@@ -99,7 +99,7 @@ func (d *DB) write(ctx context.Context, s scope, f func(c *conn) error) error {
 	})
 }
 
-// writeAsking is write for what must not be done twice: happened finds out whether a commit took place whose answer was lost.
+// writeAsking is like write, for changes that must not be done twice. happened finds out whether a commit without a response took place.
 func (d *DB) writeAsking(ctx context.Context, s scope, happened func(c *conn) (bool, error), f func(c *conn) error) error {
 	return d.retry(ctx, func() error { return d.writeOnce(ctx, s, nil, f, happened) })
 }
@@ -114,7 +114,7 @@ func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(
 		}
 		err := f(c)
 		if err == nil && c.asked.sql != "" {
-			err = c.flush(bg) // the transaction needs a number, to ask later whether it was committed
+			err = c.flush(bg) // the transaction needs a number to find out later whether it was committed
 		}
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(
 	if !committing || !errors.Is(err, errLost) {
 		return err
 	}
-	// The answer to COMMIT did not arrive.
+	// The response to COMMIT did not arrive.
 	done := false
 	aerr := d.query(bg, s, func(c *conn) (err error) {
 		done, err = happened(c)
@@ -141,7 +141,7 @@ func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(
 	return err
 }
 
-// transaction names a transaction of a server.
+// transaction identifies a transaction of a server.
 type transaction struct{ xid, started string }
 
 // happened reports whether the transaction was committed. It returns false if that is unknown, since a killed server assigns numbers again.
@@ -161,13 +161,13 @@ func (x *transaction) happened(c *conn) (done bool, err error) {
 	return status == "committed", nil
 }
 
-// Bounds of the wait before a call is tried again.
+// Bounds of the wait between two attempts of a call.
 const (
 	firstWait = 5 * time.Millisecond
 	lastWait  = 500 * time.Millisecond
 )
 
-// retry runs f until it succeeds or fails for good, or [Options].Retry is over.
+// retry runs f until it succeeds, fails permanently, or the time [Options].Retry is over.
 func (d *DB) retry(ctx context.Context, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -182,9 +182,9 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 			return err
 		}
 		if errors.Is(err, errLost) {
-			d.pool.Reset() // the other connections are as good as lost
+			d.pool.Reset() // the other connections are probably lost too
 		}
-		timer := time.NewTimer(wait/2 + rand.N(wait)) // not all at once
+		timer := time.NewTimer(wait/2 + rand.N(wait)) // random, so that not all callers retry at once
 		select {
 		case <-timer.C:
 		case <-ctx.Done():

@@ -16,19 +16,19 @@ import (
 // movedCode is the SQLSTATE that the trigger contextmem_moved raises.
 const movedCode = "CM001"
 
-// guarded are the tables that a deployment which was moved refuses changes of.
+// guarded are the tables that cannot be changed after the deployment has moved.
 var guarded = []string{"ledgers", "sources", "events", "workspaces", "tenants", "records", "deliveries"}
 
-// side is a deployment as package move sees it.
+// side implements the interface of package move for a deployment.
 type side struct {
 	d      *DB
 	name   string
-	shot   string        // snapshot to read; empty: the current state
-	frozen *pgxpool.Conn // in a transaction that keeps all writes waiting; nil: they are not
+	shot   string        // snapshot to read from; empty: the current state
+	frozen *pgxpool.Conn // connection of a transaction that blocks all writes; nil: writes are not blocked
 }
 
-// Side returns the deployment as one side of a move. Other processes may use it meanwhile, until it was moved from; from then on
-// their writes fail with [backend.ErrUnavailable].
+// Side returns the deployment as one side of a move. Other processes may use the deployment until its content has moved elsewhere.
+// After that their writes fail with [backend.ErrUnavailable].
 func (d *DB) Side(ctx context.Context) (move.Side, error) {
 	s := &side{d: d}
 	err := d.query(ctx, everything, func(c *conn) error {
@@ -75,7 +75,7 @@ func (d *DB) Snapshot(ctx context.Context) (from move.Side, revs map[string]int6
 	return s, revs, end, err
 }
 
-// checkMoved refuses a database whose content is elsewhere.
+// checkMoved returns an error if the content of the database has moved elsewhere.
 func checkMoved(ctx context.Context, c *pgx.Conn) error {
 	var state, peer string
 	err := c.QueryRow(ctx, "SELECT moving, peer FROM contextmem_schema").Scan(&state, &peer)
@@ -144,7 +144,7 @@ func (s *side) SetState(ctx context.Context, st move.State) error {
 	})
 }
 
-// Stamps implements move.Side. Claims do not count, since no worker has one after a move.
+// Stamps implements move.Side. Claims are not counted, since no worker holds a claim after a move.
 func (s *side) Stamps(ctx context.Context) (stamps map[string]int64, err error) {
 	err = s.d.query(ctx, everything, func(c *conn) error {
 		stamps = make(map[string]int64)
@@ -156,7 +156,7 @@ func (s *side) Stamps(ctx context.Context) (stamps map[string]int64, err error) 
 	return stamps, err
 }
 
-// Freeze implements move.Side: it takes all tables in a mode that lets others read.
+// Freeze implements move.Side. It locks all tables in a mode that allows reads.
 func (s *side) Freeze(ctx context.Context) (thaw func(), err error) {
 	tables := append([]string{"ledgers"}, storeTables...)
 	for _, t := range guarded {
@@ -200,7 +200,7 @@ func (s *side) Workspaces(ctx context.Context) (uids []string, err error) {
 // Remove implements move.Side.
 func (s *side) Remove(ctx context.Context, uid string) error { return s.d.RemoveStore(ctx, uid) }
 
-// scopeOf is the scope of a workspace, or of the registry.
+// scopeOf returns the scope of a workspace, or of the registry.
 func (s *side) scopeOf(ctx context.Context, uid string, create bool) (sc scope, found bool, err error) {
 	if uid == "" {
 		return everything, true, nil
@@ -219,7 +219,7 @@ func (s *side) Read(ctx context.Context, uid string, f func(move.View) error) er
 		return f(emptyView{})
 	}
 	return s.d.read(ctx, sc, func(c *conn) error {
-		if s.shot != "" { // before any query of the transaction
+		if s.shot != "" { // must precede all queries of the transaction
 			c.pending = slices.Insert(c.pending, 1, statement{sql: "SET TRANSACTION SNAPSHOT '" + s.shot + "'"})
 		}
 		return f(&view{sc, func(_ context.Context, g func(*conn) error) error { return g(c) }})

@@ -8,13 +8,13 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// sourceCols are the columns of readSource, of a version s and its partition p.
+// sourceCols are the columns that readSource reads, of a version s and its partition p.
 const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
 	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
 	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev, s.newest,
 	CASE s.older WHEN 0 THEN 0 ELSE coalesce((SELECT o.num FROM sources o WHERE o.ws = s.ws AND o.num = s.older), 0) END`
 
-const sourceWidth = 29 // columns of sourceCols
+const sourceWidth = 29 // number of columns in sourceCols
 
 const sourceTables = "sources s JOIN parts p ON p.ws = s.ws AND p.id = s.part"
 
@@ -37,7 +37,7 @@ func readSource(r *row, i int) *backend.Source {
 const headCols = `num, part, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
 	seq_chunks, seq_tags, seq_graph, tags, created, rev, lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
 
-const headWidth = 22 // columns of headCols
+const headWidth = 22 // number of columns in headCols
 
 func readHead(r *row) *head {
 	return &head{
@@ -49,7 +49,7 @@ func readHead(r *row) *head {
 	}
 }
 
-// items reads the newest versions of ids, by the hash of the id.
+// items reads the newest versions of ids, keyed by the hash of the id.
 func (t *tx) items(part int64, ids []string) (map[[16]byte]*head, error) {
 	found := make(map[[16]byte]*head, len(ids))
 	if part == 0 || len(ids) == 0 {
@@ -87,7 +87,7 @@ func (t *tx) storeBlobs(source int64, blobs []backend.Blob, replace bool) error 
 				n := min(blobPiece, len(rest))
 				err := t.c.do("INSERT INTO blob_parts (ws, source, kind, piece, data) VALUES ($1, $2, $3, $4, $5)", source, int64(b.Kind), pieces, rest[:n])
 				if err == nil {
-					err = t.c.flush(bg) // not all pieces are in memory twice
+					err = t.c.flush(bg) // send each piece at once, so that memory does not hold all pieces twice
 				}
 				if err != nil {
 					return err

@@ -30,7 +30,7 @@ func newStore(d *DB, uid string, ws int64) *store {
 	return s
 }
 
-// Close waits for calls in flight.
+// Close waits for running calls.
 func (s *store) Close() error {
 	if s.Shut() {
 		s.db.release(s.uid)
@@ -38,7 +38,7 @@ func (s *store) Close() error {
 	return nil
 }
 
-// change runs fn in a transaction that locks the workspace. fn may run again, from the start.
+// change runs fn in a transaction that locks the workspace. fn may be called again from the start.
 func (s *store) change(ctx context.Context, fn func(t *tx) error) error {
 	if err := s.Enter(ctx); err != nil {
 		return err
@@ -56,8 +56,8 @@ func (s *store) alone(ctx context.Context, fn func(c *conn) error) error {
 	return s.db.write(ctx, s.scope, fn)
 }
 
-// query runs a read of one statement, read one of several. Afterwards LastSeq counts all changes that it may have seen, so that a
-// caller who reads on sees them in the indexes too.
+// query runs a read of one statement; read runs one of several. Afterwards LastSeq includes all changes that the read may have seen,
+// so that a caller can wait for the indexes to include them too.
 func (s *store) query(ctx context.Context, fn func(c *conn) error) error {
 	return s.settled(ctx, s.db.query, fn)
 }
@@ -83,7 +83,7 @@ func (s *store) settled(ctx context.Context, how func(context.Context, scope, fu
 
 func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 
-// saveFeed is how many entries behind the end of the feed tombstones are kept for the indexes of other processes.
+// saveFeed is the number of feed entries behind the end for which tombstones are kept, for the indexes of other processes.
 const saveFeed = 100_000
 
 var _ backend.FeedSaver = (*store)(nil)
@@ -91,7 +91,7 @@ var _ backend.FeedSaver = (*store)(nil)
 // SaveFeed implements [backend.FeedSaver].
 func (s *store) SaveFeed() uint64 { return saveFeed << storerules.SeqShift }
 
-// learn notes how far the feed has come.
+// learn records the last known entry of the feed.
 func (s *store) learn(seq uint64) (news bool) {
 	for {
 		old := s.lastSeq.Load()
@@ -104,10 +104,10 @@ func (s *store) learn(seq uint64) (news bool) {
 	}
 }
 
-// changed records a commit of this process, and notifies other processes.
+// changed records a commit of this process and notifies other processes.
 func (s *store) changed(seq uint64) {
 	s.learn(seq)
-	s.db.watch.tell(s.ws, int64(seq>>storerules.SeqShift)) // states may have changed that are not in the feed
+	s.db.watch.tell(s.ws, int64(seq>>storerules.SeqShift)) // states outside the feed may have changed
 }
 
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {

@@ -9,13 +9,13 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// Bounds of the writer's caches, in entries.
+// Bounds of the writer's caches, in numbers of entries.
 const (
 	partCache   = 4096
 	entityCache = 16384
 )
 
-// bg is the ctx of queries inside a transaction, which run to their end.
+// bg is the context of queries inside a transaction, which are not cancelled.
 var bg = context.Background()
 
 // tx is the state that the writing calls of a store share: the rules, the connection, the ledger, and caches of small values that are looked
@@ -23,19 +23,19 @@ var bg = context.Background()
 type tx struct {
 	storerules.Tx
 	c      *conn
-	led    ledger // as of now
-	saved  ledger // at mark
-	known  int64  // the revision of the workspace at which the caches hold; below 0: they do not
-	seen   int64  // the largest revision so far
+	led    ledger // current values
+	saved  ledger // values at mark
+	known  int64  // workspace revision for which the caches are valid; negative: they are invalid
+	seen   int64  // largest revision seen so far
 	epochs *epochs
 
 	parts    map[backend.Partition]int64
 	names    map[int64]backend.Partition
 	entities map[storerules.EntityKey]storerules.EntityRef
 	incoming map[itemKey]*head // newest versions of the current call's items that it has not changed yet
-	waits    bool              // the transaction leaves something to be worked on
+	waits    bool              // the transaction leaves work to be done
 	uid      string
-	mine     int64 // the mark of the transaction; 0: it is not prepared
+	mine     int64 // mark of the transaction; 0: the transaction is not prepared
 }
 
 func newTx(uid string, e *epochs) *tx {
@@ -60,23 +60,23 @@ func (t *tx) begin(c *conn) error {
 	if err != nil {
 		return err
 	}
-	if t.led.rev < t.seen { // an older copy of the database was put back
+	if t.led.rev < t.seen { // the database was replaced by an older copy
 		t.epochs.renew()
 	}
 	t.seen = t.led.rev
 	if t.known != t.led.rev || len(t.parts) > partCache || len(t.entities) > entityCache {
 		t.forget()
 	}
-	t.known, t.waits, t.mine = -1, false, 0 // until it is committed
+	t.known, t.waits, t.mine = -1, false, 0 // invalid until the transaction is committed
 	t.Clear()
 	return nil
 }
 
-// prepare writes the ledger before the transaction is committed.
+// prepare writes the ledger before the commit of the transaction.
 func (t *tx) prepare() error {
 	t.led.rev++
 	if t.waits {
-		// The tenant, where the registry has one, wants attention from now on: see registry.SetWake.
+		// If the registry has the tenant, mark it as due for work from now on; see registry.SetWake.
 		err := t.c.as(everything, "UPDATE tenants SET wake = $1 WHERE uid = $2 AND (wake IS NULL OR wake > $1)", time.Now().UnixMicro(), plain(t.uid))
 		if err != nil {
 			return err
@@ -89,7 +89,7 @@ func (t *tx) prepare() error {
 	return t.led.write(t.c, t.mine)
 }
 
-// happened reports whether the transaction was committed whose mark was written last.
+// happened reports whether the transaction with the last written mark was committed.
 func (t *tx) happened(c *conn) (done bool, err error) {
 	rev := int64(0)
 	_, err = c.one(bg, "SELECT rev, $2 = ANY(recent) FROM ledgers WHERE ws = $1", func(r *row) error {
@@ -130,7 +130,7 @@ func (t *tx) forget() {
 	t.Forget()
 }
 
-// partID finds a partition; 0 when it is absent.
+// partID returns the id of a partition, or 0 if the partition is missing.
 func (t *tx) partID(p backend.Partition) (id int64, err error) {
 	if id, ok := t.parts[p]; ok {
 		return id, nil
@@ -142,7 +142,7 @@ func (t *tx) partID(p backend.Partition) (id int64, err error) {
 	return id, err
 }
 
-// makePart finds a partition or makes it.
+// makePart returns the id of a partition, and creates the partition if it is missing.
 func (t *tx) makePart(p backend.Partition) (int64, error) {
 	id, err := t.partID(p)
 	if err != nil || id != 0 {
@@ -155,7 +155,7 @@ func (t *tx) makePart(p backend.Partition) (int64, error) {
 	return id, t.c.do("INSERT INTO parts (ws, id, class, sub, sub_hash) VALUES ($1, $2, $3, $4, $5)", id, int64(p.Class), p.Sub, hashOf(p.Sub))
 }
 
-// partName is the partition with an id.
+// partName returns the partition with an id.
 func (t *tx) partName(id int64) (p backend.Partition, err error) {
 	if p, ok := t.names[id]; ok {
 		return p, nil
@@ -173,7 +173,7 @@ func (t *tx) partName(id int64) (p backend.Partition, err error) {
 	return p, err
 }
 
-// findPart finds a partition in a read; 0 when it is absent.
+// findPart returns the id of a partition during a read, or 0 if the partition is missing.
 func findPart(ctx context.Context, c *conn, p backend.Partition) (id int64, err error) {
 	_, err = c.one(ctx, "SELECT id FROM parts WHERE ws = $1 AND class = $2 AND sub_hash = $3", func(r *row) error {
 		id = r.int(0)

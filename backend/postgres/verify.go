@@ -15,10 +15,10 @@ var (
 	_ backend.Verifier = (*registry)(nil)
 )
 
-// verifyPage is how many rows are read in one read of a verification.
+// verifyPage is the number of rows read at once by a verification.
 const verifyPage = 500
 
-// invariants are queries that find nothing in a sound workspace, $1.
+// invariants are queries that return no rows for an intact workspace, $1.
 var invariants = []struct{ what, sql string }{
 	{"old version that was not indexed, or without its newest", `SELECT 1 FROM sources s WHERE ws = $1 AND NOT newest AND
 		(NOT indexed OR NOT EXISTS (SELECT 1 FROM sources n WHERE n.ws = s.ws AND n.part = s.part AND n.id_hash = s.id_hash AND n.newest AND n.older = s.num))`},
@@ -53,8 +53,8 @@ var invariants = []struct{ what, sql string }{
 	{"indexed version that is not in the feed", `SELECT 1 FROM sources s WHERE ws = $1 AND indexed AND NOT EXISTS (SELECT 1 FROM changes x WHERE x.ws = s.ws AND x.seq = s.seq_chunks)`},
 }
 
-// Verify implements [backend.Verifier]: it reads every row with a checksum, and compares tables with each other. Pages of the
-// database's files are its own to check (pg_amcheck, data checksums).
+// Verify implements [backend.Verifier]. It reads every row with a checksum and compares tables with each other. It does not check the pages
+// of the database files, which PostgreSQL can check itself (pg_amcheck, data checksums).
 func (s *store) Verify(ctx context.Context, report func(backend.Finding)) (read int64, err error) {
 	for _, x := range invariants {
 		n := int64(0)
@@ -82,11 +82,11 @@ func (s *store) Verify(ctx context.Context, report func(backend.Finding)) (read 
 	return read + n, err
 }
 
-// tableCheck reads the rows of a table by number, after $2, $3 at most. Column 0 is the number.
+// tableCheck is a query for at most $3 rows of a table after number $2, in order of the number, which is column 0.
 type tableCheck struct {
 	sql    string
-	source string       // the version of row $2; empty: it is of none
-	read   func(r *row) // sets the row's error
+	source string       // version of row $2; empty: rows belong to no version
+	read   func(r *row) // sets the row's error if the row is damaged
 }
 
 var checks = []tableCheck{
@@ -111,7 +111,7 @@ var checks = []tableCheck{
 		func(r *row) { r.checked(1, 2, "value", r.int(0)) }},
 }
 
-// verifyTable reads a table and reports rows that are damaged.
+// verifyTable reads a table and reports its damaged rows.
 func (s *store) verifyTable(ctx context.Context, check tableCheck, report func(backend.Finding)) (read int64, err error) {
 	type damaged struct {
 		num int64

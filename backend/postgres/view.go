@@ -12,10 +12,10 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// viewPage is how many rows are read at once.
+// viewPage is the number of rows read at once.
 const viewPage = 1000
 
-// emptyView is a workspace that is not stored.
+// emptyView is the view of a workspace that is not stored.
 type emptyView struct{}
 
 // Each implements move.View.
@@ -34,13 +34,13 @@ func (emptyView) Each(_ context.Context, t *move.Table) iter.Seq2[move.Row, erro
 // Owned implements move.View.
 func (emptyView) Owned(context.Context, []move.Row) (map[int64][]move.Owned, error) { return nil, nil }
 
-// view reads a workspace, or the registry, with a connection that query lends; the function may be called again.
+// view reads a workspace or the registry. query calls its function with a connection and may call the function again.
 type view struct {
 	scope scope
 	query func(ctx context.Context, f func(c *conn) error) error
 }
 
-// hashes lists the columns that package move does not know. Each is the hash of another column.
+// hashes lists the columns that are hashes of other columns. Package move does not transfer them.
 var hashes = map[*move.Table][][2]string{
 	move.Parts: {{"sub_hash", "sub"}}, move.Sources: {{"id_hash", "id"}}, move.Values: {{"name_hash", "name"}}, move.Entities: {{"key_hash", "key"}},
 	move.Aliases: {{"key_hash", "key"}}, move.Merges: {{"from_hash", "from_key"}}, move.Relations: {{"predicate_hash", "predicate"}},
@@ -49,7 +49,7 @@ var hashes = map[*move.Table][][2]string{
 	move.Sending: {{"id_hash", "id"}, {"org_hash", "org"}, {"url_hash", "url"}},
 }
 
-// names are the columns of a table.
+// names are the column names of a table.
 func names(t *move.Table) string {
 	list := make([]string, len(t.Cols))
 	for i, c := range t.Cols {
@@ -58,7 +58,7 @@ func names(t *move.Table) string {
 	return strings.Join(list, ", ")
 }
 
-// order are the columns that a table is listed by, and the values of a row there.
+// order returns the columns by which the rows of a table are sorted, and their values in a row.
 func order(t *move.Table, last move.Row) (cols []string, vals []any) {
 	for i := range t.Keys {
 		name, val := t.Cols[i].Name, any(nil)
@@ -81,7 +81,7 @@ func order(t *move.Table, last move.Row) (cols []string, vals []any) {
 	return cols, vals
 }
 
-// rowOf is a row of a query as package move knows it.
+// rowOf converts a query row to a row of package move.
 func rowOf(t *move.Table, r *row) move.Row {
 	out := make(move.Row, len(t.Cols))
 	for i, c := range t.Cols {
@@ -256,7 +256,7 @@ var (
 	sourceNewest           = move.Sources.At("newest")
 )
 
-// spot writes a workspace, or the registry.
+// spot writes a workspace or the registry.
 type spot struct {
 	view
 	d *DB
@@ -265,7 +265,7 @@ type spot struct {
 // Close implements move.Place.
 func (s *spot) Close() error { return nil }
 
-// Apply implements move.Place. Doing it again does no harm.
+// Apply implements move.Place. It is idempotent.
 func (s *spot) Apply(ctx context.Context, ops []move.Op) error {
 	return s.d.write(ctx, s.scope, func(c *conn) error {
 		for i := range ops {

@@ -25,25 +25,25 @@ const (
 	recordsChange = "records"
 )
 
-// Bounds of telling others.
+// Bounds of notifications.
 const (
-	tellPause = 5 * time.Millisecond // delay of a message, to announce several changes together
-	maxTold   = 7000                 // bytes of one message; the server takes 8000
+	tellPause = 5 * time.Millisecond // delay before sending, to combine several changes in one message
+	maxTold   = 7000                 // maximal bytes of one message; the server accepts 8000
 )
 
 // watch announces changes to other processes and receives theirs. Messages are sent after commits, since a NOTIFY inside a
 // transaction would make commits wait for each other.
 type watch struct {
 	db      *DB
-	self    string // the sender's name
+	self    string // name of this process as a sender
 	listens bool
 	cancel  context.CancelFunc
 	wg      sync.WaitGroup
-	echo    atomic.Int64 // when a message of this process last came back, in nanoseconds
+	echo    atomic.Int64 // time when a message of this process last came back, in nanoseconds
 
 	mu    sync.Mutex
-	news  map[int64]int64 // workspace -> last entry of its feed, to be announced
-	kept  bool            // a write to the registry is to be announced
+	news  map[int64]int64 // last feed entry to announce, by workspace number
+	kept  bool            // whether a write to the registry must be announced
 	wake  chan struct{}
 	heard func(uid string) // callback of Watch; nil: none
 }
@@ -90,7 +90,7 @@ func (w *watch) stop() {
 	w.wg.Wait()
 }
 
-// tell announces a change of a workspace.
+// tell schedules the announcement of a change of a workspace.
 func (w *watch) tell(ws, entry int64) {
 	w.mu.Lock()
 	w.news[ws] = max(w.news[ws], entry)
@@ -98,7 +98,7 @@ func (w *watch) tell(ws, entry int64) {
 	w.nudge()
 }
 
-// tellRecords lets the others know that the registry was written.
+// tellRecords schedules the announcement of a write to the registry.
 func (w *watch) tellRecords() {
 	w.mu.Lock()
 	w.kept = true
@@ -121,7 +121,7 @@ func (w *watch) teller(ctx context.Context) {
 			return
 		}
 		for _, message := range w.messages() {
-			w.send(ctx, message) // one that is lost is found by asking
+			w.send(ctx, message) // other processes find a lost message's changes by polling
 		}
 		pause(ctx, tellPause)
 	}
@@ -134,7 +134,7 @@ func (w *watch) send(ctx context.Context, items string) {
 	})
 }
 
-// messages takes the news.
+// messages removes and formats the pending announcements.
 func (w *watch) messages() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +203,7 @@ func (w *watch) say(uid string) {
 	}
 }
 
-// listener hears of changes, over any number of connections.
+// listener receives notifications, and reconnects after errors.
 func (w *watch) listener(ctx context.Context, config *pgx.ConnConfig) {
 	for {
 		_ = w.listen(ctx, config)
@@ -258,7 +258,7 @@ func (w *watch) hear(message string) {
 	}
 }
 
-// openByNumber returns the stores that are open.
+// openByNumber returns the open stores by workspace number.
 func (w *watch) openByNumber() map[int64]*store {
 	w.db.mu.Lock()
 	defer w.db.mu.Unlock()
@@ -271,7 +271,7 @@ func (w *watch) openByNumber() map[int64]*store {
 	return out
 }
 
-// pause waits and reports whether ctx still runs.
+// pause waits and reports whether ctx is still active.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -11,15 +11,15 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// maxGroup is how many calls share one transaction at most.
+// maxGroup is the maximal number of calls that share one transaction.
 const maxGroup = 128
 
-// writer runs the writing calls of a store. Calls that arrive during a transaction wait and then share the next one, and its
-// wait for the disk. Each runs after a savepoint of its own.
+// writer runs the writing calls of a store. Calls that arrive during a transaction wait and then share the next transaction, and its
+// wait for the disk. Each call runs after its own savepoint.
 type writer struct {
 	s    *store
 	tx   *tx
-	turn chan struct{} // holds one value, taken by who runs a transaction
+	turn chan struct{} // holds one value; the goroutine that takes it runs a transaction
 
 	mu      sync.Mutex
 	waiting []*job
@@ -27,7 +27,7 @@ type writer struct {
 
 type job struct {
 	run      func(t *tx) error
-	claimed  atomic.Bool // by who runs it, or by a caller that gave up
+	claimed  atomic.Bool // set by the goroutine that runs the call, or by a caller that gave up
 	done     chan struct{}
 	err      error
 	panicked any
@@ -39,8 +39,8 @@ func newWriter(s *store, t *tx) *writer {
 	return w
 }
 
-// do runs f in a transaction and returns when that is durable. A call whose ctx ends before f began does nothing. f may run
-// again when the transaction is tried again; a panic of f becomes the caller's.
+// do runs f in a transaction and returns when the transaction is durable. If ctx ends before f begins, f is not run. f may be called
+// again if the transaction is retried. A panic of f is raised in the caller's goroutine.
 func (w *writer) do(ctx context.Context, f func(t *tx) error) error {
 	j := &job{run: f, done: make(chan struct{})}
 	w.mu.Lock()
@@ -67,7 +67,7 @@ func (w *writer) do(ctx context.Context, f func(t *tx) error) error {
 	}
 }
 
-// take takes the calls that wait longest, as many as share a transaction.
+// take removes the longest-waiting calls from the queue, at most maxGroup.
 func (w *writer) take() (group []*job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *writer) take() (group []*job) {
 	return group
 }
 
-// errNothing rolls a transaction back in which every call failed.
+// errNothing causes a rollback of a transaction in which every call failed.
 var errNothing = errors.New("nothing to commit")
 
 // group runs calls in one transaction.
@@ -149,7 +149,7 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 		err = w.tx.Settle()
 	}
 	if err == nil && saved {
-		err = c.flush(bg) // so that errors belong to this call
+		err = c.flush(bg) // so that errors are attributed to this call
 	}
 	if err == nil && saved {
 		c.pending = append(c.pending, statement{sql: "RELEASE call"})
@@ -168,7 +168,7 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 	return c.flush(bg)
 }
 
-// call runs the job's function and keeps a panic for the caller.
+// call runs the job's function and captures its panic for the caller.
 func (j *job) call(t *tx) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
