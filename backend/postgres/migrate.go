@@ -135,7 +135,7 @@ func furnish(ctx context.Context, tx pgx.Tx) error {
 				fmt.Fprintf(&sql, "CREATE TABLE %s PARTITION OF %s FOR VALUES WITH (MODULUS %d, REMAINDER %d);\n", part, table, partitions, i)
 				guard(&sql, part, wall)
 				if table == "vectors" || table == "blob_parts" {
-					fmt.Fprintf(&sql, "ALTER TABLE %s ALTER COLUMN data SET STORAGE EXTERNAL;\n", part) // the content is already compressed or encrypted
+					fmt.Fprintf(&sql, "ALTER TABLE %s ALTER COLUMN data SET STORAGE EXTERNAL;\n", part) // the data does not compress further
 				}
 			}
 		}

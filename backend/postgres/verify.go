@@ -85,7 +85,7 @@ func (s *store) Verify(ctx context.Context, report func(backend.Finding)) (read 
 // tableCheck is a query for at most $3 rows of a table after number $2, in order of the number, which is column 0.
 type tableCheck struct {
 	sql    string
-	source string       // version of row $2; empty: rows belong to no version
+	source string       // expression or query for the version of row $2; empty: rows belong to no version
 	read   func(r *row) // sets the row's error if the row is damaged
 }
 
