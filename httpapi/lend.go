@@ -22,7 +22,7 @@ type desk struct {
 // desks pools the memory of requests. The pool saves a quarter of the processor time of recalls of small tenants.
 var desks = sync.Pool{New: func() any { return new(call) }}
 
-// maxDesk is the size above which memory is not returned to the pool.
+// maxDesk is the capacity above which the list of body members is not returned to the pool.
 const maxDesk = 64
 
 // release returns the memory of a finished request to the pool. After a panic the memory is not used again.
