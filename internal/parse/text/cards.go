@@ -26,7 +26,7 @@ type cardField struct {
 	value  string
 }
 
-// cardReader reads fields, with the lines that they go on over.
+// cardReader reads the fields of a card. It joins folded lines to one field.
 type cardReader struct{ lines []string }
 
 func (r *cardReader) next() (cardField, bool) {
@@ -111,7 +111,7 @@ func (f *cardField) param(name string) string {
 	return ""
 }
 
-// person returns who an organiser or attendee is: the name of the parameter CN with the address.
+// person formats an organiser or attendee as the name in parameter CN followed by the address.
 func (f *cardField) person() string {
 	address := strings.TrimPrefix(strings.TrimPrefix(f.text(), "mailto:"), "MAILTO:")
 	if name := f.param("CN"); name != "" && name != address {
@@ -120,7 +120,7 @@ func (f *cardField) person() string {
 	return address
 }
 
-// when writes a date or a time as ISO 8601: 20260402T073000Z.
+// when converts a date or time such as 20260402T073000Z to a readable ISO 8601 form.
 func (f *cardField) when() string {
 	v := strings.TrimSpace(f.value)
 	digits := strings.Map(func(r rune) rune {
@@ -145,27 +145,27 @@ func (f *cardField) when() string {
 	return out
 }
 
-// calendarLabels are the fields of an event that are written, in this order.
+// calendarLabels lists the event fields that the output shows, in this order.
 var calendarLabels = []struct{ name, label string }{
 	{"DTSTART", "Start"}, {"DTEND", "End"}, {"DUE", "Due"}, {"DURATION", "Duration"}, {"RRULE", "Repeats"}, {"LOCATION", "Where"},
 	{"STATUS", "Status"}, {"ORGANIZER", "Organiser"}, {"ATTENDEE", "Attendee"}, {"CATEGORIES", "Categories"}, {"URL", "URL"},
 	{"COMMENT", "Comment"}, {"DESCRIPTION", "Description"},
 }
 
-// contactLabels are the fields of a contact.
+// contactLabels lists the contact fields that the output shows, in this order.
 var contactLabels = []struct{ name, label string }{
 	{"NICKNAME", "Nickname"}, {"ORG", "Organisation"}, {"TITLE", "Title"}, {"ROLE", "Role"}, {"EMAIL", "Mail"}, {"TEL", "Telephone"},
 	{"ADR", "Address"}, {"BDAY", "Birthday"}, {"ANNIVERSARY", "Anniversary"}, {"URL", "URL"}, {"IMPP", "Messenger"},
 	{"RELATED", "Related"}, {"CATEGORIES", "Categories"}, {"NOTE", "Note"},
 }
 
-// ParseCalendar reads iCalendar: each event, task or entry is a section with its times, places and people. Rules of
-// repetition are written, not expanded.
+// ParseCalendar reads iCalendar. Each event, task or journal entry becomes a section with its times, places and people.
+// Recurrence rules are written as text, not expanded into single events.
 func ParseCalendar(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	return parseCards(ctx, in, lim, func(name string) bool { return name == "VEVENT" || name == "VTODO" || name == "VJOURNAL" }, "SUMMARY", calendarLabels)
 }
 
-// ParseContacts reads vCards: each contact is a section.
+// ParseContacts reads vCards. Each contact becomes a section.
 func ParseContacts(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	return parseCards(ctx, in, lim, func(name string) bool { return name == "VCARD" }, "FN", contactLabels)
 }

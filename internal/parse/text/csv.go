@@ -23,7 +23,7 @@ func ParseCSV(ctx context.Context, in document.Input, lim document.Limits) (*doc
 		r = csvReader{more: charset.DecodingReader(enc, data)}
 		r.fill()
 	}
-	// Spreadsheets name the delimiter in a first line of their own.
+	// Some spreadsheets name the delimiter in an extra first line.
 	if rest, ok := bytes.CutPrefix(r.data, []byte("sep=")); ok && len(rest) > 1 && (rest[1] == '\n' || rest[1] == '\r') {
 		r.delim = rest[0]
 		r.pos = len(r.data) - len(bytes.TrimLeft(rest[1:], "\r\n"))
@@ -89,31 +89,29 @@ func blankRow(row [][]byte) bool {
 	return true
 }
 
-// csvReader reads records of RFC 4180 and forgives what files really hold: quotes inside fields, fields that are
-// never closed, any line end.
+// csvReader reads RFC 4180 records. It tolerates common errors: quotes inside fields, unclosed quotes and any line end.
 type csvReader struct {
 	data   []byte
 	pos    int
 	more   io.Reader // what follows data; nil at the end
 	delim  byte
-	stray  int  // quotes whose field was too long
-	open   bool // a quote had no end: from there on quotes are ordinary characters
-	cut    bool // that quote ran to the end of the text
+	stray  int  // number of quotes whose field was too long
+	open   bool // a quote was never closed; later quotes are ordinary characters
+	cut    bool // the unclosed quote reached the end of the text
 	fields [][]byte
 	sample bool // data is the beginning of something longer
 }
 
-// maxQuoted bounds a quoted field; a longer one is taken for a stray quote.
+// maxQuoted limits the bytes of a quoted field. A longer field counts as the result of a stray quote.
 const maxQuoted = 1 << 20
 
-// maxStrayQuotes is how many of those are looked into before all quotes count as ordinary characters.
+// maxStrayQuotes is the number of stray quotes after which all quotes count as ordinary characters.
 const maxStrayQuotes = 32
 
-// csvWindow is how much of a text that is decoded on the way is at hand when a record begins. A longer record ends
-// with it.
+// csvWindow is the number of decoded bytes that the buffer holds when a record begins. A longer record is cut there.
 const csvWindow = 2 * maxQuoted
 
-// fill reads on when less than a window is at hand, and drops what was read.
+// fill reads more input when the buffer holds less than a window, and drops the bytes already consumed.
 func (r *csvReader) fill() {
 	if r.more == nil || len(r.data)-r.pos >= csvWindow {
 		return
@@ -130,7 +128,7 @@ func (r *csvReader) fill() {
 	}
 }
 
-// next returns the fields of the next record; they are valid until the call after.
+// next returns the fields of the next record. They are valid until the following call.
 func (r *csvReader) next() ([][]byte, bool) {
 	r.fill()
 	if r.pos >= len(r.data) {
@@ -172,7 +170,7 @@ func (r *csvReader) field() (field []byte, end bool) {
 	return field, r.separator()
 }
 
-// quoted reads a quoted field whose content begins at from. It fails when the closing quote is missing.
+// quoted reads a quoted field whose content begins at from. It reports failure when the closing quote is missing.
 func (r *csvReader) quoted(from int) ([]byte, bool) {
 	limit := min(len(r.data), from+maxQuoted)
 	doubled := false
@@ -213,7 +211,7 @@ func (r *csvReader) quoted(from int) ([]byte, bool) {
 	}
 }
 
-// separator steps over what ends a field and reports whether it ends the record.
+// separator skips the delimiter or line end after a field and reports whether the record ends there.
 func (r *csvReader) separator() bool {
 	if r.pos >= len(r.data) {
 		return true
@@ -229,8 +227,8 @@ func (r *csvReader) separator() bool {
 	return true
 }
 
-// sniffDelimiter returns the separator under which the first records agree best on a number of fields above one;
-// 0 when there is none.
+// sniffDelimiter returns the delimiter for which the first records agree best on a field count above one.
+// It returns 0 when there is none.
 func sniffDelimiter(data []byte) byte {
 	sample := clean.Head(data, 64<<10)
 	best, bestScore := byte(0), 0.0

@@ -13,8 +13,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// ParseJSON flattens JSON, JSON Lines and values that follow one another into "key: value" lines, indented like
-// their structure, one blank line between top-level values. Text that is not JSON after all is kept as it is.
+// ParseJSON flattens JSON, JSON Lines and concatenated JSON values into "key: value" lines.
+// Indentation shows the nesting, and one blank line separates top-level values. Text that is not JSON is kept as it is.
 func ParseJSON(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	if charset.LooksBinary(clean.Head(in.Data, 64<<10)) {
 		return nil, document.Errorf(document.Malformed, "the file holds binary data, not JSON")
@@ -100,7 +100,7 @@ func (j *jsonReader) space() {
 	}
 }
 
-// value reads one value. Objects and arrays write lines at the given level; first says that the line is begun.
+// value reads one value. Objects and arrays write lines at the given level; first says that the line already has text.
 func (j *jsonReader) value(level int, begun bool) error {
 	j.steps++
 	if j.steps&1023 == 0 && j.ctx.Err() != nil {
@@ -110,7 +110,7 @@ func (j *jsonReader) value(level int, begun bool) error {
 		return errJSONFull
 	}
 	if cap(j.out)-len(j.out) < 1024 {
-		// Doubling leaves less garbage behind than append's own growth of large slices.
+		// Doubling allocates less in total than append, which grows large slices in smaller steps.
 		j.out = slices.Grow(j.out, min(cap(j.out)+4096, j.max-len(j.out)+4096))
 	}
 	if j.pos >= len(j.data) {
@@ -194,8 +194,8 @@ func (j *jsonReader) enter() error {
 	return nil
 }
 
-// more moves to the next member or element and reports whether there is one before closer, which ends the value. A
-// comma before closer is forgiven.
+// more moves to the next member or element and reports whether there is one before closer, which ends the value.
+// It accepts a trailing comma before closer.
 func (j *jsonReader) more(closer byte, first bool) (bool, error) {
 	j.space()
 	if !first && j.pos < len(j.data) && j.data[j.pos] == ',' {
@@ -215,8 +215,8 @@ func (j *jsonReader) more(closer byte, first bool) (bool, error) {
 	return true, nil
 }
 
-// object writes one line a member. begun means that the cursor stands on a line where the first member may go
-// (after "- "); the object of a key begins a new line.
+// object writes one line for each member. begun means that the first member may follow on the current line, after "- ".
+// An object that is the value of a key begins a new line.
 func (j *jsonReader) object(level int, begun bool) error {
 	if err := j.enter(); err != nil {
 		return err
@@ -258,7 +258,7 @@ func (j *jsonReader) object(level int, begun bool) error {
 	}
 }
 
-// member writes the value of a key: scalars on its line, the rest below it.
+// member writes the value of a key: a scalar on the line of the key, any other value below it.
 func (j *jsonReader) member(level int) error {
 	if j.pos >= len(j.data) {
 		return errJSONSyntax
@@ -271,7 +271,7 @@ func (j *jsonReader) member(level int) error {
 	return j.value(level, true)
 }
 
-// array writes one "- " line an element.
+// array writes one "- " line for each element.
 func (j *jsonReader) array(level int, begun bool) error {
 	if err := j.enter(); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// IsBase64 reports whether a value is embedded binary data: a picture of a notebook, a file. No text is a single
-// word of a thousand letters.
+// IsBase64 reports whether a value is embedded binary data, such as a picture in a notebook or a file.
+// It relies on length: no real text is a single word of a thousand letters.
 func IsBase64(s []byte) bool {
 	if len(s) < 1024 {
 		return false
@@ -25,7 +25,7 @@ func IsBase64(s []byte) bool {
 	return true
 }
 
-// writeText writes a string; its further lines are indented.
+// writeText writes a string and indents every line after the first.
 func (j *jsonReader) writeText(s []byte, level int) {
 	for i := 0; ; i++ {
 		line, rest, more := bytes.Cut(s, []byte("\n"))
@@ -42,7 +42,7 @@ func (j *jsonReader) writeText(s []byte, level int) {
 	}
 }
 
-// str reads a string; the result is valid until the next call.
+// str reads a string literal. The result is valid until the next call.
 func (j *jsonReader) str() ([]byte, error) {
 	j.pos++
 	start := j.pos
@@ -96,7 +96,7 @@ func (j *jsonReader) escape() {
 	}
 }
 
-// lowSurrogate joins a high surrogate with the escape that follows.
+// lowSurrogate combines a high surrogate with the low surrogate in the escape that follows.
 func (j *jsonReader) lowSurrogate(high rune) rune {
 	if !bytes.HasPrefix(j.data[j.pos:], []byte(`\u`)) {
 		return utf8.RuneError

@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// maxCellOutput bounds the text that one output of a notebook's cell adds.
+// maxCellOutput limits the bytes of text kept from one output of a notebook cell.
 const maxCellOutput = 8 << 10
 
-// notebook is a Jupyter notebook (nbformat 4, and 3 with its worksheets).
+// notebook is a Jupyter notebook in nbformat 4, or in nbformat 3, which has worksheets.
 type notebook struct {
 	Cells      []notebookCell `json:"cells"`
 	Worksheets []struct {
@@ -45,10 +45,10 @@ type notebookCell struct {
 	} `json:"outputs"`
 }
 
-// notebookText is a text, or its lines.
+// notebookText is a text that the file holds as one string or as a list of lines.
 type notebookText string
 
-// UnmarshalJSON takes a string or a list of strings; anything else is no text.
+// UnmarshalJSON accepts a string or a list of strings. Any other value gives an empty text.
 func (t *notebookText) UnmarshalJSON(data []byte) error {
 	var lines []string
 	if json.Unmarshal(data, &lines) == nil {
@@ -62,8 +62,8 @@ func (t *notebookText) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// ParseNotebook reads Jupyter notebooks: Markdown as it is, code in fences, and what it printed. A file that is none
-// is read as JSON.
+// ParseNotebook reads Jupyter notebooks. It keeps Markdown cells as they are, fences code and adds the output of the code.
+// A file that is not a notebook is read as JSON.
 func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	var n notebook
 	if err := json.Unmarshal(in.Data, &n); err != nil || len(n.Cells)+len(n.Worksheets) == 0 {
@@ -111,7 +111,7 @@ func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) 
 	return output.Titled(doc), nil
 }
 
-// outputs writes what the code of a cell printed; pictures are left out.
+// outputs writes the text output of a code cell and leaves pictures out.
 func (c *notebookCell) outputs(w *output.Writer) {
 	for _, o := range c.Outputs {
 		if o.Name != "" {

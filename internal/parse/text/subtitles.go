@@ -14,25 +14,26 @@ import (
 )
 
 const (
-	// speechPause is the silence in milliseconds behind which speech begins a new paragraph.
+	// speechPause is the silence in milliseconds after which a new paragraph begins.
 	speechPause = 4000
-	// speechLength is how many bytes a paragraph of speech has before the end of a sentence ends it.
+	// speechLength is the size in bytes from which a paragraph ends at the next end of a sentence.
 	speechLength = 500
 )
 
 var (
-	// cueTime is the line of a cue that has its times: WebVTT (W3C) with a dot and optional hours, SubRip with a comma.
+	// cueTime matches the timing line of a cue. WebVTT (W3C) uses a dot and optional hours; SubRip uses a comma.
 	cueTime = lazyregexp.New(`^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})`)
-	// cueVoice is the tag of WebVTT that names who speaks.
+	// cueVoice matches the WebVTT tag that names the speaker.
 	cueVoice = lazyregexp.New(`<v(?:\.[^ \t<>]*)?[ \t]+([^<>]{1,200})>`)
 	cueTag   = lazyregexp.New(`<[^<>]{0,200}>|\{\\[^{}]{0,100}\}`)
-	// cueName is how meetings and SubRip files name who speaks: "Ida Miller: ", "- BEN: ", ">> BEN: ", "[SPEAKER_01]: ".
+	// cueName matches a speaker's name as meeting tools and SubRip files write it:
+	// "Ida Miller: ", "- BEN: ", ">> BEN: ", "[SPEAKER_01]: ".
 	cueName = lazyregexp.New(`^((?:[-–]|>>)\s*)?\[?([\p{Lu}\p{Lo}][\p{L}\p{M}\p{N}.'’_() -]{0,60})\]?[:：]\s*([^\s/].*)$`)
-	// cueBlock begins a block of WebVTT that is not said.
+	// cueBlock matches the first line of a WebVTT block that is not speech.
 	cueBlock = lazyregexp.New(`^(?:NOTE|STYLE|REGION)(?:\s|$)`)
 )
 
-// speech gathers cues to paragraphs, each with the time at which it begins and who speaks.
+// speech collects cues into paragraphs. Each paragraph has a start time and a speaker.
 type speech struct {
 	w       *output.Writer
 	speaker string
@@ -41,10 +42,10 @@ type speech struct {
 	end     int      // of the last cue in milliseconds
 	last    []string // the lines of the last cue
 	any     bool
-	names   map[string]int // how often a cue begins with it, as if it spoke
+	names   map[string]int // candidate speaker name -> number of cues that begin with it
 }
 
-// ParseSubtitles reads WebVTT and SubRip: what is said as paragraphs that begin with "[00:01:05] Name: ".
+// ParseSubtitles reads WebVTT and SubRip. The speech becomes paragraphs that begin with "[00:01:05] Name: ".
 func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	plain, err := Parse(ctx, in, lim)
 	if err != nil {
@@ -80,7 +81,7 @@ func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits)
 	return doc, nil
 }
 
-// Speech writes recorded speech as [ParseSubtitles] does.
+// Speech writes recorded speech in the same form as [ParseSubtitles].
 func Speech(said []document.Utterance, lim document.Limits) *document.Document {
 	s := &speech{w: output.New(lim, 1<<10)}
 	for _, u := range said {
@@ -106,16 +107,16 @@ func cueMillis(f []string) int {
 	return ((clean.Int(f[0])*60+clean.Int(f[1]))*60+clean.Int(f[2]))*1000 + ms
 }
 
-// cue is what is said between two times in milliseconds.
+// cue is the speech between two times, which are in milliseconds.
 type cue struct {
 	start, end int
 	lines      []string
 }
 
-// cuesOf reads cues up to the next line of times: what was made by programs has empty lines within them.
+// cuesOf reads the cues of a file. A cue ends at the next timing line, because generated files have empty lines within cues.
 func cuesOf(ctx context.Context, lines []string) (cues []cue, err error) {
 	blank := func(i int) bool { return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == "" }
-	var c *cue // nil: what comes is not said
+	var c *cue // nil while the lines are not speech
 	for i := range lines {
 		if i&1023 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -136,7 +137,7 @@ func cuesOf(ctx context.Context, lines []string) (cues []cue, err error) {
 	return cues, nil
 }
 
-// count counts what may be names of who speaks.
+// count counts the candidate speaker names.
 func (s *speech) count(cues []cue) {
 	s.names = make(map[string]int)
 	for i := range cues {
@@ -152,13 +153,13 @@ func plainCue(line string) string {
 	return clean.OneLine(html.UnescapeString(cueTag.ReplaceAllString(line, "")))
 }
 
-// voice reports whether a line begins with the name of who speaks: "Answer: no" once in a file does not.
+// voice reports whether a line begins with a speaker's name. "Answer: no" that occurs once in a file does not count.
 func (s *speech) voice(m []string) bool {
 	name := m[2]
 	return m[1] != "" || s.names[name] > 1 || strings.ToUpper(name) == name || strings.IndexByte(name, ' ') > 0 && strings.Count(name, " ") < 4 && clean.OneLine(name) == titled(name)
 }
 
-// titled is a name with a capital at the begin of each word.
+// titled reports whether each word of a name begins with a capital letter.
 func titled(name string) string {
 	words := strings.Fields(name)
 	for i, w := range words {
@@ -168,7 +169,7 @@ func titled(name string) string {
 	return strings.Join(words, " ")
 }
 
-// cue adds a cue, in which several may speak.
+// cue adds a cue, which may have several speakers.
 func (s *speech) cue(c *cue) {
 	s.any = true
 	var kept []string
@@ -185,7 +186,7 @@ func (s *speech) cue(c *cue) {
 			return
 		}
 		kept = append(kept, l)
-		if !repeated(s.last, l) { // captions that roll show each line twice
+		if !repeated(s.last, l) { // rolling captions show each line twice
 			s.add(c.start, l)
 			s.end = max(s.end, c.start)
 		}
@@ -203,7 +204,7 @@ func (s *speech) cue(c *cue) {
 	s.end, s.last = c.end, kept
 }
 
-// add adds a line that is said from a time on.
+// add adds a line of speech that begins at a time.
 func (s *speech) add(start int, line string) {
 	if line == "" {
 		return
@@ -235,7 +236,7 @@ func endsSentence(lines []string) bool {
 	return len(lines) > 0 && strings.ContainsAny(lines[len(lines)-1][len(lines[len(lines)-1])-1:], ".!?")
 }
 
-// cueClock writes a time as "[00:01:05] ".
+// cueClock formats a time as "[00:01:05] ".
 func cueClock(ms int) string {
 	two := func(n int) string { return string([]byte{byte('0' + n/10%10), byte('0' + n%10)}) }
 	sec := ms / 1000

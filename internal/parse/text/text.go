@@ -24,9 +24,9 @@ func Parse(_ context.Context, in document.Input, lim document.Limits) (*document
 		return nil, err
 	}
 	if enc == nil && output.IsClean(data) {
-		return textDocument(data), nil // which shares the memory of the file
+		return textDocument(data), nil // the document shares the memory of the file
 	}
-	// A little more than the limit is kept, so that the registry sees that there was more.
+	// The text kept is slightly longer than the limit, so that the registry notices the excess.
 	t := output.Collector{Max: int(min(lim.MaxOutput, 1<<30)) + utf8.UTFMax}
 	t.Buf = make([]byte, 0, min(charset.DecodedSize(enc, data), t.Max+output.Piece))
 	if err := t.ReadAll(charset.DecodingReader(enc, data)); err != nil {
@@ -35,7 +35,7 @@ func Parse(_ context.Context, in document.Input, lim document.Limits) (*document
 	return textDocument(t.Finish()), nil
 }
 
-// textDocument makes a document of a text, which does not change any more.
+// textDocument makes a document of a text. The text must not change afterwards.
 func textDocument(text []byte) *document.Document {
 	doc := &document.Document{Text: clean.String(bytes.TrimRight(text, " \n\t"))}
 	if isEncoded(doc.Text) {
@@ -47,11 +47,11 @@ func textDocument(text []byte) *document.Document {
 	return doc
 }
 
-// minEncoded is the least size, in bytes, of a text that may be taken for encoded data.
+// minEncoded is the smallest size in bytes of a text that isEncoded may classify as encoded data.
 const minEncoded = 1024
 
-// isEncoded reports whether a text is data in base64 or hexadecimal digits: one long line of them, or lines of base64 that are all of one
-// length but the last.
+// isEncoded reports whether a text is data in base64 or hexadecimal digits.
+// Such a text is one long line of digits, or base64 lines that all have one length except the last.
 func isEncoded(text string) bool {
 	if len(text) < minEncoded {
 		return false
@@ -85,8 +85,8 @@ func isEncoded(text string) bool {
 	return digit && (lower && upper || width >= minEncoded)
 }
 
-// textOf returns the encoding of a text, nil for UTF-8, and its bytes without a byte order mark; an error when the
-// input is no text.
+// textOf returns the encoding of a text, nil for UTF-8, and its bytes without a byte order mark.
+// It returns an error when the input is not text.
 func textOf(in document.Input) (encoding.Encoding, []byte, error) {
 	if charset.LooksBinary(clean.Head(in.Data, 64<<10)) {
 		return nil, nil, document.Errorf(document.Malformed, "the file holds binary data, not text")
@@ -101,11 +101,11 @@ func textOf(in document.Input) (encoding.Encoding, []byte, error) {
 	return enc, in.Data[skip:], nil
 }
 
-// sealed is how encrypted texts begin: OpenPGP (RFC 9580), age, Ansible Vault.
+// sealed lists the beginnings of encrypted texts: OpenPGP (RFC 9580), age, Ansible Vault.
 var sealed = []string{"-----BEGIN PGP MESSAGE-----", "-----BEGIN AGE ENCRYPTED FILE-----", "$ANSIBLE_VAULT;"}
 
-// ParseMarkdown keeps Markdown as it is. The fields of a YAML front matter become metadata and plain lines, because
-// its fence would make a heading of them.
+// ParseMarkdown keeps Markdown as it is. The fields of a YAML front matter become metadata and plain lines,
+// because Markdown would read the closing "---" as a heading underline.
 func ParseMarkdown(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	doc, err := Parse(ctx, in, lim)
 	if err != nil {
@@ -122,7 +122,7 @@ func ParseMarkdown(ctx context.Context, in document.Input, lim document.Limits) 
 	return output.Titled(doc), nil
 }
 
-// frontMatter splits a block between "---" lines off the beginning.
+// frontMatter splits a leading block between "---" lines from the rest.
 func frontMatter(text string) (front, body string, ok bool) {
 	rest, ok := strings.CutPrefix(text, "---\n")
 	if !ok {
@@ -178,8 +178,8 @@ func setFrontMatter(d *document.Document, front string) {
 	}
 }
 
-// FrontMatter returns the fields of a YAML front matter as plain values: texts, whole numbers, true and false, and lists of
-// them; nil where data has none. Values of other forms are left out.
+// FrontMatter returns the fields of a YAML front matter as plain values: strings, integers, booleans and lists of them.
+// It returns nil when data has no front matter and leaves out values of any other form.
 func FrontMatter(data []byte) map[string]any {
 	head := strings.ReplaceAll(string(bytes.TrimPrefix(clean.Head(data, 1<<16), []byte("\xef\xbb\xbf"))), "\r\n", "\n")
 	if !utf8.ValidString(head) {
@@ -233,7 +233,7 @@ func FrontMatter(data []byte) map[string]any {
 	return out
 }
 
-// frontValue reads a plain value of YAML.
+// frontValue parses a plain YAML scalar or list.
 func frontValue(s string) (any, bool) {
 	s = strings.TrimSpace(s)
 	if n := len(s); n > 1 && (s[0] == '"' || s[0] == '\'') && s[n-1] == s[0] {
@@ -254,7 +254,7 @@ func frontValue(s string) (any, bool) {
 	return s, true
 }
 
-// frontLines keeps the fields as text, without comments, which would look like headings.
+// frontLines returns the fields as text. It drops comments, which would look like headings.
 func frontLines(front string) string {
 	var kept []string
 	for line := range strings.Lines(front) {
