@@ -4,9 +4,10 @@
 // [document.Parser] of that type under [document.Limits] and returns a [document.Document]: Markdown-flavoured text
 // that keeps headings, lists, tables, links and code, with the title, author, dates and pages that the format carries.
 //
-// The parsers are rooms below this one: text, light, markup, office, mail, chat, folder and pdf. They share the writer of package output,
-// the scanner of package xmlscan and the containers of package archive. To add a format, name its type and its endings
-// in package media, let [Registry] know its parser, and teach sniff its first bytes if it has any of its own.
+// The parsers are in the packages text, light, markup, office, mail, chat, folder and pdf below this directory.
+// They share the writer of package output, the scanner of package xmlscan and the container readers of package archive.
+// To add a format, add its type and name endings to package media, add its parser to [Registry],
+// and add its first bytes to sniff if the format has a signature.
 //
 // The bundled parsers read plain text and source code in any common charset, Markdown, reStructuredText, AsciiDoc, Org,
 // LaTeX, pages of man, HTML, CSV and TSV, JSON and JSON Lines, XML, FictionBook, exports of Evernote and of chats, RTF, PDF,

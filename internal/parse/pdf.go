@@ -13,8 +13,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/pdf"
 )
 
-// pdfParser reads PDF documents with the bundled reader. A tool, where one is set, gives the text instead, unless it
-// fails; a document without text goes to OCR, where that is set.
+// pdfParser reads PDF documents with the bundled reader. If a tool is set and succeeds, its text replaces that of the reader.
+// If OCR is set, it reads the documents that have no text.
 type pdfParser struct{ registry *Registry }
 
 // Parse reads one PDF document.
@@ -51,7 +51,7 @@ func (p pdfParser) Parse(ctx context.Context, in document.Input, lim document.Li
 	return nil, document.NewError(document.NoText, "the PDF holds no text", nil)
 }
 
-// recognise reads the pages of a scan through the hook. What was read before it failed is kept.
+// recognise reads the pages of a scan through the OCR hook. It keeps the text that was read before an error.
 func recognise(ctx context.Context, d *document.Document, o document.OCR, data []byte) (*document.Document, error) {
 	text, err := o.Recognise(document.WithProgress(ctx, func(done, total int) {
 		document.Progress(ctx, done, max(total, len(d.Pages)))

@@ -1,4 +1,4 @@
-// Package chat reads the exports of chat programs and assistants as conversations: who says what, and when.
+// Package chat reads the exports of chat programs and assistants as conversations with speakers and times.
 package chat
 
 import (
@@ -11,15 +11,15 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// message is one thing that somebody says.
+// message is one message of a conversation.
 type message struct {
 	who  string
 	when string // as it is written, or UTC
 	text string
 }
 
-// writer writes conversations: each is a page with its title as heading, a message is a paragraph that begins with its
-// time and who says it.
+// writer writes conversations. Each conversation is a page with its title as heading.
+// Each message is a paragraph that begins with its time and its speaker.
 type writer struct {
 	w        *output.Writer
 	first    time.Time
@@ -47,7 +47,7 @@ func (c *writer) begin(title string) {
 	c.w.Block()
 }
 
-// say writes a message. Its text is Markdown as it stands, below the conversation's heading.
+// say writes a message below the heading of the conversation. The text of the message is already Markdown.
 func (c *writer) say(m message) {
 	text := strings.Trim(clean.String([]byte(m.text)), " \t\n")
 	if text == "" || c.w.Full {
@@ -65,7 +65,7 @@ func (c *writer) say(m message) {
 	c.w.Raw(head + below(text))
 }
 
-// below makes headings of a message plain: those of the document are titles of conversations.
+// below turns the headings inside a message into plain text, because only conversation titles are headings of the document.
 func below(text string) string {
 	if !strings.HasPrefix(text, "#") && !strings.Contains(text, "\n#") {
 		return text
@@ -84,7 +84,7 @@ func below(text string) string {
 	return b.String()
 }
 
-// at notes a time and writes it in UTC; empty for none.
+// at records a time and returns it formatted in UTC, or "" for the zero time.
 func (c *writer) at(t time.Time) string {
 	if t.IsZero() || t.Year() < 1970 || t.Year() > 9999 {
 		return ""
@@ -99,7 +99,7 @@ func (c *writer) at(t time.Time) string {
 	return t.Format("2006-01-02 15:04:05")
 }
 
-// seconds is the time of a Unix time with fractions.
+// seconds converts a Unix time with fractional seconds.
 func seconds(s float64) time.Time {
 	if s <= 0 || s > 1<<38 {
 		return time.Time{}
@@ -107,7 +107,7 @@ func seconds(s float64) time.Time {
 	return time.UnixMilli(int64(s * 1000))
 }
 
-// document returns what was written; nil when nobody said anything.
+// document returns the finished document, or nil when there were no messages.
 func (c *writer) document() *document.Document {
 	if c.messages == 0 {
 		return nil
@@ -120,7 +120,7 @@ func (c *writer) document() *document.Document {
 	return doc
 }
 
-// usersKey carries the names of a Slack export's users to its channels.
+// usersKey is the context key of the user names of a Slack export.
 type usersKey struct{}
 
 // WithUsers returns a context in which the users of a Slack export have names, by their ids.

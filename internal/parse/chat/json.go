@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
-// formats are the exports that are JSON, with words that the beginning of each holds.
+// formats lists the JSON export formats, each with words that occur at the beginning of such a file.
 var formats = []struct {
 	name  string
 	array bool
@@ -29,7 +29,7 @@ var formats = []struct {
 	{"Discord", false, []string{`"guild"`, `"channel"`, `"messages"`}, readDiscord},
 }
 
-// headBytes are looked at for the words of formats.
+// headBytes is the number of leading bytes in which the words of formats must occur.
 const headBytes = 64 << 10
 
 // ParseJSON reads JSON: an export of ChatGPT, Claude, Slack, Telegram or Discord (as DiscordChatExporter writes it) as
@@ -46,7 +46,7 @@ func ParseJSON(ctx context.Context, in document.Input, lim document.Limits) (*do
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
-			break // cut off, or something else that looks alike: read as what it is for certain
+			break // truncated, or another format that looks similar: read it as plain JSON
 		}
 		if doc := c.document(); doc != nil {
 			doc.Meta = map[string]string{"format": f.name}
@@ -152,7 +152,7 @@ func readChatGPT(c *writer, ctx context.Context, data []byte) error {
 	})
 }
 
-// last is the newest message of the branch that was shown last: the current one, else the latest that no other follows.
+// last returns the newest message of the branch shown last: the current message, else the latest message without a reply.
 func (t *gptTalk) last() string {
 	if _, ok := t.Mapping[t.Current]; ok {
 		return t.Current
@@ -203,10 +203,10 @@ func readClaude(c *writer, ctx context.Context, data []byte) error {
 	})
 }
 
-// slackRef is a reference in a Slack message: a user, a channel or a link, with the words for it behind a bar.
+// slackRef matches a reference in a Slack message: a user, a channel or a link, optionally with its label after a bar.
 var slackRef = lazyregexp.New(`<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>`)
 
-// SlackUsers returns the names of users by their ids of a Slack export's users.json; nil when it is none.
+// SlackUsers returns the user names by user id of the users.json of a Slack export. It returns nil for any other file.
 func SlackUsers(data []byte) map[string]string {
 	var list []struct {
 		ID      string `json:"id"`
@@ -262,10 +262,10 @@ func readSlack(c *writer, ctx context.Context, data []byte) error {
 	})
 }
 
-// telegramText is a text, or its pieces: texts, and objects that hold one.
+// telegramText is a text that the file holds as a string or as a list of strings and objects with a text.
 type telegramText string
 
-// UnmarshalJSON takes both; anything else is no text.
+// UnmarshalJSON accepts both forms. Any other value gives an empty text.
 func (t *telegramText) UnmarshalJSON(data []byte) error {
 	var s string
 	if json.Unmarshal(data, &s) == nil {

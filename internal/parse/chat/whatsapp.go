@@ -12,11 +12,10 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
-// whatsAppLine begins a message of an exported WhatsApp chat: date, time and who says it, as Android and iOS write them.
+// whatsAppLine matches the start of a message in a WhatsApp export: date, time and speaker, as Android and iOS write them.
 var whatsAppLine = lazyregexp.New(`^\x{200e}?\[?(\d{1,4})[./-](\d{1,2})[./-](\d{2,4}),? (\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?[ \x{202f}]?([AaPp]\.?[Mm]\.?)?(?:\] | - )(.*)$`)
 
-// IsWhatsApp reports whether the beginning of a text is that of an exported WhatsApp chat: three messages, the first of
-// them in the first line.
+// IsWhatsApp reports whether a text begins like a WhatsApp export: with three messages, the first of them on the first line.
 func IsWhatsApp(head string) bool {
 	n, said := 0, 0
 	for line := range strings.Lines(head) {
@@ -34,8 +33,8 @@ func IsWhatsApp(head string) bool {
 	return false
 }
 
-// ParseWhatsApp reads an exported WhatsApp chat. Its times have no zone and are written as they stand; whether the day
-// or the month comes first is told by a number over 12, else by the clock of twelve hours, which goes with months first.
+// ParseWhatsApp reads an exported WhatsApp chat. Its times have no zone, and the text shows them without one.
+// A number over 12 decides whether the day or the month comes first. Without such a number, a 12-hour clock means month first.
 func ParseWhatsApp(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	plain, err := text.Parse(ctx, in, lim)
 	if err != nil {
@@ -55,7 +54,7 @@ func ParseWhatsApp(ctx context.Context, in document.Input, lim document.Limits) 
 		}
 		c.say(m)
 		who, said, ok := strings.Cut(p[8], ": ")
-		if !ok || len(who) > 200 { // the program itself
+		if !ok || len(who) > 200 { // a notice by WhatsApp itself
 			who, said = "", p[8]
 		}
 		m = message{strings.Trim(who, "\u200e "), whatsAppTime(p, monthFirst), strings.ReplaceAll(said, "\u200e", "")}
@@ -91,7 +90,7 @@ func monthsFirst(text string) bool {
 	return twelve
 }
 
-// whatsAppTime is a time as ISO 8601 writes it, without a zone.
+// whatsAppTime formats a time as ISO 8601 without a zone.
 func whatsAppTime(p []string, monthFirst bool) string {
 	n := [7]int{}
 	for i := 1; i <= 6; i++ {

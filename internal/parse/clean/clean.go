@@ -61,8 +61,7 @@ func Text(s string) string {
 	return s
 }
 
-// BlankControls puts a space in the place of each control character but line feeds and
-// tabs, so that offsets stay.
+// BlankControls replaces each control character except line feeds and tabs by a space, so that byte offsets stay valid.
 func BlankControls(s string) string {
 	control := func(b byte) bool { return b < ' ' && b != '\n' && b != '\t' || b == 0x7f }
 	for i := 0; i < len(s); i++ {
@@ -136,7 +135,7 @@ func Head(data []byte, n int) []byte {
 	return data[:min(n, len(data))]
 }
 
-// Int reads a small number of an attribute; what is none is 0.
+// Int parses the small number of an attribute and returns 0 for anything else.
 func Int(s string) int {
 	n, _ := ParseInt(strings.TrimSpace(s))
 	return n

@@ -13,7 +13,7 @@ var timeLayouts = []string{
 	"2006-01", "2006", "January 2, 2006", "2 January 2006", time.RFC1123Z, time.RFC1123, time.ANSIC,
 }
 
-// Time reads a date of document metadata; what it cannot read is the zero time. Dates without a zone are UTC.
+// Time parses a date of document metadata. It returns the zero time when it cannot. Dates without a zone are UTC.
 func Time(s string) time.Time {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 64 {
@@ -30,7 +30,7 @@ func Time(s string) time.Time {
 	return time.Time{}
 }
 
-// FileTime reads a FILETIME, tenths of microseconds since 1601; what no document has is the zero time.
+// FileTime converts a FILETIME, in tenths of microseconds since 1601. It returns the zero time for implausible values.
 func FileTime(v uint64) time.Time {
 	const unix = 116444736000000000
 	if v < unix || v > unix+1e18 {

@@ -15,11 +15,11 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/markup"
 )
 
-// mailSample is how much of a body is looked at to find its charset.
+// mailSample is the number of bytes of a body that the charset detection examines.
 const mailSample = 1 << 20
 
-// bodyCharset returns the encoding of a body, nil for UTF-8, and the length of its byte order mark. Of a long body
-// the first part counts that has something beyond ASCII.
+// bodyCharset returns the encoding of a body, nil for UTF-8, and the length of its byte order mark.
+// For a long body it examines the first part that has bytes beyond ASCII.
 func (m *mailReader) bodyCharset(h mailHeader, body []byte, declared string) (encoding.Encoding, int, error) {
 	size := min(len(body)+1, mailSample)
 	if cap(m.sample) < size {

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// isFlowed reports whether the parameters of a content type say that lines of the text flow (RFC 3676).
+// isFlowed reports whether the content type parameters declare format=flowed (RFC 3676).
 func isFlowed(params mailParams) bool {
 	return strings.EqualFold(strings.TrimSpace(params.get("format")), "flowed")
 }
 
 func isYes(s string) bool { return strings.EqualFold(strings.TrimSpace(s), "yes") }
 
-// unflow joins the lines of flowed text to paragraphs, in place. A line that ends with a space goes on with the next
-// one of the same depth of quotation; delSp says that the space is no part of the text. The space that keeps a line
-// from looking like another thing is removed.
+// unflow joins the lines of flowed text into paragraphs, in place.
+// A line that ends with a space continues on the next line of the same quote depth.
+// delSp says that this trailing space is not part of the text. unflow also removes the stuffed space at the start of a line.
 func unflow(text []byte, delSp bool) []byte {
-	out := text[:0] // never ahead of what is read
+	out := text[:0] // the write position never passes the read position
 	flowing, depth := false, 0
 	for first := true; len(text) > 0; first = false {
 		var line []byte

@@ -12,13 +12,13 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
-// mailHeader is the fields of a header that count, in order.
+// mailHeader holds the header fields listed in keptMailFields, in order.
 type mailHeader []mailField
 
 // mailField is a field of a header or a parameter of a field; its name is in lower case.
 type mailField struct{ name, value string }
 
-// keptMailFields are the fields that count.
+// keptMailFields lists the header fields that the parser keeps.
 var keptMailFields = func() map[string]string {
 	names := map[string]string{}
 	for _, n := range []string{"subject", "from", "to", "cc", "date", "message-id", "in-reply-to", "content-type", "content-disposition",
@@ -28,7 +28,7 @@ var keptMailFields = func() map[string]string {
 	return names
 }()
 
-// mailFieldName returns the name in lower case of a field that counts; empty for others.
+// mailFieldName returns the lower-case name of a kept field, "" for any other field.
 func mailFieldName(name []byte) string {
 	var lower [32]byte // longer than any of them
 	if len(name) > len(lower) {
@@ -40,7 +40,7 @@ func mailFieldName(name []byte) string {
 	return keptMailFields[string(lower[:len(name)])]
 }
 
-// splitHeader cuts a mail at its first empty line, or where lines begin that are no part of a header.
+// splitHeader splits a mail into header and body at the first empty line, or at the first lines that cannot be header lines.
 func splitHeader(data []byte) (head, body []byte) {
 	odd := 0
 	for pos := 0; pos < len(data) && pos < maxMailHeader; {
@@ -70,10 +70,10 @@ func splitHeader(data []byte) (head, body []byte) {
 	return data, nil
 }
 
-// maxOddLines bounds the lines that are forgiven within a header.
+// maxOddLines limits the malformed lines that a header may have.
 const maxOddLines = 16
 
-// isHeaderLine reports whether a line can be part of a header: a field, the rest of one, or the mark of a mailbox.
+// isHeaderLine reports whether a line can be part of a header: a field, a folded continuation, or a mailbox "From " line.
 func isHeaderLine(line []byte) bool {
 	if line[0] == ' ' || line[0] == '\t' || bytes.HasPrefix(line, []byte("From ")) || bytes.HasPrefix(line, []byte(">From ")) {
 		return true
@@ -88,7 +88,7 @@ func isHeaderLine(line []byte) bool {
 	return ok && len(name) > 0
 }
 
-// headerGoesOn reports whether a field that counts comes before the next empty line.
+// headerGoesOn reports whether a kept field occurs before the next empty line.
 func headerGoesOn(rest []byte) bool {
 	for line := range bytes.Lines(clean.Head(rest, 16<<10)) {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
@@ -104,11 +104,11 @@ func headerGoesOn(rest []byte) bool {
 // maxMailFields bounds the fields of a header that are kept.
 const maxMailFields = 200
 
-// parseMailHeader reads the fields into space and joins folded lines. Values may share the memory of head.
+// parseMailHeader reads the fields into the slice space and joins folded lines. Values may share the memory of head.
 func parseMailHeader(head []byte, space mailHeader) mailHeader {
 	h := space[:0]
 	var folded []byte // the value of the last field, when it has several lines
-	kept := false     // the last field counts
+	kept := false     // the last field is one of keptMailFields
 	end := func() {
 		if kept && len(folded) > 0 {
 			h[len(h)-1].value = string(folded)
@@ -143,7 +143,7 @@ func parseMailHeader(head []byte, space mailHeader) mailHeader {
 	return h
 }
 
-// raw returns the first field of that name as it stands.
+// raw returns the undecoded value of the first field with that name.
 func (h mailHeader) raw(name string) string {
 	for _, f := range h {
 		if f.name == name {
@@ -164,8 +164,8 @@ var wordDecoder = mime.WordDecoder{CharsetReader: func(declared string, r io.Rea
 	return bytes.NewReader(charset.Decode(data, declared)), nil
 }}
 
-// decodeWords decodes RFC 2047 words. Raw bytes beyond ASCII, which old programs send, count as text of an
-// undeclared charset.
+// decodeWords decodes RFC 2047 encoded words. It treats raw bytes beyond ASCII, which old programs send,
+// as text in an undeclared charset.
 func decodeWords(s string) string {
 	out, err := wordDecoder.DecodeHeader(s)
 	if err != nil {
@@ -203,8 +203,8 @@ func (p mailParams) get(name string) string {
 	return ""
 }
 
-// parseParams reads a field that has parameters, as mails really have it: values without the quotes that they need,
-// remarks behind them, semicolons too many.
+// parseParams reads a field with parameters. It tolerates common errors: missing quotes around values,
+// comments after values and extra semicolons.
 func parseParams(value string) (string, mailParams) {
 	if strings.Contains(value, "*") { // values in pieces, or in charsets (RFC 2231)
 		if first, all, err := mime.ParseMediaType(value); err == nil {
@@ -233,7 +233,7 @@ func parseParams(value string) (string, mailParams) {
 	return strings.ToLower(strings.TrimSpace(first)), params
 }
 
-// paramValue cuts a value off, and the semicolon behind it.
+// paramValue splits off a parameter value and the semicolon after it.
 func paramValue(s string) (value, rest string) {
 	if !strings.HasPrefix(s, `"`) {
 		value, rest, _ = strings.Cut(s, ";")

@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
-// Reader reads attachments of any type; the registry of parsers is one.
+// Reader reads attachments of any type. The parser registry implements it.
 type Reader interface {
 	document.Parser
 	// Supported reports whether a parser may read a file of that name and type.
@@ -52,7 +52,7 @@ func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limit
 	return m.finish(doc)
 }
 
-// mailReader writes mails; the depth counts mails inside mails and attachments.
+// mailReader writes mails as text. Its depth counts nested mails and attachments.
 type mailReader struct {
 	ctx     context.Context
 	lim     document.Limits
@@ -91,7 +91,7 @@ func (m *mailReader) finish(doc *document.Document) (*document.Document, error) 
 	return doc, nil
 }
 
-// depthKey carries how deep mails and attachments are nested, through the registry and back.
+// depthKey is the context key of the nesting depth of mails and attachments. The depth must survive a call of the registry.
 type depthKey struct{}
 
 func mailDepth(ctx context.Context) int {
@@ -119,11 +119,11 @@ func (m *mailReader) block() {
 	}
 }
 
-// mailShown are the fields that are written, with their labels.
+// mailShown lists the header fields that the text shows, with their labels.
 var mailShown = []mailField{{"from", "From"}, {"to", "To"}, {"cc", "Cc"}, {"date", "Date"}}
 
-// mail writes one mail: subject, correspondents, text, attachments. It returns the subject, which may share the memory
-// of head; doc gets all fields unless it is nil.
+// mail writes one mail: subject, correspondents, text, attachments. It returns the subject, which may share the memory of head.
+// It sets all fields of doc unless doc is nil.
 func (m *mailReader) mail(head, body []byte, doc *document.Document, level int) (subject string) {
 	start := len(m.out.Buf)
 	h := m.header(head)
@@ -217,10 +217,10 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 	}
 }
 
-// sealedTypes are what S/MIME wraps a whole mail in (RFC 8551).
+// sealedTypes lists the media types in which S/MIME wraps a whole mail (RFC 8551).
 var sealedTypes = map[string]bool{"application/pkcs7-mime": true, "application/x-pkcs7-mime": true}
 
-// unreadTypes are parts that no reader sees: the styles and scripts of a web archive, a second form of a page.
+// unreadTypes lists the types of parts that mail programs do not show: styles and scripts of a web archive, AMP pages and the like.
 var unreadTypes = map[string]bool{
 	"text/x-amp-html": true, "text/css": true, "text/javascript": true, "application/javascript": true,
 	"application/x-javascript": true, "text/ecmascript": true,
@@ -233,14 +233,14 @@ func withCharset(mediaType, charset string) string {
 	return mime.FormatMediaType(mediaType, map[string]string{"charset": charset})
 }
 
-// rest returns the limits with what is left of the output.
+// rest returns the limits, with MaxOutput reduced to the remaining output.
 func (m *mailReader) rest() document.Limits {
 	lim := m.lim
 	lim.MaxOutput = max(1, lim.MaxOutput-int64(len(m.out.Buf)))
 	return lim
 }
 
-// fault notes why a part is missing; cancellation ends the whole.
+// fault records why a part is missing. Cancellation of the context ends the whole mail instead.
 func (m *mailReader) fault(err error, reason string) {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		m.err = err
@@ -264,7 +264,7 @@ func (m *mailReader) attachment(name, mediaType, charset string, data []byte) {
 		return
 	}
 	lim := m.rest()
-	lim.Timeout = -1 // the mail's own runs
+	lim.Timeout = -1 // the timeout of the mail applies
 	ctx := context.WithValue(m.ctx, depthKey{}, m.depth+1)
 	if mediaType == media.Binary || charset == "" {
 		charset = ""
@@ -285,7 +285,7 @@ func (m *mailReader) attachment(name, mediaType, charset string, data []byte) {
 	}
 }
 
-// multipart writes the parts; of alternatives the plain text is taken, unless only another has words.
+// multipart writes the parts. From alternatives it chooses the plain text, unless only another alternative has words.
 func (m *mailReader) multipart(mediaType, boundary string, body []byte, level int) {
 	if level >= maxMailDepth {
 		m.note("parts are nested too deep")
@@ -295,7 +295,7 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 	if !complete {
 		m.note("the mail ends too early")
 	}
-	if len(parts) == 0 { // the boundary never comes
+	if len(parts) == 0 { // the body has no boundary line
 		parts = []mailPart{append([]byte("\n"), body...)}
 	}
 	if mediaType != "multipart/alternative" {
@@ -323,7 +323,7 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 	}
 }
 
-// mailPart is the header and body of a part, not yet taken apart.
+// mailPart is the unparsed header and body of a part.
 type mailPart []byte
 
 func (m *mailReader) split(p mailPart) (mailHeader, []byte) {
@@ -334,7 +334,7 @@ func (m *mailReader) split(p mailPart) (mailHeader, []byte) {
 	return m.header(head), body
 }
 
-// header reads a header, whose space free takes back.
+// header reads a header. free releases the memory of the header for reuse.
 func (m *mailReader) header(head []byte) mailHeader {
 	var space mailHeader
 	if n := len(m.headers); n > 0 {
@@ -369,7 +369,7 @@ func splitParts(body []byte, boundary string) (parts []mailPart, complete bool) 
 		last := bytes.HasPrefix(rest, []byte("--"))
 		line, _, _ := bytes.Cut(rest, []byte("\n"))
 		if !last && len(bytes.TrimSpace(line)) > 0 {
-			continue // a longer boundary that begins alike
+			continue // a longer boundary with the same prefix
 		}
 		if start >= 0 {
 			parts = append(parts, mailPart(trimLineEnd(body[start:at])))
@@ -396,7 +396,7 @@ func mailDate(s string) time.Time {
 	}
 	t := clean.Time(s)
 	if t.IsZero() {
-		// A remark in brackets may follow.
+		// A comment in parentheses may follow.
 		if i := strings.LastIndexByte(s, '('); i > 0 {
 			t = clean.Time(s[:i])
 		}

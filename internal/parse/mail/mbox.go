@@ -43,7 +43,7 @@ func (p MboxParser) Parse(ctx context.Context, in document.Input, lim document.L
 		return nil, document.Errorf(document.Malformed, "not a mailbox: it holds no mail")
 	}
 	if len(m.pages) > 1 {
-		// What describes one mail does not describe the mailbox.
+		// The fields of one mail do not describe the mailbox.
 		doc.Title, doc.Author, doc.Meta = "", "", nil
 	}
 	doc, err := m.finish(doc)
@@ -58,7 +58,7 @@ func (p MboxParser) Parse(ctx context.Context, in document.Input, lim document.L
 	return doc, nil
 }
 
-// nextMail cuts the next mail off: from after its "From " line to before the next one, with quoted lines restored.
+// nextMail splits off the next mail. The mail lies between its "From " line and the next "From " line; quoted lines are restored.
 func nextMail(data []byte) (mail, rest []byte) {
 	if bytes.HasPrefix(data, []byte("From ")) {
 		_, data, _ = bytes.Cut(data, []byte("\n"))
@@ -78,7 +78,7 @@ func nextMail(data []byte) (mail, rest []byte) {
 	}
 }
 
-// unquoteFrom removes the mark that keeps lines of the text from looking like the beginning of a mail.
+// unquoteFrom removes the ">" that mailboxes put before body lines that begin with "From ".
 func unquoteFrom(mail []byte) []byte {
 	if !bytes.Contains(mail, []byte("\n>From ")) {
 		return mail

@@ -41,8 +41,7 @@ const (
 	MSGMark = "__properties_version1.0"
 )
 
-// MSGParser reads messages that Outlook saved ([MS-OXMSG]). Attachments and bodies that are no plain text go through
-// Files.
+// MSGParser reads messages that Outlook saved ([MS-OXMSG]). Files reads attachments and bodies that are not plain text.
 type MSGParser struct{ Files Reader }
 
 // msgFile is a message, or an attachment below a prefix.
@@ -67,7 +66,7 @@ func (f msgFile) text(id int) string {
 	return clean.String([]byte(lines(string(charset.Decode(bytes.TrimRight(b, "\x00"), "")))))
 }
 
-// lines ends the lines of a text with a line feed alone.
+// lines converts all line ends to line feeds.
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
 // binary returns a property that is bytes; nil when there is none.
@@ -75,7 +74,7 @@ func (f msgFile) binary(id int) []byte {
 	return f.Stream(fmt.Sprintf("%s__substg1.0_%04X0102", f.prefix, id))
 }
 
-// windowsEpoch is 1601 in seconds before 1970.
+// windowsEpoch is the number of seconds from 1601 to 1970.
 const windowsEpoch = 11_644_473_600
 
 // time returns a property that is a time, from the table of properties of fixed length.
@@ -165,7 +164,7 @@ func (f msgFile) sender() string {
 	return name + " <" + address + ">"
 }
 
-// msgBody writes the body: the plain text, else the page, else the rich text.
+// msgBody writes the body: the plain text if there is one, else the HTML, else the RTF.
 func (m *mailReader) msgBody(f msgFile) {
 	if text := strings.TrimSpace(f.text(msgBody)); text != "" {
 		m.block()
@@ -196,11 +195,11 @@ func (m *mailReader) msgBody(f msgFile) {
 	}
 }
 
-// rtfDictionary is what the window of compressed RTF begins with ([MS-OXRTFCP]).
+// rtfDictionary is the initial content of the window of compressed RTF ([MS-OXRTFCP]).
 const rtfDictionary = "{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArial" +
 	"Times New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 
-// unpackRTF unpacks compressed RTF; what it holds is cut off where it is damaged, or at most bytes.
+// unpackRTF decompresses RTF. The result ends where the data is damaged, or after most bytes.
 func unpackRTF(data []byte, most int64) []byte {
 	if len(data) < 16 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// transferReader undoes the transfer encoding of a body on the way. What is damaged comes out as far as it goes.
+// transferReader decodes the transfer encoding of a body as a stream. It decodes damaged data as far as possible.
 func transferReader(h mailHeader, body []byte) io.Reader {
 	switch transferEncoding(h) {
 	case "base64":
@@ -26,7 +26,7 @@ func transferEncoding(h mailHeader) string {
 
 func isBase64(h mailHeader) bool { return transferEncoding(h) == "base64" }
 
-// junkInBase64 reports whether more than one in 50 signs of a body before its padding are none of base64.
+// junkInBase64 reports whether more than one in 50 bytes before the padding are not base64 digits.
 func junkInBase64(body []byte) bool {
 	digits, junk := 0, 0
 	for _, c := range body {
@@ -42,7 +42,7 @@ func junkInBase64(body []byte) bool {
 	return junk*50 > digits
 }
 
-// decodeTransfer is the same for a whole body; one that is not encoded is returned as it is.
+// decodeTransfer decodes the transfer encoding of a whole body. It returns a body without encoding as it is.
 func decodeTransfer(h mailHeader, body []byte) []byte {
 	r := transferReader(h, body)
 	switch r := r.(type) {
@@ -56,15 +56,15 @@ func decodeTransfer(h mailHeader, body []byte) []byte {
 	return out[:n:n]
 }
 
-// base64Reader decodes base64 (RFC 2045, 6.8), leaving out whatever is no digit. What follows the padding is another
-// run of digits, as programs write that encode in pieces.
+// base64Reader decodes base64 (RFC 2045, 6.8) and skips every byte that is not a digit.
+// After padding, a new run of digits may follow, because some programs encode in pieces.
 type base64Reader struct {
 	src    []byte
-	footer bool // lines behind the padding that are not base64 are text, which mailing lists add
+	footer bool // treat lines after the padding that are not base64 as text, such as a mailing list footer
 	digits [1024]byte
 	out    [768]byte
 	have   []byte // decoded and not yet read
-	text   []byte // text behind it
+	text   []byte // plain text that follows the encoded data
 }
 
 // isBase64Line reports whether the first line of b holds nothing but digits and padding.
@@ -78,7 +78,7 @@ func isBase64Line(b []byte) bool {
 	return true
 }
 
-// base64Digits tells the digits.
+// base64Digits maps each byte to whether it is a base64 digit.
 var base64Digits = func() (t [256]bool) {
 	for i := range t {
 		c := byte(i)
@@ -128,7 +128,7 @@ func (r *base64Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// quotedReader decodes quoted-printable (RFC 2045, 6.7). What is no escape is text.
+// quotedReader decodes quoted-printable (RFC 2045, 6.7). It passes through bytes that are not a valid escape.
 type quotedReader struct {
 	src  []byte
 	line []byte // what is left of the current line
@@ -156,7 +156,7 @@ func (r *quotedReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// nextLine takes a line: white space at its end was added on the way, "=" there joins it to the next one.
+// nextLine reads a line. It drops trailing white space, which mail transport may add. A trailing "=" joins the next line.
 func (r *quotedReader) nextLine() {
 	size := bytes.IndexByte(r.src, '\n') + 1
 	if size == 0 {
@@ -172,7 +172,7 @@ func (r *quotedReader) nextLine() {
 	}
 }
 
-// decode writes some of the line to p and returns how many bytes that were.
+// decode writes some of the line to p and returns the number of bytes written.
 func (r *quotedReader) decode(p []byte) int {
 	if r.line[0] != '=' {
 		i := bytes.IndexByte(r.line, '=')
