@@ -93,7 +93,7 @@ func (r *Registry) bundled() map[string]document.Parser {
 	}
 }
 
-// RegisterAll registers parsers by media type, with the endings that a [document.NamedParser] names.
+// RegisterAll registers parsers by media type. The name endings come from each [document.NamedParser].
 func (r *Registry) RegisterAll(parsers map[string]document.Parser) {
 	for mediaType, p := range parsers {
 		var exts []string
@@ -104,9 +104,8 @@ func (r *Registry) RegisterAll(parsers map[string]document.Parser) {
 	}
 }
 
-// Register adds a parser for a media type and the name endings (without the dot) that mean it, or replaces the one
-// that is there. A parser registered for a type that the bundled ones refuse, such as application/msword, gets it.
-// It panics when mediaType is empty or p is nil.
+// Register adds a parser for a media type and its name endings, which have no dot. It replaces an existing parser of that type.
+// The type may be one that the bundled parsers refuse. Register panics when mediaType is empty or p is nil.
 func (r *Registry) Register(mediaType string, exts []string, p document.Parser) {
 	if mediaType == "" || p == nil {
 		panic("parse: Register needs a media type and a parser")
@@ -121,22 +120,22 @@ func (r *Registry) Register(mediaType string, exts []string, p document.Parser) 
 	}
 }
 
-// SetOCR sets what reads images and PDF files without text; nil switches it off.
+// SetOCR sets the OCR that reads images and PDF files without text. nil, the default, turns OCR off.
 func (r *Registry) SetOCR(o document.OCR) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.ocr = o
 }
 
-// SetPDFTool sets a program that reads PDF text in place of the bundled reader, which stays the fallback; nil
-// switches it off.
+// SetPDFTool sets a program that reads PDF text in place of the bundled reader. The bundled reader stays the fallback.
+// nil, the default, turns the tool off.
 func (r *Registry) SetPDFTool(t document.PDFTool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.pdf = t
 }
 
-// SetTranscriber sets what turns recorded speech into text; nil switches it off.
+// SetTranscriber sets the transcriber that turns recorded speech into text. nil, the default, turns transcription off.
 func (r *Registry) SetTranscriber(t document.Transcriber) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -150,13 +149,13 @@ func (r *Registry) hooks() (document.OCR, document.PDFTool) {
 }
 
 // Supported reports false only when the name or the declared type alone shows that no parser reads the document.
-// True is no promise: the content decides. Both arguments may be empty.
+// True is no guarantee, because Parse decides by the content. Both arguments may be empty.
 func (r *Registry) Supported(name, contentType string) bool {
 	return r.Refuse(name, contentType) == nil
 }
 
-// Refuse returns the error with which Parse would refuse a document by its name or declared type alone, with the
-// format and a hint; nil where Supported reports true.
+// Refuse returns the error with which Parse would refuse a document because of its name or declared type alone.
+// The error names the format and gives a hint. Refuse returns nil when Supported reports true.
 func (r *Registry) Refuse(name, contentType string) *document.Error {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -223,8 +222,8 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 	return doc, nil
 }
 
-// misnamed reports whether a file is named as one of the formats that no text and no page passes for, and is one: programs open
-// pages that are named .doc or .xls, which is how many export tables.
+// misnamed reports whether a text or page has the name ending of a binary format that cannot hold text or HTML.
+// Endings such as .doc and .xls do not count: many programs export tables as HTML under these names.
 func (r *Registry) misnamed(name, mediaType string) bool {
 	switch mediaType {
 	case media.HTML, media.XHTML, media.Text, media.JSON:
@@ -276,7 +275,7 @@ func (r *Registry) choose(in document.Input) (string, document.Parser, error) {
 	return "", nil, refuse(why)
 }
 
-// ocrParser reads an image through the hook.
+// ocrParser reads an image through the OCR hook.
 func ocrParser(o document.OCR, mediaType string) document.Parser {
 	return document.ParserFunc(func(ctx context.Context, in document.Input, _ document.Limits) (*document.Document, error) {
 		text, err := o.Recognise(ctx, in.Data, mediaType)
@@ -291,7 +290,7 @@ func ocrParser(o document.OCR, mediaType string) document.Parser {
 	})
 }
 
-// speechParser reads a recording through the hook.
+// speechParser reads a recording through the transcriber hook.
 func speechParser(t document.Transcriber, mediaType string) document.Parser {
 	return document.ParserFunc(func(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 		said, err := t.Transcribe(ctx, in.Data, mediaType)
@@ -342,7 +341,7 @@ func panicError(v any) error {
 	return fmt.Errorf("panic (%T) in %s", v, at)
 }
 
-// finish makes a parser's result keep the promises of Document.
+// finish normalises the result of a parser so that it satisfies the guarantees of Document.
 func finish(doc *document.Document, mediaType string, lim document.Limits) error {
 	if doc.MediaType == "" {
 		doc.MediaType = mediaType
@@ -379,7 +378,7 @@ func finish(doc *document.Document, mediaType string, lim document.Limits) error
 	return nil
 }
 
-// classify turns what a parser returned into the error of the document.
+// classify converts the error of a parser into the error of the document.
 func classify(ctx, run context.Context, err error, timeout time.Duration) error {
 	if ctxErr := ctx.Err(); ctxErr != nil {
 		return ctxErr

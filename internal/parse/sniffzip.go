@@ -11,14 +11,14 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
-// zipMarks are the beginnings of file names that only one kind of document has, the surest first.
+// zipMarks lists file name prefixes that occur in only one kind of document, the most reliable first.
 var zipMarks = []struct{ prefix, mediaType string }{
 	{"word/document", media.DOCX}, {"ppt/presentation", media.PPTX}, {"xl/workbook", media.XLSX},
 	{"xl/worksheets/", media.XLSX}, {"ppt/slides/", media.PPTX}, {"word/", media.DOCX}, {"META-INF/container.xml", media.EPUB},
 	{"EncryptedPackage", media.DOCX},
 }
 
-// sniffZip tells office documents and books from other archives by the files that they hold.
+// sniffZip distinguishes office documents and books from other archives by their file names.
 func sniffZip(data []byte) sniffed {
 	z, err := archive.Open(context.Background(), data, document.Limits{}.WithDefaults(0))
 	if err != nil {
@@ -39,7 +39,7 @@ func sniffZip(data []byte) sniffed {
 	return sniffed{mediaType: media.ZIP}
 }
 
-// sniffDamagedZip looks for the same names in the bytes of what cannot be opened, or holds too many files.
+// sniffDamagedZip searches the raw bytes for the same names when an archive cannot be opened or has too many files.
 func sniffDamagedZip(data []byte) sniffed {
 	sample := clean.Head(data, 256<<10)
 	if i := bytes.Index(clean.Head(data, 256), []byte("mimetypeapplication/")); i >= 0 {
@@ -56,7 +56,7 @@ func sniffDamagedZip(data []byte) sniffed {
 	return sniffed{mediaType: media.ZIP}
 }
 
-// containerType returns the type that the content of a mimetype file tells.
+// containerType returns the type that the content of a mimetype file declares.
 func containerType(name string) sniffed {
 	switch mt, _ := media.Of(strings.TrimSpace(name)); mt {
 	case media.ODT, media.ODS, media.ODP, media.EPUB:

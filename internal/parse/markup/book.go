@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// book reads FictionBook 2, whose root's start tag was read.
+// book reads FictionBook 2. The caller has already read the start tag of the root.
 type book struct {
 	*xmlReader
 	doc   document.Document
@@ -21,7 +21,7 @@ type book struct {
 	note  string
 	names []string
 	named bool   // the title of the book was written
-	label string // what the next paragraph begins with
+	label string // text at the start of the next paragraph
 }
 
 func (r *xmlReader) book() (*document.Document, error) {
@@ -46,7 +46,7 @@ func (r *xmlReader) book() (*document.Document, error) {
 	return r.close(&b.doc, media.FictionBook)
 }
 
-// close returns the written text with what is known of it.
+// close returns the document with its text and its metadata.
 func (r *xmlReader) close(about *document.Document, mediaType string) (*document.Document, error) {
 	if output.IsDocumentError(r.x.Err) {
 		return nil, r.x.Err
@@ -153,7 +153,7 @@ func (b *book) end() {
 	}
 }
 
-// titleInfo reads what a book says of itself; its annotation is text.
+// titleInfo reads the metadata of a book. The annotation becomes part of the text.
 func (b *book) titleInfo() {
 	var field string
 	var author []string
@@ -204,7 +204,7 @@ func (b *book) titleInfo() {
 	}
 }
 
-// notebook reads an export of Evernote, whose root's start tag was read: each note with its title, its tags and its page.
+// notebook reads an Evernote export: each note with its title, tags and content. The caller has already read the start tag of the root.
 func (r *xmlReader) notebook() (*document.Document, error) {
 	var about document.Document
 	var field, title, created string

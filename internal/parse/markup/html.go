@@ -20,7 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// ParseHTML reads HTML and XHTML as a stream of tags, which needs no memory for a tree and has no depth to exhaust.
+// ParseHTML reads HTML and XHTML as a stream of tags. It builds no tree, so nesting depth cannot exhaust memory or the stack.
 func ParseHTML(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	if charset.LooksBinary(clean.Head(in.Data, 64<<10)) {
 		return nil, document.Errorf(document.Malformed, "the file holds binary data, not a page")
@@ -71,7 +71,7 @@ type HTMLReader struct {
 	midLine  bool // the last token was text that did not end with a line
 	cut      bool // the page ended inside a tag, or within elements that must be closed
 	ended    bool // it ended with all its elements closed, and had some
-	started  bool // a tag came by
+	started  bool // the reader has seen a tag
 }
 
 type openTag struct {
@@ -86,7 +86,7 @@ type htmlList struct {
 	next    int
 }
 
-// maxOpenTags bounds the open elements that are remembered; HTML of people nests a few dozen deep.
+// maxOpenTags limits the open elements on the stack. Real pages nest a few dozen deep.
 const maxOpenTags = 400
 
 // NewHTMLReader returns a reader that writes to w. With xhtml set, a tag that closes itself has no content.
@@ -139,12 +139,11 @@ func (h *HTMLReader) Read(ctx context.Context, r io.Reader) error {
 	}
 }
 
-// Closed reports whether the page that was read last had elements, and the end tags of its root and its body, as XHTML
-// demands.
+// Closed reports whether the page read last had elements and the end tags of its root and body, as XHTML requires.
 func (h *HTMLReader) Closed() bool { return h.ended }
 
-// mustGoOn reports whether a whole page is open with elements whose end tag HTML does not let anyone omit (WHATWG HTML,
-// 13.1.2.4), or in the middle of a line.
+// mustGoOn reports whether the page ended too early: within elements whose end tag HTML requires
+// (WHATWG HTML, 13.1.2.4), or in the middle of a line.
 func (h *HTMLReader) mustGoOn() bool {
 	switch {
 	case h.count[atom.Html] == 0 && h.count[atom.Body] == 0:
@@ -238,7 +237,7 @@ func (h *HTMLReader) void(name atom.Atom, a tagAttrs) {
 	}
 }
 
-// open handles the start of an element whose content counts; it reports whether a link was opened.
+// open handles the start of an element whose content is kept. It reports whether a link was opened.
 func (h *HTMLReader) open(name atom.Atom, a tagAttrs) (link bool) {
 	w := h.w
 	if h.pre != nil {
@@ -342,7 +341,7 @@ func (h *HTMLReader) end(name atom.Atom) {
 			h.close(i)
 			return
 		}
-		// What is inside a table does not close what is outside.
+		// An end tag inside a table does not close an element outside it.
 		if h.stack[i].name == atom.Table && name != atom.Table && !h.stack[i].skip && h.skip == 0 && !outerTags[name] {
 			return
 		}
@@ -365,7 +364,7 @@ func (h *HTMLReader) close(i int) {
 	}
 }
 
-// closed handles the end of an element whose content counted.
+// closed handles the end of an element whose content was kept.
 func (h *HTMLReader) closed(tag openTag) {
 	w := h.w
 	switch tag.name {

@@ -16,8 +16,9 @@ import (
 
 var metaCharset = lazyregexp.New(`(?i)<meta[^>]{0,200}?charset\s*=\s*["']?\s*([a-z0-9_:.\-]{2,40})`)
 
-// DeclaredCharset returns the charset that the page declares in its first 4,096 bytes. A page that could be read this
-// far is not UTF-16, so that name there means UTF-8 (WHATWG HTML, prescan a byte stream).
+// DeclaredCharset returns the charset that the page declares in its first 4,096 bytes.
+// A page whose declaration is readable as ASCII is not UTF-16, so a declared UTF-16 means UTF-8
+// (WHATWG HTML, prescan a byte stream).
 func DeclaredCharset(data []byte) string {
 	prefix := clean.Head(data, 4096)
 	for _, re := range []*lazyregexp.Regexp{xmlscan.Declaration, metaCharset} {
@@ -32,7 +33,7 @@ func DeclaredCharset(data []byte) string {
 	return ""
 }
 
-// tagName returns the name of a start or end tag as it stands in the source, and what follows the name.
+// tagName returns the name of a start or end tag as written in the source, and the bytes after the name.
 func tagName(raw []byte) (atom.Atom, []byte) {
 	raw = bytes.TrimPrefix(bytes.TrimPrefix(raw, []byte("<")), []byte("/"))
 	var name [24]byte // longer than any name that means something
@@ -51,8 +52,8 @@ func tagName(raw []byte) (atom.Atom, []byte) {
 
 func endsName(c byte) bool { return clean.IsSpace(c) || c == '/' || c == '>' }
 
-// nextAttr cuts the next attribute off what follows the name of a tag (WHATWG HTML, 13.2.5.32 and on). The key is
-// nil when there is none.
+// nextAttr splits off the next attribute of a tag (WHATWG HTML, 13.2.5.32 and following).
+// The key is nil when there is no further attribute.
 func nextAttr(b []byte) (key, value, rest []byte) {
 	i := 0
 	for i < len(b) && endsName(b[i]) {
@@ -87,14 +88,14 @@ func nextAttr(b []byte) (key, value, rest []byte) {
 	return key, b[start:i], b[i:]
 }
 
-// tagAttrs are the attributes that matter for text. They may share the memory of the tag, which the next token takes.
+// tagAttrs holds the attributes that affect the text. They may share the memory of the tag, which the next token overwrites.
 type tagAttrs struct {
 	href, alt, src, class, lang, role, name, property, content string
 	colspan, rowspan, start                                    int
 	hidden                                                     bool
 }
 
-// readAttrs reads what follows the name of a tag.
+// readAttrs reads the attributes of a tag.
 func readAttrs(b []byte) tagAttrs {
 	var a tagAttrs
 	for range 256 {
@@ -183,7 +184,7 @@ func headingLevel(name atom.Atom) int {
 	return int(name.String()[1] - '0')
 }
 
-// codeLanguage finds the language in the class names that highlighters use.
+// codeLanguage returns the programming language from the class names of syntax highlighters.
 func codeLanguage(class string) string {
 	for _, c := range strings.Fields(class) {
 		for _, prefix := range []string{"language-", "lang-", "highlight-source-", "brush:"} {

@@ -2,7 +2,7 @@ package markup
 
 import "golang.org/x/net/html/atom"
 
-// closeImplied closes what the start of an element ends by the rules of HTML.
+// closeImplied closes the open elements that the start tag of an element ends implicitly by the rules of HTML.
 func (h *HTMLReader) closeImplied(name atom.Atom) {
 	switch name {
 	case atom.Li:
@@ -34,7 +34,7 @@ func (h *HTMLReader) closeImplied(name atom.Atom) {
 	}
 }
 
-// closeWithin closes the innermost open element of that name unless one of the bounds is further inside.
+// closeWithin closes the innermost open element of that name, unless an element in bounds is open inside it.
 func (h *HTMLReader) closeWithin(name atom.Atom, bounds ...atom.Atom) {
 	if h.count[name] == 0 {
 		return

@@ -17,14 +17,14 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// XMLParser reads XML. FlatODF reads an OpenDocument file that is a single XML file, from a scanner that stands behind
-// its root's start tag.
+// XMLParser reads XML. FlatODF reads an OpenDocument file that is a single XML file.
+// Its scanner is positioned after the start tag of the root.
 type XMLParser struct {
 	FlatODF func(ctx context.Context, x *xmlscan.Scanner, lim document.Limits) (*document.Document, error)
 }
 
-// Parse writes XML as "name: text" lines, indented like the elements; attributes come before the content. Formats
-// whose text has a form of its own are told by their first element: flat OpenDocument, XHTML, feeds.
+// Parse writes XML as "name: text" lines, indented by element depth. Attributes come before the content.
+// The first element identifies formats that Parse handles specially, such as flat OpenDocument, XHTML and feeds.
 func (p XMLParser) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	if charset.LooksBinary(clean.Head(in.Data, 64<<10)) {
 		return nil, document.Errorf(document.Malformed, "the file holds binary data, not XML")
@@ -40,7 +40,7 @@ func (p XMLParser) Parse(ctx context.Context, in document.Input, lim document.Li
 	return r.document(p, in, lim)
 }
 
-// xmlReadable reports whether data is UTF-8 or declares what it is.
+// xmlReadable reports whether data is UTF-8 or declares its encoding.
 func xmlReadable(data []byte) bool {
 	enc, skip := xmlscan.Encoding(clean.Head(data, 512))
 	return enc != nil || skip > 0 || charset.MostlyUTF8(data)
@@ -56,14 +56,14 @@ type xmlReader struct {
 	bare bool // attributes are left out: those of drawings are numbers
 }
 
-// xmlOpen is an element whose line is not written yet, or is.
+// xmlOpen is an open element. It records whether the line of the element is already written.
 type xmlOpen struct {
 	name    string
 	attrs   string
 	written bool
 }
 
-// xmlInline are elements that mark words of a sentence in the common document formats, and so begin no line.
+// xmlInline lists the elements that mark words within a sentence in common document formats. They do not begin a line.
 var xmlInline = map[string]bool{
 	"b": true, "i": true, "em": true, "strong": true, "emphasis": true, "span": true, "a": true, "sub": true, "sup": true,
 	"code": true, "literal": true, "ulink": true, "link": true, "xref": true, "italic": true, "bold": true, "ref": true,
@@ -173,7 +173,7 @@ func (r *xmlReader) text() {
 	if !o.written {
 		r.lines()
 	}
-	if r.w.LineDue() { // text behind a child goes on a line of its own
+	if r.w.LineDue() { // text after a child element gets its own line
 		r.w.Raw(strings.Repeat("  ", min(len(r.open), output.MaxIndent)))
 	}
 	words := clean.String(r.x.Text)

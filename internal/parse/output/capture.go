@@ -6,8 +6,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// Capture diverts what is written until release, which returns it. Captures and table cells nest in any order as
-// long as each is closed before what is around it.
+// Capture diverts all writes into a separate buffer, which Release returns.
+// Captures and table cells nest in any order, as long as the inner one is closed first.
 func (w *Writer) Capture() {
 	w.stack = append(w.stack, w.flow)
 	w.flow = flow{start: true}
@@ -34,7 +34,7 @@ func (w *Writer) Release() []byte {
 	return text
 }
 
-// Keep holds released text for later, as long as all that is held fits the limit; LateNotes and InsertKept write it.
+// Keep stores released text for LateNotes and InsertKept, as long as all stored text fits the limit.
 func (w *Writer) Keep(text []byte) []byte {
 	if w.spent+w.kept+len(text) > w.Max {
 		w.cut = true
@@ -79,13 +79,13 @@ func (w *Writer) SpanCell(cols int) {
 	}
 }
 
-// LateNote is a footnote or a comment that is written behind the document.
+// LateNote is a footnote or comment that the writer puts after the document.
 type LateNote struct {
 	Label string
 	Text  []byte
 }
 
-// LateNotes writes notes behind the document.
+// LateNotes writes the notes after the document.
 func (w *Writer) LateNotes(notes []LateNote) {
 	for _, n := range notes {
 		if len(n.Text) == 0 {

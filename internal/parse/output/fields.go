@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// Titled takes the first heading for a title that the metadata does not give.
+// Titled sets the title to the first heading when the metadata has no title.
 func Titled(doc *document.Document) *document.Document {
 	switch strings.ToLower(strings.Trim(doc.Title, "() \t\r\n")) {
-	case "", "anonymous", "untitled", "unspecified": // what programs write that know none
+	case "", "anonymous", "untitled", "unspecified": // placeholders that programs write for an unknown title
 		doc.Title = FirstHeading(doc.Text)
 	}
 	return doc
@@ -43,15 +43,15 @@ func SetMeta(d *document.Document, key, value string) {
 	}
 }
 
-// LimitReason says that a text was cut, for Document.Partial; limit is in bytes.
+// LimitReason returns the reason for Document.Partial when a text was cut at limit bytes.
 func LimitReason(limit int64) string {
 	return fmt.Sprintf("the text was cut at the limit of %d bytes", limit)
 }
 
-// MaxIndent bounds the levels that are indented, so that deep nesting cannot blow up the text.
+// MaxIndent limits the indented levels, so that deep nesting cannot inflate the text.
 const MaxIndent = 12
 
-// IsDocumentError reports whether err says what is wrong with the document.
+// IsDocumentError reports whether err is a [document.Error].
 func IsDocumentError(err error) bool {
 	var e *document.Error
 	return errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)

@@ -8,14 +8,14 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// Grid turns the cells of a sheet into tables as the rows come. Blank rows and columns are left out: the columns of a
-// table are those of its first rows, and others are added where they appear.
+// Grid turns the cells of a sheet into tables, row by row. It leaves out blank rows and columns.
+// The first rows determine the columns of a table; Grid adds further columns where they appear.
 type Grid struct {
 	W     *Writer
 	Begin func() // called before the first cell; may be nil
 	Full  bool   // there was more than the limits allow
 	any   bool   // there was a cell
-	// rows are held until it is known what they belong to: where each begins in cells.
+	// rows holds the index in cells at which each buffered row begins. Rows stay buffered until Grid knows their table.
 	rows  []int
 	cells []gridCell
 	text  []byte
@@ -29,7 +29,7 @@ type gridCell struct {
 	number     bool
 }
 
-// Bounds on what is held. The last rows stay, because remarks below a table are told from its rows at its end.
+// Limits on the buffered cells and rows. The last rows stay buffered, because only the end of a table shows which are remarks below it.
 const (
 	maxHeldRows  = 1024
 	maxHeldBytes = 1 << 20
@@ -62,7 +62,7 @@ func (g *Grid) Set(row, col int, text []byte, number bool) {
 		start: int32(start), end: int32(len(g.text)), number: number})
 }
 
-// held returns the cells of the held row i.
+// held returns the cells of the buffered row i.
 func (g *Grid) held(i int) []gridCell {
 	if i+1 < len(g.rows) {
 		return g.cells[g.rows[i]:g.rows[i+1]]
@@ -70,7 +70,7 @@ func (g *Grid) held(i int) []gridCell {
 	return g.cells[g.rows[i]:]
 }
 
-// endRow writes the rows that the last held one shows to be complete.
+// endRow writes the buffered rows that the last row shows to be complete.
 func (g *Grid) endRow() {
 	n := len(g.rows)
 	switch {
@@ -81,14 +81,14 @@ func (g *Grid) endRow() {
 	}
 }
 
-// End writes what is left.
+// End writes the rows that are still buffered.
 func (g *Grid) End() {
 	g.endRow()
 	g.write(len(g.rows), true)
 	g.W.Full = g.W.Full || g.Full
 }
 
-// write writes the first n held rows and forgets them. last says that a region ends with them.
+// write writes the first n buffered rows and drops them. last says that a region ends with them.
 func (g *Grid) write(n int, last bool) {
 	if n == 0 {
 		return
@@ -122,8 +122,8 @@ func (g *Grid) write(n int, last bool) {
 
 func (g *Grid) textOf(c gridCell) []byte { return g.text[c.start:c.end] }
 
-// newRegion reports whether a blank row separates row from last, and row begins something new: a line of its own, or
-// a header, which holds no number.
+// newRegion reports whether a blank row separates row from last and row begins a new region.
+// A new region begins with a single cell, or with a header, which has no number.
 func (g *Grid) newRegion(last, row []gridCell) bool {
 	if row[0].row-last[0].row < 2 {
 		return false
@@ -185,7 +185,7 @@ func (g *Grid) region(rows [][]gridCell, last bool) {
 	}
 }
 
-// paragraphs writes the leading rows of a single cell and returns the others. Without any wider row all are lines.
+// paragraphs writes the leading single-cell rows and returns the other rows. Without a wider row, all rows become lines.
 func (g *Grid) paragraphs(rows [][]gridCell) [][]gridCell {
 	wide := slices.ContainsFunc(rows, func(row []gridCell) bool { return len(row) > 1 })
 	for len(rows) > 0 && (!wide || len(rows[0]) == 1 && !rows[0][0].number) {

@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// linkMark is an open link: where its text begins, or -1 before the first text.
+// linkMark is an open link. It holds the offset where the text of the link begins, or -1 before the first text.
 type linkMark struct {
 	at   int
 	url  string
@@ -35,7 +35,7 @@ func (w *Writer) NoteLink() {
 	}
 }
 
-// LinkEnd closes the innermost link; one without text leaves nothing.
+// LinkEnd closes the innermost link. A link without text writes nothing.
 func (w *Writer) LinkEnd() {
 	if len(w.links) == 0 {
 		return
@@ -68,7 +68,7 @@ func (w *Writer) LinkEnd() {
 	w.put("](" + url + ")")
 }
 
-// LinkTarget returns the address to keep: absolute ones that lead somewhere, with what would end the link encoded.
+// LinkTarget returns the address to keep, or "". It keeps absolute addresses and encodes characters that would end the link.
 func LinkTarget(url string) string {
 	url = strings.TrimSpace(url)
 	scheme, _, ok := strings.Cut(url, ":")

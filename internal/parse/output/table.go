@@ -7,18 +7,18 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// table collects rows until its end, because only then it is known whether it fits Markdown.
+// table collects the rows of a table until its end, because only then the writer knows whether the table fits Markdown.
 type table struct {
 	rows  [][]tableCell
 	spans []int // per column, how many further rows a cell from above reaches into
 	cell  bool  // a cell is open
 	span  int   // columns of the open cell
-	rich  bool  // some cell holds what a row cannot
+	rich  bool  // a cell has blocks that a table row cannot hold
 	cols  int
 	cells int  // kept in rows
 	begun bool // rows were written already
-	drop  bool // beyond the depth of tables that are kept apart: rows become lines
-	// captured marks no table but a capture of the writer, so that cells of tables around it stay untouched.
+	drop  bool // nested too deep to be a table: its rows become lines
+	// captured marks an entry that is a capture and not a table, so that writes do not affect cells of the tables around it.
 	captured bool
 }
 
@@ -27,7 +27,7 @@ type tableCell struct {
 	fill bool // stands for a cell that spans from the left or from above
 }
 
-// Bounds on what a table may claim, so that attributes of a few bytes cannot blow up the text.
+// Limits on the size that a table may declare, so that attributes of a few bytes cannot inflate the text.
 const (
 	maxSpan       = 256
 	maxTableDepth = 8
@@ -54,7 +54,7 @@ func (w *Writer) BeginTable() {
 // maxNestedText is how many bytes a cell with a table may have to stay in its row.
 const maxNestedText = 800
 
-// holdsTable notes that the current flow holds a table.
+// holdsTable records that the current flow contains a table.
 func (w *Writer) holdsTable() {
 	if w.NestTables && w.InCell() {
 		w.nested = true
@@ -79,7 +79,7 @@ func (w *Writer) InCell() bool {
 	return len(w.tables) > 0 && w.tables[len(w.tables)-1].cell
 }
 
-// inTable reports whether the innermost thing open is a table.
+// inTable reports whether the innermost open structure is a table.
 func (w *Writer) inTable() bool {
 	return len(w.tables) > 0 && !w.tables[len(w.tables)-1].captured
 }
@@ -103,7 +103,7 @@ func (w *Writer) BeginRow() {
 	t.fillFromAbove()
 }
 
-// fillFromAbove adds the cells of the current row that cells from above reach into.
+// fillFromAbove adds fill cells to the current row where cells of earlier rows span into it.
 func (t *table) fillFromAbove() {
 	row := &t.rows[len(t.rows)-1]
 	for len(*row) < len(t.spans) && t.spans[len(*row)] > 0 {
@@ -261,7 +261,7 @@ func (w *Writer) tableRow(row []tableCell, cols int) {
 	}
 }
 
-// Row writes a row of a table whose cells are at hand, without BeginTable and its bounds on memory.
+// Row writes one complete table row directly, without BeginTable and its limits on kept cells.
 func (w *Writer) Row(cells [][]byte) {
 	w.Line()
 	w.Raw("|")
@@ -307,7 +307,7 @@ func rowText(b []byte) string {
 	return clean.String(out)
 }
 
-// tableAsBlocks writes the cells of a table that only lays out the page, one after another.
+// tableAsBlocks writes the cells of a layout table one after another as blocks.
 func (w *Writer) tableAsBlocks(t *table) {
 	for _, row := range t.rows {
 		for _, c := range row {

@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// errTextFull ends the copying to a Collector that holds enough.
+// errTextFull stops a copy to a Collector that has reached its limit.
 var errTextFull = errors.New("the text is full")
 
-// Piece is how much a Collector takes at a time, and so how far it may go beyond its limit.
+// Piece is the number of bytes that ReadAll reads at a time, and so the most by which a Collector may exceed its limit.
 const Piece = 32 << 10
 
-// Collector collects plain text that is written in pieces of any size. What it keeps is valid UTF-8 with line feeds as
-// the only line ends and no other control characters but tabs.
+// Collector collects plain text from writes of any size. The collected text is valid UTF-8.
+// It has line feeds as the only line ends and no other control characters except tabs.
 type Collector struct {
 	Buf  []byte            // what was collected; its capacity may be set before the first Write
 	Max  int               // no more is taken once Buf has as many bytes
@@ -25,7 +25,7 @@ type Collector struct {
 	copy []byte            // space for ReadAll
 }
 
-// plainBytes are those that stay as they are, the bytes of longer characters included.
+// plainBytes marks the bytes that Collector keeps unchanged, including the bytes of multi-byte characters.
 var plainBytes = func() (t [256]bool) {
 	for i := range t {
 		t[i] = i >= ' ' && i != 0x7f || i == '\n' || i == '\t'
@@ -63,7 +63,7 @@ func (t *Collector) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// wholeRunes returns how many bytes of p are before a last character that is not complete.
+// wholeRunes returns the number of bytes of p before an incomplete last character.
 func wholeRunes(p []byte) int {
 	for i := len(p) - 1; i >= max(0, len(p)-utf8.UTFMax+1); i-- {
 		if utf8.RuneStart(p[i]) {
@@ -100,7 +100,7 @@ func (t *Collector) clean(p []byte) {
 	}
 }
 
-// text appends what holds no control characters.
+// text appends bytes without control characters.
 func (t *Collector) text(s []byte) {
 	t.Grow(len(s))
 	if utf8.Valid(s) {
@@ -137,7 +137,7 @@ func (t *Collector) Finish() []byte {
 	return t.Buf
 }
 
-// Restart forgets what the last piece ended with: the next one begins another text.
+// Restart drops the state at the end of the last piece, because the next piece begins another text.
 func (t *Collector) Restart() { t.cr, t.bad = false, false }
 
 // ReadAll takes everything that r has, up to the limit.
@@ -152,7 +152,7 @@ func (t *Collector) ReadAll(r io.Reader) error {
 	return err
 }
 
-// IsClean reports whether a Collector would take data as it is: UTF-8 without control characters but line feeds and tabs.
+// IsClean reports whether a Collector would keep data unchanged: UTF-8 with no control characters except line feeds and tabs.
 func IsClean(data []byte) bool {
 	for _, c := range data {
 		if !plainBytes[c] {

@@ -30,10 +30,10 @@ type Writer struct {
 // flow is a stretch of blocks: the document, or a table cell.
 type flow struct {
 	buf    []byte
-	gap    int    // line ends due before the next text: 0, 1 or 2
-	space  bool   // a collapsed space is due before the next text
-	mark   string // what opens the next block: "# ", "- "
-	indent string // what opens further lines of the block: the indentation of a list item
+	gap    int    // line ends to write before the next text: 0, 1 or 2
+	space  bool   // write one collapsed space before the next text
+	mark   string // prefix of the next block: "# ", "- "
+	indent string // prefix of the further lines of the block: the indentation of a list item
 	Quote  int    // depth of block quotes
 	start  bool   // at the beginning of a block
 	pre    bool   // inside preformatted text
@@ -131,7 +131,7 @@ func (w *Writer) Newline() {
 	w.mark = w.indent
 }
 
-// open writes what is due before text: line ends, quote marks, the mark of the block, a space.
+// open writes the pending line ends, quote marks, block mark and space before text.
 func (w *Writer) open(next string) bool {
 	if w.Full {
 		return false
@@ -182,14 +182,14 @@ func startsLikeMark(s string) bool {
 	return len(rest) < len(s) && len(s)-len(rest) <= 6 && strings.HasPrefix(rest, " ")
 }
 
-// put appends as it is, within the limit.
+// put appends s unchanged, within the limit.
 func (w *Writer) put(s string) {
 	if w.spent+len(s) > w.Max {
 		s = clean.Cut(s, max(0, w.Max-w.spent))
 		w.Full = true
 	}
 	if need := len(w.buf) + len(s); need > cap(w.buf) {
-		// Doubling leaves less garbage behind than append's own growth of large slices.
+		// Doubling allocates less in total than append, which grows large slices in smaller steps.
 		grown := make([]byte, len(w.buf), max(need, min(2*cap(w.buf), w.Max+1024), 64))
 		copy(grown, w.buf)
 		w.buf = grown
@@ -281,7 +281,7 @@ func (w *Writer) Rule() {
 	w.Block()
 }
 
-// Page notes that a page begins with the next text.
+// Page records that a page begins at the next text.
 func (w *Writer) Page(label string) {
 	w.Block()
 	if len(w.stack) > 0 || w.Full {
@@ -303,7 +303,7 @@ func (w *Writer) Raw(s string) {
 // Label opens the next block or line with mark, as it stands.
 func (w *Writer) Label(mark string) { w.mark = mark }
 
-// WordBreak parts the next text from the last one by a space.
+// WordBreak separates the next text from the last one by a space.
 func (w *Writer) WordBreak() { w.space = true }
 
 // LineDue reports whether the next text begins a line.

@@ -159,7 +159,7 @@ func (s *speech) voice(m []string) bool {
 	return m[1] != "" || s.names[name] > 1 || strings.ToUpper(name) == name || strings.IndexByte(name, ' ') > 0 && strings.Count(name, " ") < 4 && clean.OneLine(name) == titled(name)
 }
 
-// titled reports whether each word of a name begins with a capital letter.
+// titled returns a name with the first letter of each word in title case.
 func titled(name string) string {
 	words := strings.Fields(name)
 	for i, w := range words {
