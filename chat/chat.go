@@ -1,4 +1,4 @@
-// Package chat reads requests and answers of OpenAI-compatible chat APIs, for programs that put a memory in front of one.
+// Package chat reads requests and answers of OpenAI-compatible chat APIs. Programs that put a memory in front of such an API use it.
 package chat
 
 import (
@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// Request is the body of a call of /chat/completions. What it holds beside messages stays as it is.
+// Request is the body of a call of /chat/completions. Members other than messages stay unchanged.
 type Request struct {
 	members  map[string]json.RawMessage
 	messages []json.RawMessage
 }
 
-// Parse reads a body. One without a list of messages, of at least one, is an error.
+// Parse reads the body of a request. It returns an error when the body has no list of messages or an empty list.
 func Parse(body []byte) (*Request, error) {
 	var r Request
 	if json.Unmarshal(body, &r.members) != nil || json.Unmarshal(r.members["messages"], &r.messages) != nil || len(r.messages) == 0 {
@@ -24,8 +24,8 @@ func Parse(body []byte) (*Request, error) {
 	return &r, nil
 }
 
-// Question is the text of the last message when a user wrote it, else "". Of a message in parts it is that of the text parts,
-// one a line.
+// Question returns the text of the last message if a user wrote it, else "".
+// For a message in parts it returns the text parts, one on each line.
 func (r *Request) Question() string {
 	var m struct {
 		Role    string
@@ -45,19 +45,19 @@ func (r *Request) Question() string {
 	return strings.TrimSpace(text)
 }
 
-// Body is the body with a system message of that text in front of the last message.
+// Body returns the body with a system message inserted before the last message. system is the text of that message.
 func (r *Request) Body(system string) []byte {
-	m, _ := json.Marshal(map[string]string{"role": "system", "content": system}) // texts have a JSON form
+	m, _ := json.Marshal(map[string]string{"role": "system", "content": system}) // strings always marshal
 	members := maps.Clone(r.members)
 	members["messages"], _ = json.Marshal(slices.Insert(slices.Clone(r.messages), len(r.messages)-1, json.RawMessage(m)))
-	body, _ := json.Marshal(members) // so has what was read as JSON
+	body, _ := json.Marshal(members) // values that came from JSON always marshal
 	return body
 }
 
-// Answer is what the assistant said in the first choice of an answer: its whole body, or of a stream all its events. It is ""
-// when nothing was said, as in a call of a tool, and where body is no such answer.
+// Answer returns the text of the assistant in the first choice of an answer. body is the whole answer, or all events of a stream.
+// Answer returns "" when the assistant wrote no text, as in a tool call, and when body is not such an answer.
 func Answer(body []byte, stream bool) string {
-	events := []string{"data:" + string(body)} // an answer in one piece is like one event of a stream
+	events := []string{"data:" + string(body)} // treat an answer without streaming as one event
 	if stream {
 		events = strings.SplitAfter(string(body), "\n")
 	}

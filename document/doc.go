@@ -1,4 +1,4 @@
-// Package document is the contract between contextmem and what turns files into text.
+// Package document is the contract between contextmem and the parsers that turn files into text.
 //
 // A [Parser] gets an [Input] (a file's bytes, name and declared type) and [Limits], and returns a [Document]: clean
 // text with its title, author, dates and pages. To read a format that contextmem does not know, or to read one
@@ -13,7 +13,7 @@
 //		}),
 //	}
 //
-// A parser says what is wrong with a document by an [*Error]; its code ends on the item that failed.
+// A parser reports a faulty document with an [*Error]. The failed item carries the code of the error.
 //
 // [OCR] and [PDFTool] are hooks that read what the bundled parsers cannot. [Tesseract] and [PDFToText] implement them
 // with programs that are installed on the machine; each run has bounded memory, time and output.

@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Input is one document as it was handed in. Data is only read.
+// Input is one document to parse. Parsers only read Data.
 type Input struct {
 	// Name is the file name, with or without folders; it may be empty.
 	Name string
 	// ContentType is the declared media type, such as "text/plain; charset=shift_jis"; it may be empty.
 	ContentType string
-	// Data is the content. It must not change as long as the Document is in use, which may share its memory.
+	// Data is the content. It must not change while the Document is in use, because the Document may share its memory.
 	Data []byte
 }
 
-// Page is where a page, sheet or slide begins in Document.Text.
+// Page is the start of a page, sheet or slide in Document.Text.
 type Page struct {
 	// Number counts from 1.
 	Number int
@@ -29,8 +29,8 @@ type Page struct {
 type Document struct {
 	// MediaType is the detected type, such as "text/html".
 	MediaType string
-	// Title, Author and Language come from the document's metadata, the title else from its first heading;
-	// empty when unknown. Language is a BCP 47 tag as the document wrote it.
+	// Title, Author and Language come from the metadata of the document; empty when unknown.
+	// Without a title in the metadata, Title is the first heading. Language is the BCP 47 tag as the document wrote it.
 	Title, Author, Language string
 	// Created and Modified are in UTC; zero when unknown.
 	Created, Modified time.Time
@@ -48,7 +48,7 @@ type Document struct {
 	Meta map[string]string
 }
 
-// AddPartial notes one more reason why the text may be incomplete.
+// AddPartial adds one more reason why the text may be incomplete to Partial.
 func (d *Document) AddPartial(reason string) {
 	switch {
 	case reason == "" || strings.Contains(d.Partial, reason):

@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// Kind says what stopped a document.
+// Kind is the class of an [Error].
 type Kind int
 
 // The kinds of [Error].
@@ -65,7 +65,7 @@ func (k Kind) Code() string {
 	}
 }
 
-// Error is why a document has no text. It never holds content of the document.
+// Error says why a document has no text. It never holds content of the document.
 type Error struct {
 	Kind Kind
 	// Code is Kind.Code(): E1001 unsupported, E2001 malformed, E2002 encrypted, E2003 no text, E2004 limit,
@@ -90,7 +90,7 @@ func (e *Error) WithHint(hint string) *Error {
 	return e
 }
 
-// Message returns the reason and the hint, which is what a failed item says.
+// Message returns the reason and the hint. A failed item shows this text.
 func (e *Error) Message() string {
 	if e.Hint == "" {
 		return e.Reason

@@ -25,17 +25,17 @@ const (
 type Limits struct {
 	// MaxInput is the greatest size of the input in bytes; beyond it the document is refused (LimitExceeded).
 	MaxInput int64
-	// MaxOutput is the greatest size of the text in bytes; what is beyond is cut off, and Partial says so.
+	// MaxOutput is the greatest size of the text in bytes. A longer text is cut off, and Partial says so.
 	MaxOutput int64
-	// MaxExpanded is the greatest sum in bytes of what is unpacked from a container.
+	// MaxExpanded is the greatest total size in bytes of the data unpacked from a container.
 	MaxExpanded int64
 	// MaxDepth bounds nesting of elements, groups, values and mail parts.
 	MaxDepth int
-	// MaxRatio bounds unpacked over packed size of an entry, once 4 MiB were unpacked.
+	// MaxRatio bounds the ratio of unpacked to packed size of an entry. It applies once 4 MiB were unpacked.
 	MaxRatio int
 	// MaxEntries bounds the files in a container.
 	MaxEntries int
-	// Timeout bounds the time; negative means no bound but the context's.
+	// Timeout bounds the time; negative means that only the context bounds it.
 	Timeout time.Duration
 }
 

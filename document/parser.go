@@ -27,9 +27,9 @@ func (f ParserFunc) Parse(ctx context.Context, in Input, lim Limits) (*Document,
 
 // OCR recognises text in images and scans. It is called from several goroutines at once. [Tesseract] is one.
 type OCR interface {
-	// Recognise returns the text of data. mediaType is that of data, such as "image/png"; the pages of
-	// "application/pdf" are separated by form feeds. An implementation returns an error for a type that it cannot
-	// read. Text that comes with an error is what was read before it, and is kept.
+	// Recognise returns the text of data. mediaType is the type of data, such as "image/png". Form feeds separate the
+	// pages of "application/pdf". An implementation returns an error for a type that it cannot read. With an error,
+	// Recognise may also return the text read before the error; the caller keeps it.
 	Recognise(ctx context.Context, data []byte, mediaType string) (string, error)
 }
 
@@ -37,6 +37,6 @@ type OCR interface {
 // once. [PDFToText] is one.
 type PDFTool interface {
 	// Text returns the text of a PDF document in reading order, its pages separated by form feeds. When it fails or
-	// returns no text, the bundled reader's text counts.
+	// returns no text, the text of the bundled reader is used.
 	Text(ctx context.Context, data []byte) (string, error)
 }

@@ -18,7 +18,7 @@ const (
 	toolOutput  = 64 << 20 // bytes of standard output
 )
 
-// limitScript sets limits on memory and processor time that hold for the program which takes the shell's place.
+// limitScript is a shell script that limits memory and processor time and then replaces the shell by the program.
 const limitScript = `ulimit -v "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; ulimit -c 0 2>/dev/null; shift 2; exec "$@"`
 
 var errToolOutput = errors.New("the program wrote too much")
@@ -55,7 +55,7 @@ func runTool(ctx context.Context, input []byte, program string, args ...string) 
 	return out.buf.Bytes(), nil
 }
 
-// boundedBuffer keeps up to max bytes; beyond, it calls full once and fails.
+// boundedBuffer keeps up to max bytes. A write beyond max calls full once and fails.
 type boundedBuffer struct {
 	buf  bytes.Buffer
 	max  int

@@ -75,7 +75,7 @@ func (t Tesseract) pages(ctx context.Context, data []byte) (string, error) {
 	return strings.Join(texts, "\f"), nil
 }
 
-// behindLast reports whether pdftoppm failed because there is no such page, which it says by this status.
+// behindLast reports whether the exit status of pdftoppm means that the page does not exist.
 func behindLast(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() == 99

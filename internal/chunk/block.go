@@ -121,8 +121,7 @@ func (p *parser) parse(start, end int) {
 	p.close(true)
 }
 
-// close ends the current block; blank says whether a blank line, or nothing,
-// follows.
+// close ends the current block. blank says whether a blank line or the end of the text follows.
 func (p *parser) close(blank bool) {
 	if p.from < 0 {
 		return
@@ -191,8 +190,8 @@ func (p *parser) leaveItems(l line) {
 	}
 }
 
-// enterItems opens the list items that begin on line l, "- 1. text" being two,
-// and returns what follows their markers; "" if there is none.
+// enterItems opens the list items that begin on line l; "- 1. text" opens two.
+// It returns the text after their markers, or "" if no item begins.
 func (p *parser) enterItems(l line) string {
 	raw := l.raw(p.src)
 	at := 0
@@ -301,7 +300,7 @@ func fenceOf(text string) string {
 	return text[:n]
 }
 
-// atxHeading parses "## Title ##"; level is 0 if the line is none.
+// atxHeading parses "## Title ##". level is 0 if the line is not a heading.
 func atxHeading(raw string) (level int, title string) {
 	text := strings.TrimLeft(raw, " ")
 	if len(raw)-len(text) > 3 || len(text) > maxHeading {
@@ -319,7 +318,7 @@ func atxHeading(raw string) (level int, title string) {
 	return level, rest
 }
 
-// underline is 1 for a line of "=", 2 for one of "-", else 0.
+// underline returns 1 for a line of "=", 2 for a line of "-", else 0.
 func underline(text string) int {
 	switch {
 	case strings.Trim(text, "=") == "":

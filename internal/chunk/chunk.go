@@ -3,8 +3,8 @@
 // Cuts follow structure: sections first, then paragraphs, list items, table
 // rows, code blocks and pairs of conversation turns, then sentences, and only
 // when nothing else is left, words and characters. A chunk never holds text of
-// two sections, however short they are: its heading is that of all it says. Splitting is deterministic
-// and linear in the length of the text.
+// two sections, however short they are, so its heading applies to all of its text.
+// Splitting is deterministic and linear in the length of the text.
 package chunk
 
 import (
@@ -12,9 +12,8 @@ import (
 	"strings"
 )
 
-// Options bound the chunks. The zero value means the defaults. The defaults are
-// our choice, the API being silent: about 250 English words, a length at which
-// one embedding still stands for one topic.
+// Options bound the size of chunks. The zero value means the defaults. The default target is about 250 English words,
+// a length at which one embedding still represents one topic.
 type Options struct {
 	// TargetBytes is the length that chunks are filled up to; a text of at most
 	// this length is one chunk if it has one section. 0 means 1200; at least 64.
@@ -118,8 +117,7 @@ func split(text string, start, end int, msgs []message, markdown bool, pages []P
 	return chunks
 }
 
-// kind says what an atom is made of, which decides how it may be parted from
-// its neighbours.
+// kind is the structure of an atom. It decides where the atom may be separated from its neighbours.
 type kind uint8
 
 const (
@@ -151,17 +149,17 @@ type document struct {
 	conversation bool
 }
 
-// section is a heading and what follows it up to the next heading. Section 0
-// has no heading and holds what precedes the first one.
+// section is a heading and the text after it up to the next heading. Section 0
+// has no heading and holds the text before the first heading.
 type section struct {
 	parent int32  // -1 for section 0
 	level  int    // 1 and up; 0 for section 0
 	title  string // "" also for a pair of a conversation
-	end    int    // where its last atom ends; if it is empty, where that of its first subsection does
+	end    int    // end offset of its last atom; for an empty section, that of its first subsection
 	body   bool   // has an atom that is not a heading
 }
 
-// within reports whether section s is a or lies below it.
+// within reports whether section s is section a or a descendant of it.
 func (d *document) within(s, a int32) bool {
 	for s > a {
 		s = d.sections[s].parent
@@ -183,7 +181,7 @@ func (d *document) measureSections() {
 	}
 }
 
-// bodies is how many sections have text of their own.
+// bodies returns the number of sections that have text of their own.
 func (d *document) bodies() int {
 	n := 0
 	for i := range d.sections {
@@ -194,8 +192,8 @@ func (d *document) bodies() int {
 	return n
 }
 
-// commonSection is the innermost section that all atoms of [from, to) belong
-// to. Headings count only if there is nothing else.
+// commonSection returns the innermost section that contains all atoms of [from, to).
+// It considers heading atoms only if there are no others.
 func (d *document) commonSection(from, to int) int32 {
 	common, headings := int32(-1), int32(-1)
 	for _, a := range d.atoms[from:to] {

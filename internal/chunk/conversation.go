@@ -9,8 +9,8 @@ type Message struct {
 	Text  string
 }
 
-// Render renders messages as the stored text of a memory, each behind its label, and says where they are. Messages are trimmed, empty ones
-// have an empty place.
+// Render renders messages as the stored text of a memory, each after its label, and returns their positions.
+// It trims messages. An empty message has an empty range.
 func Render(messages []Message) (text string, turns []Turn) {
 	var b strings.Builder
 	turns = make([]Turn, len(messages))
@@ -29,7 +29,7 @@ func Render(messages []Message) (text string, turns []Turn) {
 	return b.String(), turns
 }
 
-// Conversation is Split of a text that [Render] or [Pairs] made, by its turns: labels inside of messages part nothing.
+// Conversation splits a text made by [Render] or [Pairs] by its turns. Unlike Split, it ignores labels inside messages.
 func Conversation(text string, turns []Turn, markdown bool, o Options) []Chunk {
 	start, end := trim(text, 0, len(text))
 	if start == end {

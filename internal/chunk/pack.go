@@ -4,7 +4,7 @@ package chunk
 type open struct {
 	first, last int    // its atoms, both included
 	prefix      string // repeated header of a table
-	from        int    // where Text begins in the source if there is no prefix: before start by the overlap
+	from        int    // offset in the source where Text begins, overlap included; only without prefix
 	top         int32  // its outermost section, the first one
 	content     bool   // holds more than headings
 }
@@ -43,7 +43,7 @@ func (d *document) close(c open) Chunk {
 	}
 }
 
-// joins decides whether atom i goes into chunk c.
+// joins reports whether atom i goes into chunk c.
 func (d *document) joins(c open, i int) bool {
 	target, limit := d.o.TargetBytes, d.o.MaxBytes
 	a, last := d.atoms[i], d.atoms[c.last]
@@ -67,14 +67,14 @@ func (d *document) joins(c open, i int) bool {
 		return true
 	case size(last.end) < target/4: // too small to stand alone
 		return true
-	case end-a.start < target/4 && size(end) <= limit: // so would be what is left
+	case end-a.start < target/4 && size(end) <= limit: // the remainder would be too small
 		return true
 	}
 	return false
 }
 
-// addContext repeats at the head of chunk c what its reader would miss from the
-// chunk before: the header of a table, or the last sentences of a paragraph.
+// addContext repeats context from the previous chunk at the head of chunk c:
+// the header of a table, or the last sentences of a paragraph.
 func (d *document) addContext(c *open, before open) {
 	a, last := d.atoms[c.first], d.atoms[before.last]
 	room := d.o.MaxBytes - (a.end - a.start)

@@ -95,7 +95,7 @@ func skipBlank(src string, i, end int) int {
 	return i
 }
 
-// isTerminator: marks that end a sentence if white space follows.
+// isTerminator reports whether r ends a sentence if white space follows.
 func isTerminator(r rune) bool {
 	switch r {
 	case '.', '!', '?', '\u2026', '\u203d', '\u203c', '\u2047', '\u2048', '\u2049', // Latin
@@ -110,12 +110,12 @@ func isTerminator(r rune) bool {
 	return false
 }
 
-// isWideTerminator: marks of scripts that put no space after a sentence.
+// isWideTerminator reports whether r ends a sentence in a script that puts no space after sentences.
 func isWideTerminator(r rune) bool {
 	return r == '\u3002' || r == '\uff01' || r == '\uff1f' || r == '\uff0e' || r == '\uff61'
 }
 
-// skipClosers skips further terminators and what closes a sentence with them.
+// skipClosers skips further terminators and the closing quotes and brackets among them.
 func skipClosers(src string, i, end int) int {
 	for i < end {
 		r, size := decode(src, i, end)
@@ -132,8 +132,8 @@ func spaceAt(src string, i, end int) bool {
 	return unicode.IsSpace(r)
 }
 
-// goesOn reports whether a sentence does not end at a full stop after text, its
-// part so far: after an abbreviation, an initial, or the number of an item.
+// goesOn reports whether a full stop after text does not end the sentence. text is the sentence so far.
+// The sentence continues after an abbreviation, an initial, or the number of a list item.
 func goesOn(text string) bool {
 	word := len(text)
 	for word > 0 && len(text)-word <= maxAbbreviation {
@@ -160,7 +160,7 @@ func lowerAhead(src string, i, end int) bool {
 	return false
 }
 
-// isInitial: one capital letter, as in "J. Smith", except I, which is a word.
+// isInitial reports whether the text is one capital letter, as in "J. Smith". I does not count, because it is a word.
 func isInitial(w string) bool {
 	r, size := utf8.DecodeRuneInString(w)
 	return size == len(w) && size > 0 && r != 'I' && unicode.IsUpper(r)
@@ -190,9 +190,9 @@ func isAbbreviation(w string) bool {
 	return false
 }
 
-// cut appends src[start:end] as atoms like a: one if it fits into MaxBytes, else
-// pieces filled to about TargetBytes and parted at the best place in their last
-// third: after a line, a clause, a word, or at least not inside a character.
+// cut appends src[start:end] as atoms with the properties of a. It appends one atom if the text fits into MaxBytes.
+// Otherwise it appends pieces of about TargetBytes. Each cut is at the best place in the last third of the piece:
+// after a line, a clause or a word, or at least between two characters.
 func (d *document) cut(start, end int, a atom) {
 	for end-start > d.o.MaxBytes {
 		at := cutPoint(d.src, start+d.o.TargetBytes*2/3, start+d.o.TargetBytes)
@@ -209,7 +209,7 @@ func (d *document) cut(start, end int, a atom) {
 	}
 }
 
-// cutPoint is the best offset in (low, high] to part src at.
+// cutPoint returns the best offset in (low, high] at which to split src.
 func cutPoint(src string, low, high int) int {
 	clause, space, char := 0, 0, 0
 	for i := high; i > low; i-- {
@@ -239,8 +239,8 @@ func cutPoint(src string, low, high int) int {
 	case char > 0:
 		return char
 	}
-	// One character fills a third of the target: marks piled up without end, or
-	// bytes that are no text. Keep runes whole if there are any.
+	// One character fills a third of the target: a long run of combining marks, or bytes that are not text.
+	// Keep runes whole if there are any.
 	for i := high; i > max(low, high-utf8.UTFMax); i-- {
 		if utf8.RuneStart(src[i]) {
 			return i
@@ -272,8 +272,8 @@ func isBoundary(src string, i int) bool {
 	return prev != joiner && next != joiner && !unicode.IsMark(next) && (next < 0x1f3fb || next > 0x1f3ff)
 }
 
-// Unbroken reports whether an ASCII text is one sentence for certain: it has no space at its ends, and before its last byte
-// nothing that could end a sentence. Sentences finds the same at several times the cost.
+// Unbroken reports whether an ASCII text is certainly one sentence: it has no space at its ends,
+// and no byte before the last one could end a sentence. Sentences gives the same answer at several times the cost.
 func Unbroken(text string) bool {
 	last := len(text) - 1
 	if last < 0 || signs[text[0]] != otherSign || signs[text[last]] != otherSign && signs[text[last]] != stopSign {

@@ -7,12 +7,11 @@ type Pair struct{ User, Assistant string }
 
 // Turn is one message in the text that [Pairs] or [Render] renders.
 type Turn struct {
-	// Role is the label; of the user's messages of Pairs the name given to it, "user" if
-	// it was empty.
+	// Role is the label of the speaker. For user messages of Pairs it is userName, or "user" if userName is empty.
 	Role string
-	// User says that a user speaks.
+	// User reports whether the speaker is a user.
 	User bool
-	// Start and End are byte offsets of the message, its label left out.
+	// Start and End are the byte offsets of the message without its label.
 	Start, End int
 }
 
@@ -21,11 +20,9 @@ const (
 	assistantLabel = "assistant: "
 )
 
-// Pairs renders pairs as the stored text of a memory, a line "user: ..." and a
-// line "assistant: ..." each, and says where the messages are. The labels do
-// not depend on userName, since clients read that form; it only names the
-// user's turns. Messages are trimmed, empty ones left out; a message of several
-// lines keeps them.
+// Pairs renders pairs as the stored text of a memory and returns the positions of the messages.
+// Each pair becomes a line "user: ..." and a line "assistant: ...". Clients parse these labels, so they do not depend on userName;
+// userName only sets Role of the user's turns. Pairs trims messages, keeps their line breaks and leaves out empty messages.
 func Pairs(pairs []Pair, userName string) (text string, turns []Turn) {
 	if userName = strings.TrimSpace(userName); userName == "" {
 		userName = "user"
@@ -90,9 +87,8 @@ func label(text string) (user, ok bool) {
 	return false, false
 }
 
-// addConversation appends the atoms of a conversation: an atom for what the user
-// says and the replies to it, or the blocks of both if that is too long. Each
-// such pair is a section without a title, so it joins others as a whole.
+// addConversation appends the atoms of a conversation. A user message and its replies form one atom,
+// or several blocks if they are too long. Each such pair is a section without a title, so it joins other pairs only as a whole.
 func (d *document) addConversation(msgs []message, markdown bool) {
 	for i := 0; i < len(msgs); {
 		j := i + 1
@@ -115,8 +111,8 @@ func (d *document) addConversation(msgs []message, markdown bool) {
 	}
 }
 
-// addMessage appends the blocks of one message. Headings inside of it open no
-// sections: they structure an answer, not the conversation.
+// addMessage appends the blocks of one message. Headings inside a message do not open sections,
+// because they structure an answer and not the conversation.
 func (d *document) addMessage(m message, sec int32, markdown bool) {
 	if m.end-m.start <= d.o.TargetBytes {
 		d.atoms = append(d.atoms, atom{start: m.start, end: m.end, section: sec, kind: turn})

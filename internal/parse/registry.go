@@ -222,7 +222,7 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 	return doc, nil
 }
 
-// misnamed reports whether a text or page has the name ending of a binary format that cannot hold text or HTML.
+// misnamed reports whether a text or HTML file has the name ending of a format that is never text, such as PDF or DOCX.
 // Endings such as .doc and .xls do not count: many programs export tables as HTML under these names.
 func (r *Registry) misnamed(name, mediaType string) bool {
 	switch mediaType {

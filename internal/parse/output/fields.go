@@ -51,7 +51,7 @@ func LimitReason(limit int64) string {
 // MaxIndent limits the indented levels, so that deep nesting cannot inflate the text.
 const MaxIndent = 12
 
-// IsDocumentError reports whether err is a [document.Error].
+// IsDocumentError reports whether err is a [document.Error] or means that the context ended.
 func IsDocumentError(err error) bool {
 	var e *document.Error
 	return errors.As(err, &e) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
