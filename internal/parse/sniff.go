@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/ole"
 )
 
-// sniffed is what the content alone says about a document.
+// sniffed is the result of detecting the type of a document from its content alone.
 type sniffed struct {
 	// mediaType is empty for text without a mark of its own, typeBinary for bytes that are neither text nor known.
 	mediaType string

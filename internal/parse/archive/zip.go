@@ -18,8 +18,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// File reads a ZIP container within limits. The directory is read here and not by archive/zip, because that
-// allocates for every entry that a file claims before anyone can count them, and refuses files that were cut off.
+// File reads a ZIP container within limits. It parses the directory itself, because the standard archive/zip
+// allocates memory for every declared entry before a caller can count them, and refuses truncated files.
 type File struct {
 	Ctx     context.Context
 	data    []byte
@@ -27,7 +27,7 @@ type File struct {
 	Order   []*Entry
 	left    int64 // bytes that may still be unpacked
 	ratio   int64
-	base    int64  // what stands before the archive, which offsets do not count
+	base    int64  // number of bytes before the archive, which the offsets in it do not include
 	Damage  string // why entries may be missing or incomplete
 }
 
@@ -83,7 +83,7 @@ func Open(ctx context.Context, data []byte, lim document.Limits) (*File, error) 
 	return z, nil
 }
 
-// consistent reports whether every entry is where the directory says; bytes that were lost or added move them.
+// consistent reports whether every entry is at the offset in the directory. Lost or added bytes shift entries.
 func (z *File) consistent() bool {
 	for _, e := range z.Order {
 		if !z.isLocal(e.header) {
@@ -97,7 +97,7 @@ func (z *File) isLocal(at int64) bool {
 	return at >= 0 && at <= int64(len(z.data))-zipLocalLen && string(z.data[at:at+4]) == zipLocalSig
 }
 
-// findDirectory returns the offset of the central directory and how many entries it claims.
+// findDirectory returns the offset of the central directory and the number of entries that it declares.
 func (z *File) findDirectory() (at int64, count uint64, ok bool) {
 	tail := max(0, len(z.data)-zipEndLen-(1<<16))
 	i := bytes.LastIndex(z.data[tail:], []byte(zipEndSig))
@@ -316,15 +316,15 @@ func (z *File) Read(name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Note remembers the first damage.
+// Note records the first damage in Damage and ignores later ones.
 func (z *File) Note(reason string) {
 	if z.Damage == "" {
 		z.Damage = reason
 	}
 }
 
-// Stream unpacks one file, counting what it unpacks. Damage ends the stream like its end would, and is noted in
-// the container, so that what came before it can be used; limits are errors.
+// Stream unpacks one file and counts the unpacked bytes. Damage ends the stream without an error, so that the data before it
+// stays usable, and is recorded in the container. Exceeding a limit is an error.
 type Stream struct {
 	z      *File
 	e      *Entry

@@ -70,7 +70,7 @@ func DecodingReader(enc encoding.Encoding, data []byte) io.Reader {
 	return transform.NewReader(r, enc.NewDecoder())
 }
 
-// BOM returns the encoding that a byte order mark tells and the mark's length; UTF-8 is (nil, 3).
+// BOM returns the encoding that a byte order mark indicates and the length of the mark. UTF-8 gives (nil, 3).
 func BOM(data []byte) (encoding.Encoding, int) {
 	switch {
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
@@ -92,7 +92,7 @@ var (
 	UTF16BE = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM)
 )
 
-// Lookup finds an encoding by its name; encoding.Nop stands for UTF-8, nil for a name that is not known.
+// Lookup returns the encoding of a name. It returns encoding.Nop for UTF-8 and nil for an unknown name.
 func Lookup(name string) encoding.Encoding {
 	name = strings.ToLower(strings.Trim(strings.TrimSpace(name), `"'`))
 	switch name {
@@ -121,7 +121,7 @@ func Lookup(name string) encoding.Encoding {
 	return nil
 }
 
-// decodeWith decodes; what enc cannot read becomes U+FFFD.
+// decodeWith decodes data with enc. Bytes that enc cannot decode become U+FFFD.
 func decodeWith(enc encoding.Encoding, data []byte) []byte {
 	return AppendDecoded(make([]byte, 0, DecodedSize(enc, data)), enc.NewDecoder(), data)
 }
@@ -272,8 +272,8 @@ func isControl(b byte) bool {
 	return b < ' ' || b == 0x7f
 }
 
-// LooksBinary reports whether the sample is no text in any charset: three or more control characters, more than one
-// in a hundred bytes, and not UTF-16 or UTF-32.
+// LooksBinary reports whether the sample is not text in any charset. Such a sample has three or more control characters,
+// more than one in a hundred bytes, and is not UTF-16 or UTF-32.
 func LooksBinary(sample []byte) bool {
 	if enc, skip := BOM(sample); enc != nil || skip > 0 {
 		return false

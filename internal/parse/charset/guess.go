@@ -23,7 +23,7 @@ type charsetCandidate struct {
 	prior  float64
 }
 
-// charsetCandidates are in order of preference: a tie goes to the first.
+// charsetCandidates lists the candidates in order of preference. In a tie the first one wins.
 var charsetCandidates = []charsetCandidate{
 	{charmap.Windows1252, westModels, 0},
 	{japanese.ShiftJIS, japaneseModels, -1},
@@ -181,7 +181,7 @@ func (m *charModel) logp(prev, r rune) float64 {
 		return lpControl
 	}
 	if unicode.IsMark(r) && !unicode.IsLetter(prev) && !unicode.IsMark(prev) {
-		return lpForeign // it stands on nothing
+		return lpForeign // a combining mark without a base character
 	}
 	if p, ok := m.freq[r]; ok {
 		return p + m.transition(prev, r)

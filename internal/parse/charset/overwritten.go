@@ -2,14 +2,14 @@ package charset
 
 import "bytes"
 
-// zeros is a run that no charset writes and no text holds.
+// zeros is a run of zero bytes that occurs in no text in any charset.
 var zeros = make([]byte, 16)
 
-// maxControls is how many control characters a text may hold that have no use in texts: a stray one or two are seen.
+// maxControls is the number of unused control characters that an undamaged text may have. One or two stray ones occur in practice.
 const maxControls = 3
 
-// Overwritten reports whether data, which should be text, has lost a part, as files do that were not written to their
-// end or lie on a failing disk. RTF may hold pictures as they are, and is not judged then.
+// Overwritten reports whether a text has lost a part, as happens after an incomplete write or on a failing disk.
+// RTF with binary pictures never counts as overwritten.
 func Overwritten(data []byte) bool {
 	if bytes.Contains(data, []byte(`\bin`)) {
 		return false

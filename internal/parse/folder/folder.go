@@ -1,4 +1,4 @@
-// Package folder reads archives as folders: the files that they hold, one after the other, each under its path.
+// Package folder reads archives as folders. It writes the text of each file in turn under the path of the file.
 package folder
 
 import (
@@ -19,30 +19,30 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// Reader reads files of any type; the registry of parsers is one.
+// Reader reads files of any type. The parser registry implements it.
 type Reader interface {
 	document.Parser
 	// Supported reports whether a parser may read a file of that name and type.
 	Supported(name, contentType string) bool
 }
 
-// Parser reads the archives of one format, whose files go through Files.
+// Parser reads the archives of one format. Files reads the files in them.
 type Parser struct {
 	Files Reader
 	// Walk calls visit for each file of the archive, in its order.
 	Walk func(ctx context.Context, in document.Input, lim document.Limits, visit Visit) error
 }
 
-// Visit takes a file of an archive, with its path. data is good during the call.
+// Visit handles one file of an archive with its path. data is valid only during the call.
 type Visit func(name string, data []byte) error
 
 // maxNested bounds archives inside archives.
 const maxNested = 3
 
-// nestedKey carries how deep archives are nested, through the registry and back.
+// nestedKey is the context key of the nesting depth of archives. The depth must survive a call of the registry.
 type nestedKey struct{}
 
-// Parse reads an archive. What is unpacked of it and of archives in it counts against Limits.MaxExpanded.
+// Parse reads an archive. The unpacked bytes of it and of nested archives count against Limits.MaxExpanded.
 func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	depth, _ := ctx.Value(nestedKey{}).(int)
 	if depth >= maxNested {
@@ -70,12 +70,12 @@ func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limit
 	return &r.doc, nil
 }
 
-// reader puts the texts of files one behind the other.
+// reader concatenates the texts of the files of an archive.
 type reader struct {
 	ctx          context.Context
 	files        Reader
 	lim          document.Limits
-	left, room   int64 // bytes that may still be unpacked, and written
+	left, room   int64 // remaining bytes that may be unpacked (left) and written (room)
 	seen, unread int
 	text         strings.Builder
 	doc          document.Document
@@ -214,10 +214,10 @@ func WalkTar(_ context.Context, in document.Input, lim document.Limits, visit Vi
 	}
 }
 
-// GzipParser reads what a gzip file holds: one file, or an archive.
+// GzipParser reads the content of a gzip file, which is one file or an archive.
 type GzipParser struct{ Files Reader }
 
-// freeBytes may be unpacked whatever the ratio, as in other containers.
+// freeBytes is the number of bytes that may be unpacked at any compression ratio, as in other containers.
 const freeBytes = 4 << 20
 
 // Parse implements document.Parser.

@@ -73,7 +73,7 @@ func (a *asciidoc) delimitedTable(fence string, body []string) {
 	a.table(rows)
 }
 
-// colsOf is how many columns a list of attributes says that a table has: cols="1,2*" has three.
+// colsOf returns the number of table columns that an attribute list declares. cols="1,2*" declares three.
 func colsOf(attrs string) int {
 	m := adocCols.FindStringSubmatch(attrs)
 	if m == nil {

@@ -106,7 +106,7 @@ func (a *asciidoc) blocks(lines []string, depth int) {
 	}
 }
 
-// adocFence returns the line that ends a delimited block, "" where the line begins none.
+// adocFence returns the line that ends the delimited block begun by a line, or "" if the line does not begin one.
 func adocFence(line string) string {
 	switch {
 	case line == "--" || line == "|===" || line == ",===" || line == ":===" || line == "!===":
@@ -204,7 +204,7 @@ func (a *asciidoc) block(lines []string, depth int) int {
 	return n
 }
 
-// flow writes a paragraph as its style and its indentation say.
+// flow writes a paragraph according to its style and its indentation.
 func (a *asciidoc) flow(lines []string) {
 	switch {
 	case a.style == "source" || a.style == "listing" || a.style == "literal" || indentOf(lines[0]) > 0:
@@ -336,7 +336,7 @@ func (a *asciidoc) list(lines []string, depth int) int {
 	return max(i, 1)
 }
 
-// inline turns the marks of a text into Markdown.
+// inline converts inline markup to Markdown.
 func (a *asciidoc) inline(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "``", "“"), "''", "”")
 	if !strings.ContainsAny(s, ":<{[+") {

@@ -13,11 +13,11 @@ const (
 	maxArgument = 256 << 10
 	// maxExpansions bounds the uses of macros that a text defines itself.
 	maxExpansions = 20_000
-	// maxMisses bounds how often an end is searched for in vain.
+	// maxMisses limits the failed searches for a closing delimiter.
 	maxMisses = 200
 )
 
-// latex reads LaTeX. It knows the commands of documents, and leaves others out but keeps what their braces hold.
+// latex reads LaTeX. It handles the common document commands. It drops other commands but keeps the text in their braces.
 type latex struct {
 	*source
 	para     strings.Builder
@@ -66,7 +66,7 @@ func ParseLaTeX(ctx context.Context, in document.Input, lim document.Limits) (*d
 	})
 }
 
-// uncomment takes the comments out; those in verbatim text count as text.
+// uncomment removes comments, except within verbatim text.
 func uncomment(text string) string {
 	var b strings.Builder
 	verbatim := ""
@@ -106,7 +106,7 @@ func uncomment(text string) string {
 
 var verbatims = []string{"verbatim", "verbatim*", "lstlisting", "minted", "Verbatim", "alltt", "Highlighting"}
 
-// preamble takes what is said of the document, and the macros that it defines.
+// preamble reads the metadata of the document and the macros that it defines.
 func (l *latex) preamble(text string) {
 	for i := 0; i < len(text) && l.goOn(); {
 		if text[i] != '\\' {
@@ -137,7 +137,7 @@ func (l *latex) preamble(text string) {
 	}
 }
 
-// define keeps a macro without arguments and returns what follows.
+// define stores a macro without arguments and returns the rest of the text.
 func (l *latex) define(rest string) string {
 	rest = strings.TrimPrefix(rest, "*")
 	var name string
@@ -164,7 +164,7 @@ func (l *latex) define(rest string) string {
 	return after
 }
 
-// command parts the name of a command from what follows: letters, or one other character.
+// command splits a command name from the rest of the text. A name is a run of letters or one other character.
 func command(s string) (name, rest string) {
 	i := 0
 	for i < len(s) && (s[i] >= 'a' && s[i] <= 'z' || s[i] >= 'A' && s[i] <= 'Z' || s[i] == '@') {
@@ -176,7 +176,7 @@ func command(s string) (name, rest string) {
 	return s[:i], s[i:]
 }
 
-// argument returns what stands in braces next.
+// argument returns the next argument in braces.
 func (l *latex) argument(s string) (arg, rest string, ok bool) {
 	t := strings.TrimLeft(s, " \n")
 	if t == "" || t[0] != '{' || l.misses > maxMisses {
@@ -199,7 +199,7 @@ func (l *latex) argument(s string) (arg, rest string, ok bool) {
 	return "", s, false
 }
 
-// option returns what stands in brackets next.
+// option returns the next argument in brackets.
 func option(s string) (opt, rest string, ok bool) {
 	t := strings.TrimLeft(s, " ")
 	if t == "" || t[0] != '[' {
@@ -319,7 +319,7 @@ func (l *latex) text(s string, inline bool) {
 	}
 }
 
-// math keeps a formula as it stands.
+// math writes a formula unchanged.
 func (l *latex) math(s string) string {
 	mark := "$"
 	if l.misses > maxMisses {

@@ -36,7 +36,7 @@ func (l *latex) item(rest string) string {
 	return rest[end:]
 }
 
-// environment reads what \begin opens and returns what follows it.
+// environment reads the environment that \begin opens and returns the rest of the text.
 func (l *latex) environment(rest string) string {
 	name, rest, ok := l.argument(rest)
 	if !ok {
@@ -119,7 +119,7 @@ func (l *latex) environment(rest string) string {
 	return rest // its end is read as a command
 }
 
-// inside returns the body of an environment whose begin was read, and what follows its end.
+// inside returns the body of an environment whose \begin was read, and the text after its \end.
 func (l *latex) inside(name, s string) (body, rest string) {
 	begin, end := `\begin{`+name+`}`, `\end{`+name+`}`
 	depth, at := 1, 0

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// latexSections are the commands that head a part of the text, with their level.
+// latexSections maps the sectioning commands to their level.
 var latexSections = map[string]int{"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6, "frametitle": 2, "addchap": 1, "addsec": 2}
 
 // latexSigns are commands that stand for characters.
@@ -24,7 +24,7 @@ var latexSigns = map[string]string{"&": "&", "%": "%", "$": "$", "#": "#", "_": 
 var latexAccents = map[string]string{"'": "\u0301", "`": "\u0300", "^": "\u0302", `"`: "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307", "c": "\u0327",
 	"v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a", "b": "\u0331", "d": "\u0323"}
 
-// latexDrops are commands whose arguments are no text, with how many they have.
+// latexDrops maps commands whose arguments are not text to their number of arguments.
 var latexDrops = map[string]int{"label": 1, "vspace": 1, "hspace": 1, "includegraphics": 1, "usepackage": 1, "documentclass": 1, "bibliographystyle": 1,
 	"pagestyle": 1, "thispagestyle": 1, "setlength": 2, "addtolength": 2, "setcounter": 2, "addtocounter": 2, "color": 1, "index": 1, "hypertarget": 1, "phantom": 1,
 	"rule": 2, "fontsize": 2, "selectlanguage": 1, "pagenumbering": 1, "graphicspath": 1, "nocite": 1, "addcontentsline": 3, "markboth": 2, "cline": 1,

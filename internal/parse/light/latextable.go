@@ -67,7 +67,7 @@ func (l *latex) tabular(body string) {
 	l.table(rows)
 }
 
-// splitAt parts a text at a mark that stands in no braces or environments.
+// splitAt splits a text at each mark that is outside braces and environments.
 func splitAt(s, mark string) []string {
 	var out []string
 	depth, from := 0, 0

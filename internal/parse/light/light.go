@@ -16,7 +16,7 @@ import (
 // maxDepth bounds blocks within blocks; what is deeper is read as one paragraph.
 const maxDepth = 24
 
-// source is a text that is being read, and what it says of itself.
+// source is the text being read together with its metadata.
 type source struct {
 	ctx                         context.Context
 	w                           *output.Writer
@@ -25,7 +25,7 @@ type source struct {
 	steps                       int
 }
 
-// read opens a text and closes the document that body writes.
+// read opens a text, calls body to write the document and finishes the document.
 func read(ctx context.Context, in document.Input, lim document.Limits, body func(s *source, text string)) (*document.Document, error) {
 	plain, err := text.Parse(ctx, in, lim)
 	if err != nil {
@@ -46,13 +46,13 @@ func read(ctx context.Context, in document.Input, lim document.Limits, body func
 	return output.Titled(doc), nil
 }
 
-// goOn reports whether there is room and time for another block.
+// goOn reports whether the limits on output and time allow another block.
 func (s *source) goOn() bool {
 	s.steps++
 	return !s.w.Full && (s.steps&255 != 0 || s.ctx.Err() == nil)
 }
 
-// partial notes why text may be missing.
+// partial records why text may be missing.
 func (s *source) partial(reason string) {
 	if len(s.reasons) < 4 {
 		s.reasons = append(s.reasons, reason)
@@ -109,7 +109,7 @@ func (s *source) code(lang string, lines []string) {
 	s.w.Fenced(strings.ToLower(lang), strings.Join(dedent(lines), "\n"))
 }
 
-// indentOf is the number of spaces that a line begins with; -1 for a blank one.
+// indentOf returns the number of leading spaces of a line, or -1 for a blank line.
 func indentOf(line string) int {
 	if n := len(line) - len(strings.TrimLeft(line, " ")); n < len(line) {
 		return n
@@ -117,7 +117,7 @@ func indentOf(line string) int {
 	return -1
 }
 
-// dedent takes the indentation that all lines share, and blank lines around them.
+// dedent removes the indentation that all lines share and the blank lines around them.
 func dedent(lines []string) []string {
 	for len(lines) > 0 && strings.TrimSpace(lines[0]) == "" {
 		lines = lines[1:]
@@ -143,7 +143,7 @@ func dedent(lines []string) []string {
 	return out
 }
 
-// link is a Markdown link, or its text alone where it leads nowhere outside.
+// link returns a Markdown link, or only the text if the target is not an external address.
 func link(text, url string) string {
 	text = strings.TrimSpace(text)
 	if u := output.LinkTarget(url); u != "" && u != text {
@@ -158,7 +158,7 @@ func link(text, url string) string {
 	return text
 }
 
-// replaceAll is regexp.Regexp.ReplaceAllStringFunc with the groups at hand.
+// replaceAll is regexp.Regexp.ReplaceAllStringFunc with access to the submatches.
 func replaceAll(re *lazyregexp.Regexp, s string, f func(groups []string) string) string {
 	at := re.FindAllStringSubmatchIndex(s, -1)
 	if at == nil {

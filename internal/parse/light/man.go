@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
 
-// man reads pages of man in the macros of man(7) and mdoc(7), which groff defines.
+// man reads manual pages written with the groff macros of man(7) and mdoc(7).
 type man struct {
 	*source
 	para   []string // the open paragraph
@@ -22,14 +22,14 @@ type man struct {
 	rows   [][]string
 	table  bool     // within .TS and .TE
 	sep    string   // between the cells of a table
-	format bool     // the lines that say how a table looks are not over
+	format bool     // still within the format lines of a table
 	cell   []string // the cells of the row that is open, the last one within T{ and T}
 	inCell bool
 	skip   int  // open braces of conditions, whose lines are no text
 	macro  bool // within the definition of a macro
 }
 
-// ParseMan reads a page of man.
+// ParseMan reads a manual page.
 func ParseMan(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	return read(ctx, in, lim, func(s *source, text string) {
 		m := &man{source: s}
@@ -52,7 +52,7 @@ var (
 	manMotion = lazyregexp.New(`\\[hvwlLkN]'[^']*'`)
 )
 
-// manGlyphs are characters by their names in groff_char(7); those that are not here are left out.
+// manGlyphs maps names of groff_char(7) to characters. The reader leaves out glyphs that are not listed.
 var manGlyphs = map[string]string{"em": "—", "en": "–", "hy": "-", "bu": "•", "lq": "“", "rq": "”", "oq": "‘", "cq": "’", "aq": "'",
 	"dq": `"`, "co": "©", "rg": "®", "tm": "™", "mu": "×", "di": "÷", "+-": "±", "->": "→", "<-": "←", "de": "°", "ha": "^", "ti": "~",
 	"rs": `\`, "sl": "/", "ga": "`", "aa": "´", "<=": "≤", ">=": "≥", "!=": "≠", "==": "≡", "if": "∞", "12": "½", "14": "¼", "34": "¾",
@@ -62,7 +62,7 @@ var manGlyphs = map[string]string{"em": "—", "en": "–", "hy": "-", "bu": "�
 	"Tm": "™", "R": "®", "-": "-", "e": `\`, " ": " ", "'": "´", "`": "`", "~": " ", "0": " ",
 	`L"`: "“", `R"`: "”", "C`": "", "C'": "", "--": "—", "PI": "π", "C+": "C++"}
 
-// inline takes the escapes out of a text.
+// inline removes the escapes from a text.
 func (m *man) inline(s string) string {
 	if i := strings.Index(s, `\"`); i >= 0 {
 		s = s[:i]
@@ -88,7 +88,7 @@ func (m *man) inline(s string) string {
 	})
 }
 
-// args parts what follows a macro: words, and texts in quotation marks.
+// args splits the arguments of a macro, which are words or quoted strings.
 func (m *man) args(s string) []string {
 	var out []string
 	for s = strings.TrimLeft(s, " "); s != ""; s = strings.TrimLeft(s, " ") {
@@ -161,7 +161,7 @@ func (m *man) add(text string) {
 	}
 }
 
-// row takes a line of a table: first how it looks, up to a line that ends with a dot, then rows.
+// row handles a line of a table. The format lines come first, up to a line that ends with a dot; rows follow.
 func (m *man) row(line string) {
 	switch {
 	case m.format && strings.HasSuffix(line, ";"):

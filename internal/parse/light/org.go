@@ -125,13 +125,13 @@ func (o *org) block(lines []string, depth int) int {
 	return n
 }
 
-// continues reports whether a line goes on with the paragraph above it.
+// continues reports whether a line continues the paragraph above it.
 func (o *org) continues(line string) bool {
 	t := strings.TrimSpace(line)
 	return t != "" && t[0] != '|' && t != "#" && !strings.HasPrefix(t, "# ") && !strings.HasPrefix(t, ": ") && !strings.HasPrefix(t, "#+") && !orgHeading.MatchString(line) && !orgItem.MatchString(line)
 }
 
-// keyword keeps what a document says of itself.
+// keyword stores a metadata keyword of the document.
 func (o *org) keyword(name, value string) {
 	switch name {
 	case "title":
@@ -272,7 +272,7 @@ func (o *org) list(lines []string) int {
 	return max(i, 1)
 }
 
-// inline turns the marks of a text into Markdown.
+// inline converts inline markup to Markdown.
 func (o *org) inline(s string) string {
 	s = replaceAll(orgLink, s, func(m []string) string {
 		if strings.HasPrefix(m[1], "file:") && m[2] == "" {

@@ -66,7 +66,7 @@ func (r *rst) level(style string) int {
 	return len(r.levels)
 }
 
-// blocks writes the blocks of lines, which have no indentation in common.
+// blocks writes the blocks of lines. The caller has removed the common indentation.
 func (r *rst) blocks(lines []string, depth int) {
 	if depth > maxDepth {
 		r.paragraph(r.inline(strings.Join(lines, " ")))
@@ -77,7 +77,7 @@ func (r *rst) blocks(lines []string, depth int) {
 	}
 }
 
-// block writes the block that lines begin with and returns how many lines it has.
+// block writes the first block of lines and returns its number of lines.
 func (r *rst) block(lines []string, depth int) int {
 	line := strings.TrimRight(lines[0], " ")
 	next := ""
@@ -168,7 +168,7 @@ func (r *rst) section(style, title string) {
 	r.heading(level, title)
 }
 
-// field keeps what a document says of itself, and writes it as a line.
+// field stores a metadata field of the document and writes it as a line.
 func (r *rst) field(name, value string) {
 	switch strings.ToLower(name) {
 	case "author", "authors":
@@ -229,7 +229,7 @@ func paragraphLines(lines []string) int {
 	return n
 }
 
-// text writes a paragraph, or the term of a definition with what it means.
+// text writes a paragraph, or a term with its definition.
 func (r *rst) text(lines []string, depth int) int {
 	r.any = true
 	n := 0
@@ -340,7 +340,7 @@ var rstAdmonitions = map[string]string{"note": "Note", "warning": "Warning", "ti
 	"danger": "Danger", "error": "Error", "hint": "Hint", "attention": "Attention", "seealso": "See also", "versionadded": "Added in",
 	"versionchanged": "Changed in", "deprecated": "Deprecated since", "todo": "To do"}
 
-// hasBody are directives whose lines behind the first are not part of its argument.
+// hasBody lists the directives whose lines after the first are a body and not part of the argument.
 var hasBody = map[string]bool{"code": true, "code-block": true, "sourcecode": true, "math": true, "csv-table": true, "list-table": true,
 	"table": true, "note": true, "warning": true, "tip": true, "important": true}
 

@@ -46,7 +46,7 @@ func (r *rst) inlines(cells []string) []string {
 	return cells
 }
 
-// gridTable reads a table whose cells are drawn by + - and |. A cell belongs to the column that it begins in.
+// gridTable reads a table whose cell borders are drawn with + - and |. A cell belongs to the column in which it begins.
 func (r *rst) gridTable(lines []string) int {
 	n := 0
 	for n < len(lines) && (strings.HasPrefix(lines[n], "+") || strings.HasPrefix(lines[n], "|")) {
@@ -157,4 +157,4 @@ func (r *rst) simpleTable(lines []string) int {
 	return n
 }
 
-// inline turns the marks of a text into Markdown: links, code, notes, what stands for other text.
+// inline converts inline markup to Markdown: links, code, notes and substitutions.

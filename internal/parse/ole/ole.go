@@ -1,6 +1,6 @@
 // Package ole reads the streams of compound files, the containers of office documents before 2007 and of Outlook's
-// messages ([MS-CFB]). It keeps to the bytes that are there: sizes that a file claims allocate nothing, and a file that
-// is cut off gives what is left of its streams.
+// messages ([MS-CFB]). It never allocates memory by the sizes that a file declares.
+// From a truncated file it returns the remaining part of each stream.
 package ole
 
 import (
@@ -81,7 +81,7 @@ func numbers(b []byte) []uint32 {
 	return out
 }
 
-// at returns a sector, what is left of it at the end of the file, or nil.
+// at returns a sector, or its remaining bytes at the end of the file, or nil.
 func (f *File) at(n uint32) []byte {
 	from := (int64(n) + 1) * int64(f.sector)
 	if n >= lastSector || from >= int64(len(f.data)) {
@@ -113,7 +113,7 @@ func (f *File) readFAT() {
 	}
 }
 
-// endsEarly reports whether the allocation table speaks of sectors that are not there.
+// endsEarly reports whether the allocation table refers to sectors beyond the end of the file.
 func (f *File) endsEarly() bool {
 	there := (len(f.data) - headerSize + f.sector - 1) / f.sector // the last may be short
 	for n := len(f.fat) - 1; n >= max(there, 0); n-- {
@@ -144,7 +144,7 @@ func (f *File) chain(start uint32, size uint64) []byte {
 	return out[:min(uint64(len(out)), size)]
 }
 
-// miniChain is chain for streams that are kept in the root's.
+// miniChain is chain for the small streams that are stored in the stream of the root.
 func (f *File) miniChain(start uint32, size uint64) []byte {
 	size = min(size, uint64(len(f.mini)))
 	var out []byte
