@@ -27,7 +27,7 @@ const (
 // maxPieces bounds the pieces of a document's text.
 const maxPieces = 1 << 20
 
-// openOLE opens a compound file and says what is wrong with it.
+// openOLE opens a compound file, or returns a document error that says why it cannot.
 func openOLE(in document.Input) (*ole.File, error) {
 	f, err := ole.Open(in.Data)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *binaryDoc) number(at int) int {
 	return int(int32(binary.LittleEndian.Uint32(d.main[at:])))
 }
 
-// part returns what an offset and a length of the file information block point to in the table stream.
+// part returns the bytes of the table stream at an offset and length given in the file information block.
 func (d *binaryDoc) part(at int) []byte {
 	from, n := d.number(at), d.number(at+4)
 	if from < 0 || n <= 0 || from >= len(d.table) {
@@ -219,7 +219,7 @@ func sprmSize(op uint16, arg []byte) int {
 	return int(arg[0]) + 1
 }
 
-// docParts are the parts behind the main text, with the label of their paragraphs; headers and footers are left out.
+// docParts lists the parts after the main text with the label of their paragraphs. Headers and footers are left out.
 var docParts = []struct {
 	at    int
 	label string
@@ -263,7 +263,7 @@ func (d *binaryDoc) write(ctx context.Context, w *output.Writer) error {
 	return nil
 }
 
-// docText gathers the characters of paragraphs.
+// docText collects the characters of paragraphs.
 type docText struct {
 	d       *binaryDoc
 	w       *output.Writer

@@ -169,7 +169,7 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 	case "tc":
 		w.BeginCell(1, 1)
 	case "tblCaption", "tblDescription":
-		// Readers of the document hear it in place of the table; many programs repeat the paragraph above.
+		// Screen readers speak this description in place of the table. Many programs repeat the paragraph above in it.
 		if alt := clean.OneLine(x.Attr("val")); alt != "" && !w.EndsWith(alt) {
 			w.Caption(alt)
 		}
@@ -191,7 +191,7 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 	return nil
 }
 
-// embedded writes a page that the document takes in whole, as programs do that make documents from HTML.
+// embedded writes an embedded HTML page. Programs that convert HTML to DOCX embed the page whole.
 func (d *docxReader) embedded(r relation) error {
 	switch media.Ext(r.target) {
 	case "html", "htm", "xhtml", "txt":
@@ -347,7 +347,7 @@ func (d *docxReader) openParagraph() {
 	d.w.Item(level, marker)
 }
 
-// count returns the next number of a list level; deeper levels begin anew.
+// count returns the next number of a list level and restarts the deeper levels.
 func (d *docxReader) count(num string, level, start int) int {
 	key := num + "/" + strconv.Itoa(level)
 	n, ok := d.counts[key]

@@ -82,13 +82,13 @@ func chapter(ctx context.Context, w *output.Writer, s io.Reader, meta map[string
 		w.Pages = w.Pages[:pages-1]
 		return whole, nil
 	}
-	// The title element names the whole book in many; the chapter's own heading is better.
+	// In many books the title element names the whole book, so the heading of the chapter is preferred.
 	label := output.FirstHeading(strings.TrimLeft(w.Peek(start, 4096), "\n"))
 	w.Pages[pages-1].Label = clean.FirstOf(label, clean.OneLine(h.Title.String()))
 	return whole, nil
 }
 
-// utf8Reader decodes a chapter by its mark or declaration; without any it is UTF-8 by the standard.
+// utf8Reader decodes a chapter by its byte order mark or declaration. Without either, the standard says UTF-8.
 func utf8Reader(r io.Reader) (io.Reader, error) {
 	first := make([]byte, 512)
 	n, err := io.ReadFull(r, first)
@@ -98,7 +98,7 @@ func utf8Reader(r io.Reader) (io.Reader, error) {
 	return xmlscan.Reader(first[:n], r), nil
 }
 
-// book is what the package document says.
+// book is the content of the package document.
 type book struct {
 	opf   string
 	spine []string // files in reading order
@@ -168,7 +168,7 @@ func (b *book) readSpine(x *xmlscan.Scanner) {
 	}
 }
 
-// locked reports whether chapters are encrypted; fonts often are, which harms nobody here.
+// locked reports whether chapters are encrypted. Encrypted fonts, which are common, do not count.
 func (b *book) locked(z *archive.File, lim document.Limits) (bool, error) {
 	x := scanEntry(z, "META-INF/encryption.xml", lim.MaxDepth)
 	if x == nil {

@@ -2,8 +2,8 @@ package office
 
 import "unicode/utf16"
 
-// oddUnits counts the units of UTF-16 in a text that no program writes there. The old formats have no checksums: these tell that a part
-// was overwritten.
+// oddUnits counts the UTF-16 code units that no program writes in a text.
+// The old formats have no checksums, so these units are the sign that a part was overwritten.
 type oddUnits struct{ controls, zeros, halves, private, all int }
 
 // control counts a control character that is not part of the text.
@@ -16,7 +16,7 @@ func (o *oddUnits) control(c uint16) {
 	}
 }
 
-// note counts what is odd in a text.
+// note adds the odd code units of a text to the counts.
 func (o *oddUnits) note(units []uint16) {
 	o.all += len(units)
 	for i := 0; i < len(units); i++ {
@@ -34,7 +34,7 @@ func (o *oddUnits) note(units []uint16) {
 	}
 }
 
-// maxOdd is how many odd characters of a kind are no damage: old files have a stray one here and there.
+// maxOdd is the number of odd characters of one kind that do not count as damage. Undamaged old files have a few.
 const maxOdd = 7
 
 func (o *oddUnits) damaged() bool {

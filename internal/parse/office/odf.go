@@ -72,7 +72,7 @@ type odfReader struct {
 	saved []odfState
 }
 
-// odfState is where the reading stands in one stretch of paragraphs: the body, a note, a text box, a cell.
+// odfState is the reading state within one sequence of paragraphs: the body, a note, a text box or a cell.
 type odfState struct {
 	para  int // depth of open paragraphs
 	lists []odfList
@@ -82,7 +82,7 @@ type odfState struct {
 	boxes [][]byte // text boxes of the current paragraph
 }
 
-// enter begins a stretch of its own, whose text is kept apart until leave returns it.
+// enter begins a separate sequence of paragraphs. Its text is captured until leave returns it.
 func (d *odfReader) enter() {
 	d.w.Capture()
 	d.saved = append(d.saved, d.odfState)

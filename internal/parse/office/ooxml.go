@@ -44,7 +44,7 @@ func openOOXML(ctx context.Context, in document.Input, lim document.Limits) (*oo
 
 const reasonMissing = "a part of the file is missing"
 
-// holdsText reports whether a content type, or the kind of a relation, is that of parts whose loss costs text.
+// holdsText reports whether a content type or relation type belongs to parts that contain text.
 func holdsText(kind string) bool {
 	for _, suffix := range [...]string{"/worksheet", "/sharedStrings", "/slide", "/notesSlide", "/footnotes", "/endnotes", "/comments", "/styles", "/officeDocument",
 		".main", ".styles", ".worksheet", ".sharedStrings", ".slide", ".notesSlide", ".footnotes", ".endnotes", ".comments"} {
@@ -55,7 +55,7 @@ func holdsText(kind string) bool {
 	return false
 }
 
-// checkParts notes the loss of a part that the list of contents names.
+// checkParts records as damage each part that the content types list but the container lacks.
 func (p *ooxml) checkParts() error {
 	x := p.scan("[Content_Types].xml")
 	if x == nil {
@@ -118,7 +118,7 @@ func resolvePart(dir, target string) string {
 	return strings.TrimPrefix(path.Join("/", dir, target), "/")
 }
 
-// mainPart returns the part that the package's root points at as its document, else the given usual one.
+// mainPart returns the main document part named by the root relations, or else the given usual name.
 func (p *ooxml) mainPart(usual string) string {
 	for _, r := range p.relations("") {
 		if r.kind == "officeDocument" && p.Has(r.target) {
@@ -201,7 +201,7 @@ func finishOffice(w *output.Writer, z *archive.File, props func(*document.Docume
 	return doc
 }
 
-// scanFault sorts out why a scanner stopped: limits and cancellation are returned, damage is noted.
+// scanFault handles the reason why a scanner stopped. It returns limits and cancellation as errors and records damage.
 func scanFault(z *archive.File, x *xmlscan.Scanner) error {
 	if x.Unexpanded {
 		z.Note(xmlscan.ReasonEntities)

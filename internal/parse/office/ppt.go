@@ -123,7 +123,7 @@ type pptText struct {
 	text  string
 }
 
-// texts returns the texts in a container, in their order. Those of a list of slides are given to perSlide.
+// texts returns the texts in a container in order. For a list of slides it passes the texts to perSlide.
 func (f *pptFile) texts(data []byte, boxed bool) (out []pptText) {
 	if f.depth++; f.depth > 64 || f.ctx.Err() != nil {
 		f.depth--

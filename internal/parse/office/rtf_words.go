@@ -180,7 +180,7 @@ func (r *rtfReader) destination(word string) bool {
 	return true
 }
 
-// openNote begins a footnote or a comment, whose text goes behind the document.
+// openNote begins a footnote or a comment. Its text comes after the document.
 func (r *rtfReader) openNote(word string) {
 	if r.inNote() || r.state.dest != destText || len(r.notes) > 1<<16 {
 		r.state.dest = destSkip

@@ -21,7 +21,7 @@ const (
 	xlsFormat, xlsBOF                                         = 0x41E, 0x809
 )
 
-// maxSharedTexts bounds the strings that the cells of a workbook share.
+// maxSharedTexts limits the shared strings of a workbook.
 const maxSharedTexts = 2 << 20
 
 // binaryBook is a workbook of Excel 97 to 2003.
@@ -32,7 +32,7 @@ type binaryBook struct {
 	codes    map[int]cellFormat
 	date1904 bool
 	sheets   []binarySheet
-	damaged  bool // records or texts that others name are not there
+	damaged  bool // a record or string that another record refers to is missing
 }
 
 type binarySheet struct {
@@ -41,7 +41,7 @@ type binarySheet struct {
 	hidden bool
 }
 
-// xlsRecord is one record, with the records that it goes on in.
+// xlsRecord is one record with its continuation records.
 type xlsRecord struct {
 	kind  uint16
 	parts [][]byte
@@ -82,7 +82,7 @@ func ParseXLS(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	return doc, nil
 }
 
-// record returns the record at an offset and the offset behind it and what it goes on in; not ok at the end.
+// record returns the record at an offset and the offset after it and its continuation records. ok is false at the end.
 func (b *binaryBook) record(at int) (r xlsRecord, next int, ok bool) {
 	for {
 		if at < 0 || at+4 > len(b.data) {
@@ -101,7 +101,7 @@ func (b *binaryBook) record(at int) (r xlsRecord, next int, ok bool) {
 	}
 }
 
-// globals reads what holds for all sheets.
+// globals reads the records that apply to all sheets.
 func (b *binaryBook) globals(ctx context.Context) error {
 	for at, n := 0, 0; ; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
@@ -252,7 +252,7 @@ func rkNumber(v uint32) float64 {
 	return f
 }
 
-// xlsCursor reads strings over the borders of records, where the byte that tells their width is repeated.
+// xlsCursor reads strings that span records. Each further record repeats the byte with the character width.
 type xlsCursor struct {
 	parts [][]byte
 	at    int
@@ -262,7 +262,7 @@ func (c *xlsCursor) end() bool {
 	return len(c.parts) == 0 || len(c.parts) == 1 && c.at >= len(c.parts[0])
 }
 
-// turn moves on when a record is used up, and reports whether another began.
+// turn moves to the next record at the end of the current one and reports whether it moved.
 func (c *xlsCursor) turn() bool {
 	if len(c.parts) > 0 && c.at >= len(c.parts[0]) {
 		c.at -= len(c.parts[0])

@@ -71,7 +71,7 @@ const (
 	maxFormula    = 8 << 10
 )
 
-// sheets returns the sheets in the order of the workbook; without a workbook, those that are there.
+// sheets returns the sheets in the order of the workbook part. Without that part, it returns all sheet parts of the file.
 func (r *xlsxReader) sheets(main string, rels map[string]relation) ([]xlsxSheet, error) {
 	var out []xlsxSheet
 	x := r.p.scan(main)
@@ -233,7 +233,7 @@ func (r *xlsxReader) readCells(x *xmlscan.Scanner, g *output.Grid) error {
 				in = ""
 			case "c":
 				text, number := r.cellText(kind, format, value), kind == "" || kind == "n"
-				if number && len(value) == 0 && len(formula) > 1 { // the program that wrote it did not compute
+				if number && len(value) == 0 && len(formula) > 1 { // the writing program stored no computed value
 					text, number = formula, false
 				}
 				g.Set(row, col, text, number)
@@ -277,7 +277,7 @@ func (r *xlsxReader) cellText(kind string, format int, value []byte) []byte {
 	return value
 }
 
-// shortNumber reports whether a number can stay as it is stored.
+// shortNumber reports whether the stored form of a number needs no rounding.
 func shortNumber[S string | []byte](s S) bool {
 	for i := range len(s) {
 		if s[i]|0x20 == 'e' {
@@ -287,7 +287,7 @@ func shortNumber[S string | []byte](s S) bool {
 	return len(s) <= 15
 }
 
-// plainNumber shortens what binary floating point left behind: 6.1699999999999998E-2 is 0.0617.
+// plainNumber removes binary floating point residue: 6.1699999999999998E-2 becomes 0.0617.
 func plainNumber(s string) string {
 	if shortNumber(s) {
 		return s

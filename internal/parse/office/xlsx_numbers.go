@@ -24,7 +24,7 @@ const maxPadded = 20
 var builtinCodes = map[int]string{1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
 	37: "#,##0", 38: "#,##0", 39: "#,##0.00", 40: "#,##0.00"}
 
-// newCellFormat reads a format code. What it does not know is General.
+// newCellFormat parses a format code. It returns General for a code that it does not know.
 func newCellFormat(code string) cellFormat {
 	if kind := formatKind(code); kind != notDate {
 		return cellFormat{date: kind}
@@ -109,7 +109,7 @@ func (f cellFormat) number(s string) string {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}
 	if strings.Trim(text, "-0.") == "" && v != 0 {
-		return plainNumber(s) // rounded to nothing, which says less than the number
+		return plainNumber(s) // the format rounds to zero, so show the stored number
 	}
 	text = strings.TrimPrefix(text, "-")
 	if whole, _, _ := strings.Cut(text, "."); f.padded > len(whole) && f.padded > 1 && f.padded <= maxPadded {

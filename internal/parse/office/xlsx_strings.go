@@ -5,8 +5,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// sharedStrings are the strings of a workbook that its cells refer to by number. They are kept in blocks, so that
-// nothing is copied when there are more.
+// sharedStrings holds the strings of a workbook that cells refer to by number.
+// It stores them in blocks, so that growth does not copy the existing strings.
 type sharedStrings struct {
 	blocks [][]byte
 	spans  [][]sharedSpan
@@ -51,7 +51,7 @@ func (s *sharedStrings) at(n int) []byte {
 	return s.blocks[p.block][p.start:p.end]
 }
 
-// readStrings reads the shared strings, within the output limit: what is beyond would not be written anyway.
+// readStrings reads the shared strings up to the output limit, because text beyond the limit would not be written.
 func (r *xlsxReader) readStrings(part string) error {
 	x := r.p.scan(part)
 	if x == nil {

@@ -15,7 +15,7 @@ const (
 	wideCellGap, softLines = 0.9, 3
 )
 
-// wideGap is a gap in a segment that may part two cells: before the glyph with index at.
+// wideGap is a gap in a segment that may separate two cells. It precedes the glyph with index at.
 type wideGap struct {
 	u0, u1 float64
 	at     int
@@ -218,7 +218,7 @@ func (g wideGap) within(l *line, all [][]wideGap, least float64) bool {
 	return false
 }
 
-// cut parts a segment before the glyph with index at.
+// cut splits a segment before the glyph with index at.
 func (s *segment) cut(at int) (head, tail *segment) {
 	part := func(glyphs []glyph) *segment {
 		out := &segment{glyphs: glyphs, v: s.v, size: s.size, chars: len(glyphs), u0: glyphs[0].u0, u1: glyphs[0].u1}

@@ -14,7 +14,7 @@ const (
 	maxSpareArray = 4096
 	// maxFormDepth bounds forms within forms.
 	maxFormDepth = 20
-	// operatorWork is what one operator counts against the budget of work.
+	// operatorWork is the cost of one operator in the work budget.
 	operatorWork = 16
 )
 
@@ -104,7 +104,7 @@ func (in *interpreter) run(data []byte, resources dict, depth int) {
 	}
 }
 
-// operator executes what needs no further data.
+// operator executes an operator that needs no further data.
 func (in *interpreter) operator(op keyword, args []any, resources dict) {
 	s := &in.state
 	var v [6]float64

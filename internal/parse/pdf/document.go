@@ -34,8 +34,8 @@ const (
 	partialGlyphs   = "some characters have no known meaning in their font"
 )
 
-// document is an open file. Faults do not travel through every call: what cannot be read is null, note records why
-// the text may be incomplete, and stop holds what ends the whole reading (the context's end, a used up budget).
+// document is an open file. Its methods do not return errors: an unreadable object is null. note records why the text may be
+// incomplete. stop holds the error that ends the whole reading: the end of the context or an exhausted budget.
 type document struct {
 	ctx  context.Context
 	lim  Limits
@@ -236,7 +236,7 @@ func (d *document) load(num int) any {
 	return o
 }
 
-// parseAt reads the indirect object num at off; false means that none stands there.
+// parseAt reads the indirect object num at off. It returns false when that object is not at off.
 func (d *document) parseAt(off, num int) (any, bool) {
 	if off < 0 || off >= len(d.data) {
 		return nil, false

@@ -17,7 +17,7 @@ const (
 	gridFill = 1.0 / 3
 )
 
-// ruledTable is a table whose cells are parted by lines.
+// ruledTable is a table whose cells are separated by drawn lines.
 type ruledTable struct {
 	us, vs []float64 // the edges of columns from left to right, and of rows from top to bottom
 	rules  []rule    // the lines across the text
@@ -233,7 +233,7 @@ func goOnWithin(cells [][]line) bool {
 	return true
 }
 
-// row returns the row that a segment stands in, -1 for none.
+// row returns the index of the row that contains a segment, or -1.
 func (t *ruledTable) row(s *segment) int {
 	v := s.v + 0.3*s.size
 	if v > t.vs[0]+ruleSlack || v < t.vs[len(t.vs)-1] {
@@ -279,7 +279,7 @@ func (t *ruledTable) shared(k int, parts []*segment) bool {
 	return false
 }
 
-// parted reports whether a line parts column k from the one before it at the height v.
+// parted reports whether a drawn line separates column k from column k-1 at height v.
 func (t *ruledTable) parted(k int, v float64) bool {
 	return slices.ContainsFunc(t.rules, func(r rule) bool {
 		return math.Abs(r.at-t.us[k]) <= 2*ruleSlack && v >= r.from && v <= r.to

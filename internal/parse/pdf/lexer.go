@@ -188,7 +188,7 @@ func (l *lexer) number() any {
 	return makeNumber(neg, real, whole, frac)
 }
 
-// skipNumberTail drops what some writers leave behind a number: an exponent, a second point, a sign within.
+// skipNumberTail skips invalid characters that some writers put after a number: an exponent, a second point, an inner sign.
 func (l *lexer) skipNumberTail() {
 	for l.pos < len(l.b) {
 		if c := l.b[l.pos]; !isDigit(c) && c != '.' && c != '-' {

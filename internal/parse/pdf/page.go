@@ -169,7 +169,7 @@ func (d *document) contents(o any, sp *pageSpace) []byte {
 	return nil
 }
 
-// glyphs runs a page's content and returns what it shows, in the memory of the space.
+// glyphs runs the content of a page and returns the glyphs that it shows. The result uses the memory of the space.
 func (d *document) glyphs(page dict, fs *fonts, ly *layers, tree *structure, sp *pageSpace) *pageGlyphs {
 	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: sp.glyphs[:0], tree: tree}
 	p.number, _ = page[pageNumber].(int)

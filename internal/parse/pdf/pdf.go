@@ -61,7 +61,7 @@ type Page struct {
 	Start int
 }
 
-// Result is the text of a document and what its metadata says.
+// Result is the text and the metadata of a document.
 type Result struct {
 	// Title and Author come from the document information, else from the XMP packet; empty when unknown.
 	Title, Author string

@@ -134,7 +134,7 @@ func (p *pageGlyphs) addRule(b box) {
 	}
 }
 
-// turn returns the matrix that takes points of a page to those of the page as it is shown.
+// turn returns the matrix that maps page coordinates to the coordinates of the displayed, rotated page.
 func turn(rotate int) matrix {
 	switch rotate {
 	case 90:

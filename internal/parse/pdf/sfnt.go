@@ -12,7 +12,7 @@ type trueType struct {
 	cff     []byte         // the CFF table of an OpenType font
 }
 
-// be reads big-endian numbers of a font program; what lies outside reads as 0.
+// be reads big-endian numbers of a font program. A read outside the data returns 0.
 type be []byte
 
 func (b be) u8(i int) int {

@@ -28,7 +28,7 @@ type glyph struct {
 	cell      int32 // the cell of the structure tree that it is in, 0 for none
 }
 
-// pageGlyphs collects what a page shows.
+// pageGlyphs collects the glyphs that a page shows.
 type pageGlyphs struct {
 	placed   placed
 	glyphs   []glyph
@@ -133,7 +133,7 @@ func (in *interpreter) show(s str) {
 	}
 }
 
-// placing is what the glyphs of one string have in common.
+// placing holds the placement values that all glyphs of one string share.
 type placing struct {
 	angle    int16
 	sin, cos float64

@@ -5,7 +5,7 @@ import (
 )
 
 const (
-	// maxTagWork is what one element of the structure tree counts against the budget of work.
+	// maxTagWork is the cost of one structure tree element in the work budget.
 	maxTagWork = 64
 	// maxTagSpan bounds the columns and rows that one cell may claim.
 	maxTagSpan = 64
@@ -18,7 +18,7 @@ const (
 // tagKey is a marked content sequence: its page, by the number of its object, and its number on the page.
 type tagKey struct{ page, mcid int }
 
-// tag is what the structure tree says of a marked content sequence (ISO 32000-1, 14.7 and 14.8).
+// tag is the structure tree's information on a marked content sequence (ISO 32000-1, 14.7 and 14.8).
 type tag struct {
 	order  int32 // its place in the order of reading, from 1 on
 	cell   int32 // the cell that it is in, counted from 1 in the list of cells; 0 for none
@@ -29,7 +29,7 @@ type tag struct {
 // tagCell is a cell of a table of the structure tree.
 type tagCell struct{ table, row, col int32 }
 
-// structure is the structure tree, as far as it is used.
+// structure holds the parts of the structure tree that the reader uses.
 type structure struct {
 	d     *document
 	roles map[name]name
@@ -191,7 +191,7 @@ func (s *structure) span(o any, attribute name) int32 {
 	return 1
 }
 
-// tagOf returns what the tree says of a marked content sequence of a page.
+// tagOf returns the tag of a marked content sequence of a page.
 func (s *structure) tagOf(page int, o any) tag {
 	if s == nil || page == 0 {
 		return tag{}

@@ -78,7 +78,7 @@ func widthsOf(base string) *standardWidths {
 	return fonts["Helvetica"]
 }
 
-// width returns the advance of a code that shows text, in thousandths of an em; 500 for what is not known.
+// width returns the advance of a code that shows text, in thousandths of an em. It is 500 when unknown.
 func (w *standardWidths) width(text string, code int) float64 {
 	if w.fixed > 0 {
 		return w.fixed
