@@ -55,7 +55,7 @@ func holdsText(kind string) bool {
 	return false
 }
 
-// checkParts records as damage each part that the content types list but the container lacks.
+// checkParts records damage when a part with text is in the content types but not in the container.
 func (p *ooxml) checkParts() error {
 	x := p.scan("[Content_Types].xml")
 	if x == nil {

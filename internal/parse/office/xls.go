@@ -262,7 +262,7 @@ func (c *xlsCursor) end() bool {
 	return len(c.parts) == 0 || len(c.parts) == 1 && c.at >= len(c.parts[0])
 }
 
-// turn moves to the next record at the end of the current one and reports whether it moved.
+// turn drops the current record when it is used up and reports whether a further record follows it.
 func (c *xlsCursor) turn() bool {
 	if len(c.parts) > 0 && c.at >= len(c.parts[0]) {
 		c.at -= len(c.parts[0])

@@ -15,7 +15,7 @@ const (
 	fieldSize = 10
 )
 
-// comment keeps what a reader wrote about the page: the contents of a sticky note, of a marked passage.
+// comment stores a reader's comment on the page: the contents of a sticky note or of a highlighted passage.
 func (in *interpreter) comment(a dict) {
 	contents, _ := in.d.resolve(a["Contents"]).(str)
 	text := strings.TrimSpace(textString(contents))

@@ -18,15 +18,15 @@ const (
 	// bandFill is the least share of its cells that have text, and pairFill of those of a table of two columns: notes stand in the margin of a few
 	// paragraphs.
 	bandFill, pairFill = 0.6, 0.85
-	// maxCut is the greatest share of the lines of its cells that have gaps as wide as those between columns.
+	// maxCut is the greatest share of cell lines that may have a gap as wide as the gaps between columns.
 	maxCut = 0.1
-	// riverGap is the least width, in ems, of what parts its columns.
+	// riverGap is the least width, in ems, of the gap between columns.
 	riverGap = 0.02
 	// minLefts is how many segments begin at the left edge of a column.
 	minLefts = 3
 	// strayStarts is the greatest share of the lines that begin a row by one column, and go on by another.
 	strayStarts = 0.4
-	// maxBandWork bounds the segments of a page on which such tables are looked for.
+	// maxBandWork limits the segments of a page on which the reader searches for such tables.
 	maxBandWork = 4000
 )
 
@@ -86,7 +86,7 @@ func linePitch(segs []*segment) float64 {
 	return all[len(all)/5]
 }
 
-// findBands parts segments where a gap goes across all of them.
+// findBands splits the segments into bands at each gap that crosses all of them.
 func findBands(segs []*segment, pitch float64) []band {
 	var out []band
 	for _, s := range segs {

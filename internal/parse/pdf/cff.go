@@ -2,7 +2,7 @@ package pdf
 
 import "math"
 
-// cffFont is what a CFF font program (Adobe Technical Note 5176) says about the meaning of its glyphs.
+// cffFont holds the information of a CFF font program (Adobe Technical Note 5176) on the meaning of its glyphs.
 type cffFont struct {
 	cid      bool      // the charset holds CIDs
 	names    []string  // by glyph, when not cid

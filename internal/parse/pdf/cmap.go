@@ -158,7 +158,7 @@ func (m *cmap) addRange(from, to, target any) {
 	m.ranges = append(m.ranges, r)
 }
 
-// utf16Text decodes big-endian UTF-16; one byte stands for itself.
+// utf16Text decodes big-endian UTF-16. A single byte is one character.
 func utf16Text(s str) []rune {
 	if len(s) == 1 {
 		return []rune{rune(s[0])}

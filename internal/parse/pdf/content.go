@@ -271,7 +271,7 @@ func skipInlineImage(l *lexer) {
 	}
 }
 
-// looksLikeContent says whether b begins with white space (or is empty) and holds no binary data.
+// looksLikeContent reports whether b has no binary data and is empty or begins with white space.
 func looksLikeContent(b []byte) bool {
 	if len(b) == 0 {
 		return true

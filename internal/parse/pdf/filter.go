@@ -19,7 +19,7 @@ var errImageFilter = errors.New("image data")
 // decode decrypts and decodes a stream. What could be decoded of damaged data is returned without an error.
 func (d *document) decode(s *stream) ([]byte, error) { return d.decodeInto(nil, s) }
 
-// decodeInto is decode with space that the result may use, and which becomes that of the result then.
+// decodeInto is decode with a buffer that the result may reuse and then owns.
 func (d *document) decodeInto(space *[]byte, s *stream) ([]byte, error) {
 	if d.crypt == nil || d.crypt.streamMethod == cryptNone {
 		return d.decodePlain(space, s)

@@ -15,7 +15,7 @@ const (
 	headingSize = 1.18
 	// boldShare is the part of the text, one in so many bytes, that bold lines may have to count as headings.
 	boldShare = 4
-	// maxHeadingLines and maxHeadingBytes are what a heading may have.
+	// maxHeadingLines and maxHeadingBytes limit the size of a heading.
 	maxHeadingLines, maxHeadingBytes = 3, 200
 	// headingPrefix marks a heading; headingMark is its length.
 	headingPrefix = "## "

@@ -18,7 +18,7 @@ type stream struct {
 	id   ref
 }
 
-// number returns o as a float, and whether it is a number.
+// number returns o as a float and reports whether it is a number.
 func number(o any) (float64, bool) {
 	switch v := o.(type) {
 	case int:
@@ -29,7 +29,7 @@ func number(o any) (float64, bool) {
 	return 0, false
 }
 
-// integer returns o as an int, and whether it is a number that fits.
+// integer returns o as an int and reports whether it is a number that fits an int.
 func integer(o any) (int, bool) {
 	switch v := o.(type) {
 	case int:

@@ -80,7 +80,7 @@ func (p *path) line(x, y float64) {
 
 func (p *path) clear() { p.lines, p.boxes = p.lines[:0], p.boxes[:0] }
 
-// paint keeps the lines of the path that a table may have. What is filled counts where it is thin.
+// paint keeps the lines of the path that may be table borders. A filled shape counts as a line if it is thin.
 func (in *interpreter) paint(stroked bool) {
 	p := &in.lines
 	defer p.clear()

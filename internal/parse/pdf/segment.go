@@ -28,7 +28,7 @@ const (
 	maxScriptSteps = 400
 	// maxScriptBase bounds the glyphs of a base that are compared with a script.
 	maxScriptBase = 1000
-	// boldShift is how far the glyphs of a text are off when it is shown again to look bold.
+	// boldShift is the greatest offset between two copies of a text that a page shows twice to look bold.
 	boldShift = 0.25
 	// maxOverprint bounds the glyphs that are compared to tell bold text from other text in the same place.
 	maxOverprint = 200
@@ -183,7 +183,7 @@ func (s *segment) add(glyphs []glyph, u0, u1, size float64) {
 	s.chars += len(glyphs)
 }
 
-// measure sets size and baseline to those of most glyphs, so that an initial or a symbol does not stand for the line.
+// measure sets size and baseline to the most common values of the glyphs, so that an initial or symbol does not determine them.
 func (s *segment) measure() {
 	type count struct {
 		size float64

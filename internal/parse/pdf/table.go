@@ -15,7 +15,7 @@ const maxColumns = 40
 // wrapGap is the widest distance of baselines within a cell of several lines.
 const wrapGap = 1.35
 
-// columnSlack is how far, in ems, cells may reach into the next column: those of spreadsheets fill theirs.
+// columnSlack is the distance, in ems, that a cell may extend into the next column. Spreadsheet cells often fill their column.
 const columnSlack = 0.4
 
 // tableColumn is the extent of a column.
@@ -116,7 +116,7 @@ func startsItem(l *line) bool {
 	return len(l.cells) == 2 && len(t) <= 8 && !strings.ContainsFunc(t, unicode.IsLetter)
 }
 
-// cellNumber returns the number that the first cell of a line is, and reports whether it is one. Those of items count up.
+// cellNumber parses the first cell of a line as a number and reports whether it is one. The numbers of list items count up.
 func cellNumber(l *line) (int, bool) {
 	n, err := strconv.Atoi(l.cells[0].text())
 	return n, err == nil

@@ -15,7 +15,7 @@ const (
 	wordGap, spacedGap = 0.14, 0.19
 	// ideographGap is the same between ideographs, which are set apart without meaning.
 	ideographGap = 0.6
-	// duplicateU and duplicateV are how far apart the same glyph is shown twice to look bold.
+	// duplicateU and duplicateV are the greatest distances between two copies of a glyph that a page shows twice to look bold.
 	duplicateU, duplicateV = 0.12, 0.2
 )
 
