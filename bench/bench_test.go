@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExperiments runs every experiment at its small size: the harness works, every
-// contender that is built in answers, and whatever is judged is right.
+// TestExperiments runs every experiment at its small size. It checks that the harness works,
+// that every contender that is built in answers, and that judged answers are right.
 func TestExperiments(t *testing.T) {
 	for _, e := range Experiments {
 		t.Run(e.Name, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // Bleve is an index of bleve on disk.
 type Bleve struct{ ix bleve.Index }
 
-// NewBleve returns an index in dir with the documents, by its English analyzer and
-// BM25, merged to one segment.
+// NewBleve returns an index of docs in dir. It uses bleve's English analyzer and BM25
+// and is merged to one segment.
 func NewBleve(ctx context.Context, dir string, docs []string) (*Bleve, error) {
 	text := mapping.NewTextFieldMapping()
 	text.Analyzer = en.AnalyzerName
@@ -55,7 +55,7 @@ func NewBleve(ctx context.Context, dir string, docs []string) (*Bleve, error) {
 	return &Bleve{ix}, nil
 }
 
-// Search finds documents with any of the words.
+// Search returns the numbers of documents that contain any of the words.
 func (b *Bleve) Search(ctx context.Context, words []string) ([]int, error) {
 	q := bleve.NewMatchQuery(strings.Join(words, " "))
 	q.SetField("text")

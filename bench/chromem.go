@@ -27,7 +27,7 @@ func NewChromem(ctx context.Context, v *Vectors) (*Chromem, error) {
 	return &Chromem{c}, nil
 }
 
-// Search finds rows.
+// Search returns the numbers of the rows nearest to q.
 func (c *Chromem) Search(ctx context.Context, q []float32) ([]int, error) {
 	found, err := c.c.QueryEmbedding(ctx, q, TopK, nil, nil)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Vectors is rows and queries of one length, all of unit length.
+// Vectors holds rows and queries of the same dimension, all scaled to unit length.
 type Vectors struct {
 	Dim     int
 	N       int
@@ -19,20 +19,20 @@ func (v *Vectors) Row(i int) []float32 { return v.Flat[i*v.Dim : (i+1)*v.Dim : (
 const (
 	topics     = 64  // regions, each with its own directions of variation
 	intrinsic  = 32  // directions in which the rows of a region vary
-	topicShare = .55 // of a cluster's centre that is its region's
-	noise      = .35 // length of what varies in all dimensions alike
+	topicShare = .55 // share of a cluster's centre that comes from its region
+	noise      = .35 // length of the noise, which is equal in all dimensions
 )
 
 // Clusters returns n rows and queries made from a seed; equal arguments give equal
 // vectors.
 //
-// The rows mimic embeddings of texts: 64 regions; in each, clusters of unequal sizes (the
-// k-th has a share proportional to 1/(k+8)) of 200 rows on average, whose centres
-// share a part with the region; around a centre, rows vary in 32 directions of the
-// region with falling strength (the j-th by 1/sqrt(j+1)), by an amount that differs
-// from row to row (log-normal), plus noise in all dimensions. Everything is scaled to unit
-// length. Queries are further draws with twice the noise: near the rows, but not of
-// them. Experiments report the local intrinsic dimension of the answer.
+// The rows mimic embeddings of texts. There are 64 regions, each with clusters of unequal
+// sizes: 200 rows on average, the k-th with a share proportional to 1/(k+8). The centres
+// of the clusters share a component with their region. Around a centre, rows vary in 32
+// directions of the region with falling strength (the j-th by 1/sqrt(j+1)), by an amount
+// that differs from row to row (log-normal), plus noise in all dimensions. Everything is
+// scaled to unit length. Queries are further draws with twice the noise: near the rows, but
+// not among them. Experiments report the local intrinsic dimension of the answer.
 func Clusters(seed uint64, n, dim, queries int) *Vectors {
 	g := newGenerator(seed, n, dim)
 	v := &Vectors{Dim: dim, N: n, Flat: make([]float32, n*dim), Queries: make([][]float32, queries)}

@@ -5,8 +5,8 @@
 //	./compare -bench 'Recall' -packages . -rounds 10 OLD NEW
 //	./compare -save results NEW                          # one commit alone: a baseline, with its machine
 //
-// Both are built before anything runs. A round runs each package of both commits once, the first of them the second in the next round, so that
-// what else the machine does falls on both. Work that the machine does beside it makes times vary: memory and numbers of allocations do not.
+// Both commits are built before any benchmark runs. A round runs each package of both commits once. The order of the two commits alternates
+// between rounds, so that other load on the machine affects both. Other load makes times vary, but not memory or allocation counts.
 package main
 
 import (
@@ -59,7 +59,7 @@ func main() {
 	}
 }
 
-// commit is one of those that are compared.
+// commit is one of the compared commits.
 type commit struct {
 	name string // abbreviated
 	dir  string // its tree
@@ -120,7 +120,7 @@ func run(ctx context.Context, s *settings, names []string) (err error) {
 	return judge(ctx, s, room, commits)
 }
 
-// build makes the test programs of a commit.
+// build compiles the test binaries of the commit.
 func (c *commit) build(ctx context.Context, s *settings, room string) error {
 	for at, p := range s.packages {
 		bin := filepath.Join(room, fmt.Sprintf("%s-%d.test", filepath.Base(c.dir), at))
@@ -134,7 +134,7 @@ func (c *commit) build(ctx context.Context, s *settings, room string) error {
 	return nil
 }
 
-// measure runs the benchmarks of a package once.
+// measure runs the benchmarks of one package of the commit once.
 func (c *commit) measure(ctx context.Context, s *settings, at int) error {
 	cmd := exec.CommandContext(ctx, c.bins[at], "-test.run", "^$", "-test.bench", s.bench, "-test.benchtime", s.benchtime, "-test.benchmem", "-test.short")
 	cmd.Dir = filepath.Join(c.dir, filepath.FromSlash(s.packages[at]))
@@ -146,14 +146,14 @@ func (c *commit) measure(ctx context.Context, s *settings, at int) error {
 	return err
 }
 
-// machine says on what and when a commit was measured, as benchstat reads it.
+// machine returns configuration lines for benchstat: the machine on which a commit was measured, and when.
 func machine(name string) []byte {
-	load, _ := os.ReadFile("/proc/loadavg") // elsewhere it is not told
+	load, _ := os.ReadFile("/proc/loadavg") // an error leaves the load average empty: only Linux has this file
 	first, _, _ := strings.Cut(string(load), " ")
 	return fmt.Appendf(nil, "commit: %s\ndate: %s\ngo: %s\nprocessors: %d\nload: %s\n", name, time.Now().UTC().Format(time.DateOnly), runtime.Version(), runtime.NumCPU(), first)
 }
 
-// judge shows what benchstat says of two commits, and errs where the second is worse.
+// judge prints benchstat's comparison of two commits and returns an error when the second is worse.
 func judge(ctx context.Context, s *settings, room string, commits []*commit) error {
 	args := []string{"tool", "benchstat"}
 	for _, c := range commits {

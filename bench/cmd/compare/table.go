@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// worseThan reads what benchstat writes as CSV of two files, and lists the benchmarks that are worse in the second by more than so many per
-// cent. Of what is counted by the second more is better, of everything else less. What is not significant counts as equal.
+// worseThan reads benchstat's CSV output for two files and returns the benchmarks that are worse in the second by more than limit per cent.
+// For rates (units per second) a higher value is better; for all other units a lower one. A difference that is not significant is ignored.
 func worseThan(table io.Reader, limit float64) ([]string, error) {
 	r := csv.NewReader(table)
 	r.FieldsPerRecord = -1

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// results are what six runs of benchmarks print: one twice as slow in the second file, one faster in ops a second, one as before.
+// results returns the output of six benchmark runs. One benchmark takes slow, one has the rate in operations a second, one is constant.
 func results(slow, rate float64) string {
 	var b strings.Builder
 	b.WriteString("goos: linux\npkg: example\n")

@@ -20,7 +20,7 @@ const (
 	batchSize       = 1000
 )
 
-// open opens the deployment.
+// open opens the deployment and returns its service and sub-tenant.
 func open(ctx context.Context, s *settings) (*contextmem.Service, contextmem.Sub, error) {
 	svc, err := contextmem.Open(ctx, s.dir, nil)
 	if err != nil {
@@ -34,7 +34,7 @@ func abstract(i int) bool { return i%10 == 9 }
 
 func id(i int) string { return fmt.Sprintf("t%08d", i) }
 
-// add adds texts from one on up to another, in batches as a caller would.
+// add adds the texts numbered from <= i < to, in batches as a caller would.
 func add(ctx context.Context, sub contextmem.Sub, from, to int) error {
 	began := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for at := from; at < to; at += batchSize {
@@ -58,7 +58,7 @@ func add(ctx context.Context, sub contextmem.Sub, from, to int) error {
 	return nil
 }
 
-// watch measures a span of time and the processor time in it.
+// watch measures elapsed wall-clock time and the processor time used meanwhile.
 type watch struct {
 	began time.Time
 	cpu   time.Duration
@@ -70,7 +70,7 @@ func (w watch) took() time.Duration { return time.Since(w.began) }
 
 func (w watch) spent() time.Duration { return used() - w.cpu }
 
-// used is the processor time of the process.
+// used returns the processor time that the process has used.
 func used() time.Duration {
 	var r syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &r) != nil {
@@ -79,7 +79,7 @@ func used() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// sizes are the bytes below the deployment: of all files, and of those of the indexes.
+// sizes returns the bytes on disk of the deployment: of all its files, and of its index files alone.
 func sizes(s *settings) (all, indexes int64, err error) {
 	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if os.IsNotExist(err) {
@@ -104,10 +104,10 @@ func sizes(s *settings) (all, indexes int64, err error) {
 	return all, indexes, err
 }
 
-// manifest is the name of the file that stands beside the files of indexes.
+// manifest is the name of the manifest file in a directory of index files.
 const manifest = "MANIFEST"
 
-// indexDir is where the indexes of the one tenant lie.
+// indexDir returns the directory of the indexes of the deployment's only tenant.
 func indexDir(s *settings) (dir string, err error) {
 	err = filepath.WalkDir(s.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == manifest {
@@ -121,7 +121,7 @@ func indexDir(s *settings) (dir string, err error) {
 	return dir, err
 }
 
-// quantiles are the median, the 99th of 100 and the longest of times.
+// quantiles formats the median, the 99th percentile and the maximum of took.
 func quantiles(took []time.Duration) string {
 	slices.Sort(took)
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

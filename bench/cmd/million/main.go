@@ -1,11 +1,11 @@
-// Command million makes a deployment of a million generated texts through the library as users call it, and measures what they meet:
-// ingestion, a kill with unindexed changes, reopening, recall, deletion of half, and the room on disk.
+// Command million builds a deployment of a million generated texts through the public library and measures
+// ingestion, a kill with unindexed changes, reopening, recall, deletion of half of the items, and disk usage.
 //
 //	go run ./cmd/million -n 1000000 -dir /var/tmp/million      # some 3 GB; -n 250000 needs 0.8 GB
 //
-// Every step is a process of its own, so that what one left in memory does not help or hinder the next; -step runs one alone on
-// what the steps before it left in -dir. Nine of ten texts are turns of chats, memories of a sub-tenant; the tenth is an abstract, knowledge
-// of the same. Times are of the wall clock; cpu is processor time of the process. It is for Linux and macOS.
+// Every step runs in a process of its own, so that no step profits or suffers from memory that an earlier one filled. -step runs a single step
+// on the files that the earlier steps left in -dir. Nine of ten texts are chat turns, added as memories of a sub-tenant. The tenth is an abstract,
+// added as knowledge of the same sub-tenant. Times are wall-clock times; cpu is processor time of the process. It is for Linux and macOS.
 package main
 
 import (
@@ -21,15 +21,15 @@ import (
 	"strconv"
 )
 
-// settings are what the steps share.
+// settings holds the parameters that all steps share.
 type settings struct {
 	dir    string
 	n      int // texts
-	behind int // of them, those that indexes lack after the kill
+	behind int // number of texts that the indexes lack after the kill
 	keep   bool
 }
 
-// steps are what is done, in order.
+// steps lists the steps in the order in which they run.
 var steps = []struct {
 	name string
 	run  func(ctx context.Context, s *settings) error
@@ -54,7 +54,7 @@ func main() {
 	}
 }
 
-// profiled writes a profile of what f does to a file; an empty name: none.
+// profiled calls f and writes a processor profile of it to the file name. An empty name means no profile.
 func profiled(name string, f func() error) error {
 	if name == "" {
 		return f()

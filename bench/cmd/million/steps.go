@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/bench/internal/prose"
 )
 
-// ingest makes the deployment, and tells how fast at each doubling.
+// ingest builds the deployment and prints the speed at each doubling of its size.
 func ingest(ctx context.Context, s *settings) error {
 	svc, sub, err := open(ctx, s)
 	if err != nil {
@@ -45,7 +45,7 @@ func ingest(ctx context.Context, s *settings) error {
 	return tellRoom(s, s.n)
 }
 
-// rest waits until nothing is to be done any more, and tells the room on disk then.
+// rest waits until background upkeep has finished, then prints the disk usage.
 func rest(ctx context.Context, s *settings) (err error) {
 	w := start()
 	svc, sub, err := open(ctx, s)
@@ -53,7 +53,7 @@ func rest(ctx context.Context, s *settings) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, svc.Close()) }()
-	if _, err := ask(ctx, sub, 0, contextmem.Recall{}); err != nil { // the tenant opens
+	if _, err := ask(ctx, sub, 0, contextmem.Recall{}); err != nil { // opens the tenant
 		return err
 	}
 	const still = 40 * time.Second // upkeep begins after ten seconds of quiet, and looks every ten
@@ -65,7 +65,7 @@ func rest(ctx context.Context, s *settings) (err error) {
 		case <-time.After(time.Second):
 		}
 		now := used()
-		if now-cpu > 50*time.Millisecond { // a job that goes on takes more in a second
+		if now-cpu > 50*time.Millisecond { // a running job uses more than this in a second
 			since = time.Now()
 		}
 		cpu = now
@@ -89,7 +89,7 @@ func ask(ctx context.Context, sub contextmem.Sub, i int, q contextmem.Recall) (*
 	return sub.Recall(ctx, q)
 }
 
-// first measures opening up to the first answer, of either class.
+// first measures the time from opening to the first answer, for each class of items.
 func first(ctx context.Context, s *settings) error {
 	for _, x := range []struct {
 		name  string
@@ -127,7 +127,7 @@ func first(ctx context.Context, s *settings) error {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// recalls measures recall.
+// recalls measures the latency of recall.
 func recalls(ctx context.Context, s *settings) (err error) {
 	svc, sub, err := open(ctx, s)
 	if err != nil {
@@ -141,7 +141,7 @@ func recalls(ctx context.Context, s *settings) (err error) {
 		{"fast", contextmem.Recall{}}, {"fast with graph", contextmem.Recall{GraphContext: true}}, {"thinking", contextmem.Recall{Mode: contextmem.ModeThinking}},
 		{"knowledge", contextmem.Recall{Class: contextmem.ClassKnowledge}},
 	} {
-		for i := range 100 { // what is built at first use is
+		for i := range 100 { // warm up: some structures are built at first use
 			if _, err := ask(ctx, sub, i, x.q); err != nil {
 				return err
 			}
@@ -161,7 +161,7 @@ func recalls(ctx context.Context, s *settings) (err error) {
 	return nil
 }
 
-// kill leaves the deployment as a kill does that comes before the last texts are indexed: with the indexes of before.
+// kill leaves the deployment as a kill before the last texts are indexed would: with the older indexes.
 func kill(ctx context.Context, s *settings) error {
 	dir, err := indexDir(s)
 	if err != nil {
@@ -191,7 +191,7 @@ func kill(ctx context.Context, s *settings) error {
 	return os.Rename(s.dir+".indexes", dir)
 }
 
-// behind measures opening with indexes that lack much: the first answer, and until they have caught up.
+// behind measures opening with outdated indexes: the time to the first answer, and the time until the indexes have caught up.
 func behind(ctx context.Context, s *settings) (err error) {
 	w := start()
 	svc, sub, err := open(ctx, s)
@@ -226,7 +226,7 @@ func behind(ctx context.Context, s *settings) (err error) {
 	return nil
 }
 
-// halve deletes every other item beside recalls, and watches the room on disk for a while in which nothing else happens.
+// halve deletes every other item while recalls run, then samples the disk usage of the otherwise idle deployment.
 func halve(ctx context.Context, s *settings) (err error) {
 	if err := tellRoom(s, s.n+s.behind); err != nil {
 		return err
@@ -291,7 +291,7 @@ func halve(ctx context.Context, s *settings) (err error) {
 	return nil
 }
 
-// resident is the memory of the process in MB.
+// resident returns the resident memory of the process in MB.
 func resident() float64 {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

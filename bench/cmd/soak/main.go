@@ -4,9 +4,9 @@
 //	(cd ../cmd/contextmem && go build -o /tmp/contextmem .)
 //	go run ./cmd/soak -server /tmp/contextmem -minutes 30
 //
-// The load: bulk additions with replacements, recalls of both classes, deletions, edits of metadata, uploads of files, lists, graph reads, over
-// several databases that are made and deleted. A line of CSV tells each sample; the last lines say whether memory was level after the first
-// third, logs stayed below 64 MiB in all and descriptors did not grow. The exit status is 1 when one of these does not hold.
+// The load consists of bulk additions with replacements, recalls of both classes, deletions, metadata edits, file uploads, lists and graph reads.
+// It runs over several databases that are created and deleted meanwhile. Each sample is a line of CSV. The last lines report whether memory was
+// level after the first third, the logs stayed below 64 MiB in all and descriptors did not grow. The exit status is 1 when one of these fails.
 package main
 
 import (
@@ -58,7 +58,7 @@ type loader struct {
 	c             *client.Client
 	url           string
 	items         int
-	heap          string // where heap profiles go; empty: none are made
+	heap          string // file for heap profiles; empty: none are written
 	calls, failed atomic.Int64
 	mu            sync.Mutex
 	last          error
@@ -109,7 +109,7 @@ func run(ctx context.Context, server string, long time.Duration, workers int, ke
 	return judge(samples, ld), ctx.Err()
 }
 
-// freeAddr returns an address of this machine that nobody listens at.
+// freeAddr returns a local address on which no process listens.
 func freeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -153,7 +153,7 @@ func (l *loader) work(ctx context.Context, w int) {
 	r := rand.New(rand.NewPCG(uint64(w), 7))
 	tenant := ""
 	for n := 0; ctx.Err() == nil; n++ {
-		if n%2000 == 0 { // a new database now and then, in the place of the one before
+		if n%2000 == 0 { // create a new database now and then, in place of the previous one
 			if tenant != "" && w%2 == 1 {
 				l.note(l.c.Tenant(tenant).Delete(ctx))
 				tenant = ""
@@ -209,7 +209,7 @@ func (l *loader) step(ctx context.Context, r *rand.Rand, tenant string, sub clie
 	return err
 }
 
-// edit changes the metadata of an item, which may be gone.
+// edit changes the metadata of an item. The item may have been deleted.
 func (l *loader) edit(ctx context.Context, tenant, sub, id string, n int) error {
 	body := fmt.Sprintf(`{"database":%q,"collection":%q,"type":"memory","additional_metadata":{"n":%d}}`, tenant, sub, n)
 	req, err := http.NewRequestWithContext(ctx, http.MethodPatch, l.url+"/context/"+id+"/metadata", strings.NewReader(body))
@@ -232,7 +232,7 @@ func (l *loader) edit(ctx context.Context, tenant, sub, id string, n int) error 
 	return nil
 }
 
-// saveHeap writes a profile of the server's heap behind a collection.
+// saveHeap writes a heap profile of the server, taken after a garbage collection.
 func (l *loader) saveHeap(ctx context.Context, name string) {
 	if l.heap == "" {
 		return
@@ -263,7 +263,7 @@ type sample struct {
 	fds      int
 }
 
-// watch samples every ten seconds, until ctx ends.
+// watch takes a sample every ten seconds until ctx ends.
 func watch(ctx context.Context, l *loader, pid int, dir string, long time.Duration) (out []sample) {
 	start := time.Now()
 	tick := time.NewTicker(min(10*time.Second, long/30))
@@ -314,7 +314,7 @@ func logs(dir string) (n int64) {
 	return n
 }
 
-// judge compares the second third with the last one.
+// judge reports whether the run passed. It compares the second third of the samples with the last third.
 func judge(samples []sample, l *loader) bool {
 	third := len(samples) / 3
 	if third < 5 {

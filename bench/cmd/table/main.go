@@ -99,7 +99,7 @@ func one(ctx context.Context, c *bench.Config, name string, out io.Writer) error
 	return fmt.Errorf("no experiment %q", name)
 }
 
-// machine says what the numbers were measured on.
+// machine prints the machine and the arguments of the measurement.
 func machine(out io.Writer, args []string) {
 	model := "unknown"
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
@@ -115,7 +115,7 @@ func machine(out io.Writer, args []string) {
 		model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), load(), strings.Join(args, " "))
 }
 
-// load is the load average of the last minute, which says how far times can be trusted.
+// load returns the load average of the last minute. A high load makes the measured times unreliable.
 func load() string {
 	b, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
