@@ -11,25 +11,24 @@ import (
 )
 
 const (
-	// portRange is the file that says which ports outgoing connections take.
+	// portRange is the file with the range of ephemeral ports, which outgoing connections use.
 	portRange = "/proc/sys/net/ipv4/ip_local_port_range"
-	// lowestPort is the first one that Ports gives out: what is well known stands below.
+	// lowestPort is the lowest port that Ports returns. Well-known ports are below it.
 	lowestPort = 10_000
-	// fewPorts is how many there must be to choose from.
+	// fewPorts is the least number of candidate ports to choose from.
 	fewPorts = 1000
-	// portTries is how often Ports looks for ports that are free.
+	// portTries is the number of attempts that Ports makes to find free ports.
 	portTries = 1000
 )
 
-// given are the ports that were given out.
+// given holds the ports that Ports has already returned.
 var given struct {
 	mu    sync.Mutex
 	ports map[int]bool
 }
 
-// Ports returns the first of n ports of the loopback, one above the other, that are free now. They are none that outgoing
-// connections take, where the system tells which those are: a server that is killed finds its ports free when it comes back.
-// Those of an earlier call are not given out again.
+// Ports returns the first of n consecutive loopback ports that are free now. It avoids ephemeral ports if the system
+// reports their range, so that a killed server finds its ports still free when it restarts. No port is returned twice.
 func Ports(n int) (int, error) {
 	given.mu.Lock()
 	defer given.mu.Unlock()
@@ -43,7 +42,7 @@ func Ports(n int) (int, error) {
 	return first, err
 }
 
-// ephemeral reads the first port that outgoing connections take; 0: it is not known.
+// ephemeral reads the first ephemeral port from file. It returns 0 if the port is unknown.
 func ephemeral(file string) (low int) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -55,7 +54,7 @@ func ephemeral(file string) (low int) {
 	return low
 }
 
-// portsBelow chooses n ports below a limit, or wherever the system has some free where that leaves few.
+// portsBelow returns the first of n free ports below limit. If limit leaves fewer than fewPorts, the system chooses.
 func portsBelow(limit, n int, but map[int]bool) (first int, err error) {
 	for range portTries {
 		at := 0
@@ -69,7 +68,7 @@ func portsBelow(limit, n int, but map[int]bool) (first int, err error) {
 	return 0, fmt.Errorf("no ports are free: %w", err)
 }
 
-// free looks whether n ports from at on are free; from any one on where at is 0.
+// free checks that n ports starting at at are free. If at is 0, the system chooses the first.
 func free(at, n int, but map[int]bool) (first int, err error) {
 	for i := range n {
 		port := at

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPorts: ports are free, none that outgoing connections take, and given out once.
+// TestPorts checks that returned ports are free, are not ephemeral and are returned only once.
 func TestPorts(t *testing.T) {
 	low := ephemeral(portRange)
 	if low < lowestPort+fewPorts {
@@ -33,7 +33,7 @@ func TestPorts(t *testing.T) {
 	}
 }
 
-// TestPortsAreTaken: a port that somebody listens at is not given out, nor one that was.
+// TestPortsAreTaken checks that neither a port in use nor one returned earlier is returned.
 func TestPortsAreTaken(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestPortsAreTaken(t *testing.T) {
 	require.ErrorIs(t, err, errGiven)
 }
 
-// TestEphemeral: what cannot be read means that nothing is known.
+// TestEphemeral checks that an unreadable file counts as an unknown range.
 func TestEphemeral(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "range")
 	assert.Zero(t, ephemeral(file))

@@ -18,12 +18,12 @@ import (
 	"time"
 )
 
-// Postgres is a PostgreSQL server of the distribution's packages in a directory of its own, which nobody reaches but by its socket.
+// Postgres is a PostgreSQL server from the distribution's packages, with a data directory of its own. It is reachable only by its Unix socket.
 type Postgres struct {
-	Dir     string // of its socket
+	Dir     string // directory of its socket
 	durable bool
 	bin     string
-	owner   *syscall.Credential // nil: this process's own; the server refuses root
+	owner   *syscall.Credential // user that runs the server, as it refuses root; nil: the user of this process
 
 	mu     sync.Mutex
 	cmd    *exec.Cmd
@@ -31,14 +31,14 @@ type Postgres struct {
 	log    bytes.Buffer
 }
 
-// ErrNoPostgres says that no server is installed.
+// ErrNoPostgres is returned when no PostgreSQL server is installed.
 var ErrNoPostgres = errors.New("PostgreSQL (Debian: postgresql) is missing")
 
 // PostgresRole is the role that tests connect as: it may create databases, and row-level security binds it.
 const PostgresRole = "contextmem"
 
-// StartPostgres makes a server and starts it. One that is durable waits for the disk at each commit, and keeps what it acknowledged
-// when it is killed. The caller stops it.
+// StartPostgres creates a server and starts it. A durable server syncs to disk at each commit, so that acknowledged
+// commits survive a kill. The caller must call Stop.
 func StartPostgres(durable bool) (p *Postgres, err error) {
 	p = &Postgres{durable: durable, bin: postgresBin()}
 	if p.bin == "" {
@@ -71,7 +71,7 @@ func StartPostgres(durable bool) (p *Postgres, err error) {
 	return p, err
 }
 
-// postgresBin returns the directory of the newest server that is installed.
+// postgresBin returns the directory with the programs of the newest installed server.
 func postgresBin() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	if len(found) == 0 {
@@ -106,7 +106,7 @@ func (p *Postgres) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Start starts the server again after Kill, and returns when it answers.
+// Start restarts the server after Kill and returns when it answers.
 func (p *Postgres) Start() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,10 +147,10 @@ func (p *Postgres) Start() error {
 	}
 }
 
-// Kill ends the server at once, as a crash of the machine would but for what the system had in memory.
+// Kill ends the server at once with SIGKILL. Unlike in a crash of the machine, writes in the system's page cache survive.
 func (p *Postgres) Kill() { p.end(syscall.SIGKILL) }
 
-// Shut ends the server as an operator would who does not wait for sessions.
+// Shut ends the server by a fast shutdown, which does not wait for sessions.
 func (p *Postgres) Shut() { p.end(syscall.SIGINT) }
 
 func (p *Postgres) end(sig syscall.Signal) {
@@ -159,7 +159,7 @@ func (p *Postgres) end(sig syscall.Signal) {
 	if p.cmd == nil {
 		return
 	}
-	if sig == syscall.SIGKILL { // its children would go on for a moment
+	if sig == syscall.SIGKILL { // child processes would otherwise run on for a moment
 		for _, child := range childrenOf(p.cmd.Process.Pid) {
 			_ = syscall.Kill(child, sig)
 		}
@@ -169,7 +169,7 @@ func (p *Postgres) end(sig syscall.Signal) {
 	p.cmd = nil
 }
 
-// childrenOf returns the processes whose parent a process is.
+// childrenOf returns the ids of the child processes of pid.
 func childrenOf(pid int) (out []int) {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
 	for field := range strings.FieldsSeq(string(data)) {
@@ -186,13 +186,13 @@ func (p *Postgres) Stop() {
 	_ = os.RemoveAll(p.Dir)
 }
 
-// URL names a database, as PostgresRole.
+// URL returns the connection URL of a database for PostgresRole.
 func (p *Postgres) URL(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(PostgresRole), Path: "/" + database, RawQuery: url.Values{"host": {p.Dir}}.Encode()}
 	return u.String()
 }
 
-// SQL runs statements in a database as the superuser and returns their answer, without headings.
+// SQL runs statements in a database as the superuser and returns their output without headings.
 func (p *Postgres) SQL(database, sql string) (string, error) {
 	cmd := p.command("psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", p.Dir, "-U", "postgres", "-d", database, "-c", sql)
 	out, err := cmd.CombinedOutput()
@@ -202,7 +202,7 @@ func (p *Postgres) SQL(database, sql string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// CreateDatabase makes a database that belongs to PostgresRole, as a copy of another when template is not empty.
+// CreateDatabase creates a database owned by PostgresRole. If template is not empty, it is a copy of that database.
 func (p *Postgres) CreateDatabase(name, template string) error {
 	sql := fmt.Sprintf("CREATE DATABASE %s OWNER %s", name, PostgresRole)
 	if template != "" {
@@ -212,8 +212,8 @@ func (p *Postgres) CreateDatabase(name, template string) error {
 	return err
 }
 
-// Pooler starts pgbouncer in transaction mode, with three connections, before a database, and returns the URL that leads through it. bin is the
-// program. It ends with stop.
+// Pooler starts pgbouncer in front of a database, in transaction mode with three connections. It returns the URL of the
+// database through the pooler. bin is the path of pgbouncer. The caller must call stop.
 func (p *Postgres) Pooler(bin, database string) (through string, stop func(), err error) {
 	dir, err := os.MkdirTemp(p.Dir, "pooler")
 	if err != nil {

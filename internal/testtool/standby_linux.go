@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Standby makes a copy of the server that follows it, and starts it. From then on a commit of the server waits until the standby has it.
+// Standby creates and starts a standby that replicates the server. From then on each commit waits until the standby has received it.
 func (p *Postgres) Standby() (_ *Postgres, err error) {
 	s := &Postgres{durable: p.durable, bin: p.bin, owner: p.owner}
 	if s.Dir, err = os.MkdirTemp("/tmp", "pgtest"); err != nil {
@@ -26,7 +26,7 @@ func (p *Postgres) Standby() (_ *Postgres, err error) {
 	return s, p.attach(s)
 }
 
-// Rejoin makes a server that was killed anew as the standby of p, which was promoted in its place, at its old address.
+// Rejoin rebuilds a killed server, at its old address, as a standby of p, which was promoted in its place.
 func (p *Postgres) Rejoin(killed *Postgres) error {
 	if err := os.RemoveAll(killed.data()); err != nil {
 		return err
@@ -34,7 +34,7 @@ func (p *Postgres) Rejoin(killed *Postgres) error {
 	return p.attach(killed)
 }
 
-// attach fills s with a copy of p, and has it follow.
+// attach fills s with a copy of p and makes s replicate p.
 func (p *Postgres) attach(s *Postgres) error {
 	out, err := s.command("pg_basebackup", "-h", p.Dir, "-U", "postgres", "-D", s.data(), "-X", "stream", "-R", "-c", "fast", "--no-sync").CombinedOutput()
 	if err != nil {
@@ -59,8 +59,8 @@ func (p *Postgres) attach(s *Postgres) error {
 	}
 }
 
-// Promote lets a standby take the place of its server, and returns when it takes writes. As a manager of fail-overs does, it has the server go on alone
-// until it has a standby again: its commits would wait until that was copied, and reads for these.
+// Promote makes a standby the primary and returns when it accepts writes. Like a fail-over manager, it turns synchronous
+// replication off until there is a new standby. Otherwise commits would wait until the copy is complete, and reads for the commits.
 func (p *Postgres) Promote() error {
 	for _, sql := range []string{"SELECT pg_promote(true, 60)", "ALTER SYSTEM RESET synchronous_standby_names", "SELECT pg_reload_conf()"} {
 		if _, err := p.SQL("postgres", sql); err != nil {
@@ -70,7 +70,7 @@ func (p *Postgres) Promote() error {
 	return nil
 }
 
-// EitherURL names a database on whichever of two servers takes writes.
+// EitherURL returns the URL of a database on whichever of the two servers accepts writes.
 func (p *Postgres) EitherURL(other *Postgres, database string) string {
 	u := url.URL{Scheme: "postgres", User: url.User(PostgresRole), Path: "/" + database,
 		RawQuery: url.Values{"host": {p.Dir + "," + other.Dir}, "target_session_attrs": {"read-write"}}.Encode()}

@@ -1,4 +1,4 @@
-// Package testtool finds programs that tests have judge what they made.
+// Package testtool finds and runs the external programs that tests use: validators and servers.
 package testtool
 
 import (
@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// EnvCI is set to true where tests run on every change: there a missing program fails a test instead of skipping it.
+// EnvCI names the variable that is true in continuous integration. With it a missing program fails a test instead of skipping it.
 const EnvCI = "CI"
 
-// EnvCache names the folder of what was built for tests; without it that is the user's cache.
+// EnvCache names the variable with the folder for programs built for tests. The default is the user's cache directory.
 const EnvCache = "CONTEXTMEM_TEST_CACHE"
 
-// cacheDir is the folder of what was built for tests.
+// cacheDir returns the folder for programs built for tests.
 func cacheDir() (string, error) {
 	if dir := os.Getenv(EnvCache); dir != "" {
 		return dir, nil
@@ -22,7 +22,7 @@ func cacheDir() (string, error) {
 	return os.UserCacheDir()
 }
 
-// Find returns where a program is. Where it is missing the test is skipped, or fails in CI. hint says what installs it.
+// Find returns the path of a program. If it is missing, the test is skipped, or fails in CI. hint tells how to install it.
 func Find(t testing.TB, name, hint string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -32,7 +32,7 @@ func Find(t testing.TB, name, hint string) string {
 	return path
 }
 
-// Missing skips a test that lacks what, or fails it in CI.
+// Missing skips the test because of a missing prerequisite, which what names. In CI it fails the test.
 func Missing(t testing.TB, what string) {
 	t.Helper()
 	if os.Getenv(EnvCI) == "true" {
@@ -41,7 +41,7 @@ func Missing(t testing.TB, what string) {
 	t.Skipf("%s is missing", what)
 }
 
-// Promtool has promtool judge metrics in the Prometheus text format: it must find nothing to say.
+// Promtool checks metrics in the Prometheus text format with promtool. Any complaint fails the test.
 func Promtool(t *testing.T, text string) {
 	t.Helper()
 	t.Run("promtool", func(t *testing.T) {

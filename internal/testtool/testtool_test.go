@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// probe is a test that notes how it ended.
+// probe is a testing.TB that records how the test ended.
 type probe struct {
 	testing.TB
 	failed, skipped bool
@@ -30,7 +30,7 @@ func find(name string) (path string, p *probe) {
 	return path, p
 }
 
-// TestFind: a missing program skips a test, but fails it in CI.
+// TestFind checks that a missing program skips a test, but fails it in CI.
 func TestFind(t *testing.T) {
 	for ci, want := range map[string]probe{"": {skipped: true}, "false": {skipped: true}, "true": {failed: true}} {
 		t.Run(ci, func(t *testing.T) {

@@ -21,14 +21,14 @@ import (
 // WeaviateVersion is the release of the server that tests run against.
 const WeaviateVersion = "v1.35.2"
 
-// ErrNoWeaviate says that the server cannot be had.
+// ErrNoWeaviate is returned when the server cannot be built.
 var ErrNoWeaviate = errors.New("the Weaviate server (built from its Go module) is missing")
 
-// EnvWeaviate names a server that is there already; without it the server is built, once, into the user's cache.
+// EnvWeaviate names the variable with the path of an existing server. Without it the server is built once, into the cache.
 const EnvWeaviate = "CONTEXTMEM_TEST_WEAVIATE"
 
-// BuildWeaviate returns the path of a Weaviate server. It is built from its module where it is not in the user's cache yet, which
-// takes some minutes and downloads some hundred MB; other processes that want it wait.
+// BuildWeaviate returns the path of a Weaviate server. If the cache has none, BuildWeaviate builds it from its Go module. That
+// takes some minutes and downloads some hundred MB. Other processes that need the server wait meanwhile.
 func BuildWeaviate(ctx context.Context) (string, error) {
 	if path := os.Getenv(EnvWeaviate); path != "" {
 		return path, nil
@@ -90,7 +90,7 @@ type weaviateNode struct {
 	log    bytes.Buffer
 }
 
-// Places of a node's ports.
+// Indexes into the ports of a node.
 const (
 	portHTTP = iota
 	portGRPC
@@ -100,8 +100,8 @@ const (
 	portRaftInternal
 )
 
-// StartWeaviate starts a cluster of some nodes that keeps its data below dir, and returns when all are ready. bin is the program.
-// It tries again with other ports where another program took one meanwhile. The caller stops it.
+// StartWeaviate starts a cluster of nodes with its data below dir and returns when all nodes are ready. bin is the path of the
+// server. If another program has taken a port meanwhile, StartWeaviate retries with other ports. The caller must call Stop.
 func StartWeaviate(bin, dir string, nodes int) (w *Weaviate, err error) {
 	for range 3 {
 		if w, err = startWeaviate(bin, dir, nodes); err == nil || !strings.Contains(err.Error(), "address already in use") {
@@ -133,7 +133,7 @@ func startWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
 			return nil, err
 		}
 		for deadline := time.Now().Add(weaviateStart); i == 0 && !w.gossips(0) && time.Now().Before(deadline); {
-			time.Sleep(20 * time.Millisecond) // the others join it
+			time.Sleep(20 * time.Millisecond) // the other nodes join the first one
 		}
 	}
 	for i := range w.nodes {
@@ -145,7 +145,7 @@ func startWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
 	return w, nil
 }
 
-// choosePorts takes ports that are free now.
+// choosePorts assigns free ports to the nodes.
 func (w *Weaviate) choosePorts() error {
 	for _, n := range w.nodes {
 		// On one machine nodes take the port above that of gossip for data, and that above raft for calls.
@@ -221,7 +221,7 @@ func (w *Weaviate) launch(i int) error {
 	return nil
 }
 
-// gossips reports whether others can join a node.
+// gossips reports whether other nodes can join node i.
 func (w *Weaviate) gossips(i int) bool {
 	c, err := net.DialTimeout("tcp", "127.0.0.1:"+strconv.Itoa(w.nodes[i].ports[portGossip]), time.Second)
 	if err == nil {
@@ -230,7 +230,7 @@ func (w *Weaviate) gossips(i int) bool {
 	return err == nil
 }
 
-// weaviateStart is how long a node may take until it is ready.
+// weaviateStart is the time limit for a node to become ready.
 const weaviateStart = 3 * time.Minute
 
 // Ready waits until a node answers.
@@ -256,12 +256,12 @@ func (w *Weaviate) Ready(i int) error {
 	return fmt.Errorf("%s of Weaviate is not ready", n.name)
 }
 
-// URL is where a node answers.
+// URL returns the HTTP address of node i.
 func (w *Weaviate) URL(i int) string {
 	return "http://127.0.0.1:" + strconv.Itoa(w.nodes[i].ports[portHTTP])
 }
 
-// URLs are where all nodes answer, with the ports of their gRPC as package weaviate takes them.
+// URLs returns the addresses of all nodes with their gRPC ports, in the form that package weaviate expects.
 func (w *Weaviate) URLs() (out []string) {
 	for i, n := range w.nodes {
 		out = append(out, w.URL(i)+"?grpc="+strconv.Itoa(n.ports[portGRPC]))
@@ -269,7 +269,7 @@ func (w *Weaviate) URLs() (out []string) {
 	return out
 }
 
-// Processor is for how long the processors have worked for all nodes since they were started, to about 10 ms.
+// Processor returns the processor time that all nodes have used since their start, to about 10 ms.
 func (w *Weaviate) Processor() (total time.Duration) {
 	for _, n := range w.nodes {
 		n.mu.Lock()
@@ -279,7 +279,7 @@ func (w *Weaviate) Processor() (total time.Duration) {
 			continue
 		}
 		data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", cmd.Process.Pid))
-		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // the name before may have anything
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // the process name before may contain any character
 		for i := 11; i <= 12 && i < len(fields); i++ {                            // user and system, in hundredths of a second
 			ticks, _ := strconv.Atoi(fields[i])
 			total += time.Duration(ticks) * 10 * time.Millisecond
@@ -288,16 +288,16 @@ func (w *Weaviate) Processor() (total time.Duration) {
 	return total
 }
 
-// Kill ends a node at once, as a crash of its machine would but for what the system had in memory.
+// Kill ends a node at once with SIGKILL. Unlike in a crash of the machine, writes in the system's page cache survive.
 func (w *Weaviate) Kill(i int) { w.nodes[i].end(syscall.SIGKILL) }
 
-// Pause stops a node, which holds its connections but answers nothing, until Resume.
+// Pause suspends a node until Resume. Its connections stay open, but it answers nothing.
 func (w *Weaviate) Pause(i int) { w.nodes[i].signal(syscall.SIGSTOP) }
 
-// Resume lets a node that was paused go on.
+// Resume continues a paused node.
 func (w *Weaviate) Resume(i int) { w.nodes[i].signal(syscall.SIGCONT) }
 
-// Start starts a node again that was killed; Ready waits for it.
+// Start restarts a killed node without waiting for it; see Ready.
 func (w *Weaviate) Start(i int) error { return w.launch(i) }
 
 func (n *weaviateNode) signal(sig syscall.Signal) {
