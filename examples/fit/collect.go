@@ -14,7 +14,7 @@ import (
 	both "github.com/contextmem/contextmem/models/e5-bge"
 )
 
-// hitsKept is how many hits of a question are kept.
+// hitsKept is the number of hits kept per question.
 const hitsKept = 50
 
 // collect asks the questions of the sets and writes a row for each.
@@ -81,7 +81,7 @@ func collectSet(ctx context.Context, lines *json.Encoder, set *eval.Set, opts *c
 	return nil
 }
 
-// ask keeps the best hit of each source.
+// ask asks a question and keeps the best hit of each source.
 func ask(ctx context.Context, sub contextmem.Sub, set *eval.Set, q *eval.Query) (*question, error) {
 	r := contextmem.Recall{Query: q.Text, MaxResults: hitsKept, Class: contextmem.ClassKnowledge, Mode: contextmem.ModeFast}
 	if set.Lane == "memory" {

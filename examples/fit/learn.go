@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// numParts is how many parts have weights; what else is in a score counts as it is.
+// numParts is the number of score parts that have weights. The rest of a score counts unweighted.
 const numParts = 6
 
 var partNames = [numParts]string{"semantic", "keyword", "context", "speaker", "time", "entity"}
 
 type weights [numParts]float64
 
-// today are the weights that change nothing.
+// today holds the neutral weights, which leave scores unchanged.
 var today = weights{1, 1, 1, 1, 1, 1}
 
 // hit is a source that a recall found.
@@ -23,7 +23,7 @@ type hit struct {
 	Parts [numParts]float64 `json:"parts"`
 }
 
-// score is what a hit would score with weights.
+// score returns the score of the hit under the weights w.
 func (h *hit) score(w *weights) float64 {
 	s := h.Score
 	for i, p := range h.Parts {
@@ -32,26 +32,26 @@ func (h *hit) score(w *weights) float64 {
 	return s
 }
 
-// question is what was found for a question.
+// question holds the hits found for one question.
 type question struct {
 	Set    string    `json:"set"`
 	Lane   string    `json:"lane"`
-	Grades []float64 `json:"grades"` // of all that is relevant, found or not
+	Grades []float64 `json:"grades"` // grades of all relevant sources, found or not
 	Hits   []hit     `json:"hits"`
 }
 
-// measured are means over questions.
+// measured holds metrics averaged over questions.
 type measured struct {
 	r1, r5, ndcg float64
 	questions    int
 }
 
-// places from which on a hit counts nothing.
+// places is the number of ranks that count; hits below it count nothing.
 const places = 10
 
 func discount(place int) float64 { return 1 / math.Log2(float64(place)+2) }
 
-// ideal is the best sum of discounted grades.
+// ideal returns the greatest possible sum of discounted grades.
 func (q *question) ideal() float64 {
 	g := slices.Clone(q.Grades)
 	slices.SortFunc(g, func(a, b float64) int { return -compare(a, b) })
@@ -72,7 +72,7 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// order are the hits by score, best first; ties as recall had them.
+// order returns the indexes of the hits by score, best first. Ties keep the order of recall.
 func (q *question) order(w *weights) []int {
 	at := make([]int, len(q.Hits))
 	scores := make([]float64, len(q.Hits))
@@ -83,7 +83,7 @@ func (q *question) order(w *weights) []int {
 	return at
 }
 
-// measure is how good the order by weights is.
+// measure returns the metrics of the order that the weights w give.
 func measure(questions []question, w *weights) (m measured) {
 	for i := range questions {
 		q := &questions[i]
@@ -113,12 +113,12 @@ func measure(questions []question, w *weights) (m measured) {
 const (
 	steps    = 200
 	rate     = .02
-	softness = .1 // of a score, at which one hit is surely before another
+	softness = .1 // score difference that scales the logistic function
 )
 
-// learn finds weights by LambdaRank (Burges, 2010) with a linear score: each pair of a better and a worse hit pulls with what exchanging
-// them would change in nDCG. Sets count alike, whatever number of questions they have. keep pulls weights towards today's. The
-// steps are Adam's (Kingma and Ba, 2015), over all questions, so that the result is the same each time.
+// learn finds weights by LambdaRank (Burges, 2010) with a linear score. Each pair of a better and a worse hit contributes a gradient
+// proportional to the change in nDCG if they were exchanged. Sets count equally, whatever their number of questions. keep is the strength
+// of the regularisation towards today. Each step of Adam (Kingma and Ba, 2015) uses all questions, so that the result is deterministic.
 func learn(questions []question, keep float64) weights {
 	share := map[string]float64{}
 	for i := range questions {
@@ -144,7 +144,7 @@ func learn(questions []question, keep float64) weights {
 	return w
 }
 
-// pull adds the gradient of a question to slope.
+// pull adds the gradient of the question to slope.
 func (q *question) pull(w, slope *weights, share float64) {
 	order := q.order(w)
 	scores := make([]float64, len(q.Hits))
@@ -169,7 +169,7 @@ func (q *question) pull(w, slope *weights, share float64) {
 	}
 }
 
-// worth is the discount of a place, with a little left behind the last that counts, so that hits there are still drawn up.
+// worth returns the discount of a rank. Ranks after the last that counts keep a little, so that their hits still have a gradient.
 func worth(place int) float64 {
 	if place < places {
 		return discount(place)
@@ -196,7 +196,7 @@ func inSet(questions []question, set string, in bool) []question {
 	return slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return (q.Set == set) != in })
 }
 
-// left is a set judged by weights that were learnt on the others.
+// left holds the metrics of one set under weights learnt on the other sets.
 type left struct {
 	lane, set     string
 	before, after measured
@@ -208,7 +208,7 @@ func (l left) String() string {
 		l.before.r1, l.after.r1, l.after.r1-l.before.r1, l.before.r5, l.after.r5, l.after.r5-l.before.r5, l.before.ndcg, l.after.ndcg, l.after.ndcg-l.before.ndcg)
 }
 
-// leaveOneOut judges each set of a lane by weights learnt on the others.
+// leaveOneOut evaluates each set of a lane with weights learnt on the other sets.
 func leaveOneOut(questions []question, keep float64) (out []left) {
 	var sets []string
 	for i := range questions {

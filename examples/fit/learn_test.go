@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked makes questions in which the relevant hits are those that truth puts first.
+// asked generates n questions whose relevant hits are those that the weights truth rank first.
 func asked(set string, n int, seed uint64, truth weights) (out []question) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range n {
@@ -46,7 +46,7 @@ func TestLearnsWhatHolds(t *testing.T) {
 	}
 }
 
-// TestLeavesOut: a set that contradicts the others is judged by these alone.
+// TestLeavesOut checks that a set that contradicts the others is evaluated with weights learnt on the others alone.
 func TestLeavesOut(t *testing.T) {
 	t.Parallel()
 	agree, contrary := weights{3, 1, 1, 1, 1, 0}, weights{0, 1, 1, 1, 1, 3}

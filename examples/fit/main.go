@@ -1,5 +1,5 @@
-// Command fit learns how the parts of a recall's score should be weighed, and says whether that holds on sets that it
-// was not learnt on.
+// Command fit learns weights for the parts of a recall's score and reports whether they also help on sets that
+// they were not learnt on.
 //
 //	go run ./examples/fit -collect rows.jsonl a.json.gz b.json     # ask every question; keep the parts of the 50 best
 //	go run ./examples/fit -out weights.json rows.jsonl             # a table, each set judged by weights of the others

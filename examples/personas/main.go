@@ -1,4 +1,4 @@
-// Command personas measures whether a memory puts what holds now before what held once, over conversations with labelled questions.
+// Command personas measures, over conversations with labelled questions, whether recall ranks current statements before outdated ones.
 //
 //	go run ./examples/personas [-pairs] [-judge change|none|labels] [-embedder e5-bge|static] FILE...
 //
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run measures as the arguments say, writes tables, and returns the measures over all questions.
+// run measures according to args, writes tables to w and returns the measures over all questions.
 func run(ctx context.Context, args []string, w io.Writer) (sum persona.Summary, err error) {
 	fs := flag.NewFlagSet("personas", flag.ContinueOnError)
 	pairs := fs.Bool("pairs", false, "a memory for each message of the user with its answer; else one for each message")

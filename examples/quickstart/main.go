@@ -142,8 +142,8 @@ func addShipped(ctx context.Context, t contextmem.Tenant) error {
 	return addFolder(ctx, t, data)
 }
 
-// addFolder ingests the files of a folder, up to 100 in one call; the same name
-// again replaces a file.
+// addFolder ingests the files of a folder, up to 100 in one call. A file with the name
+// of an earlier one replaces it.
 func addFolder(ctx context.Context, t contextmem.Tenant, folder fs.FS) error {
 	batch := contextmem.KnowledgeBatch{Progress: trouble}
 	flush := func() error {
@@ -174,14 +174,14 @@ func addFolder(ctx context.Context, t contextmem.Tenant, folder fs.FS) error {
 	return errors.Join(err, flush())
 }
 
-// trouble tells which files could not be read, as soon as it is known.
+// trouble prints which files could not be read, as soon as each failure is known.
 func trouble(p contextmem.ItemProgress) {
 	if p.Status == contextmem.StatusErrored {
 		fmt.Printf("\r%s: %s %s (%d of %d of its batch are done)\n", p.ID, p.ErrorCode, p.ErrorMessage, p.Done, p.Total)
 	}
 }
 
-// bar shows how far the background has come.
+// bar prints the progress of background work.
 func bar(p contextmem.Progress) {
 	done := p.Completed + p.Errored
 	total := done + p.Waiting()
@@ -208,7 +208,7 @@ func answer(ctx context.Context, s contextmem.Sub, class contextmem.Class, quest
 	return nil
 }
 
-// excerpt is the text of a hit, of a long one the passage that answers.
+// excerpt returns the text of a hit; for a long hit, the passage that answers.
 func excerpt(c contextmem.Chunk) string {
 	const most = 300
 	r := []rune(strings.Join(strings.Fields(c.Text), " "))

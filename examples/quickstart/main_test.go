@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestQuestions: of each of the questions that the example asks, what answers it comes first.
+// TestQuestions checks that the answer to each of the example's questions ranks first.
 func TestQuestions(t *testing.T) {
 	t.Parallel()
 	svc, err := contextmem.Open(t.Context(), t.TempDir(), nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/transcribe"
 )
 
-// readers sets what reads scans and recordings.
+// readers sets the options for reading scans (OCR) and recordings (transcription).
 func readers(env func(string) string, opts *contextmem.Options) error {
 	if env("CONTEXTMEM_OCR") == "1" {
 		for _, program := range []string{"tesseract", "pdftoppm"} {

@@ -56,7 +56,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// TestRun starts the server twice on one directory: what the first run took in, the second finds.
+// TestRun starts the server twice on one directory and checks that the second run finds the items of the first.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{"CONTEXTMEM_PUBLIC_URL": "https://mem.example.com", "CONTEXTMEM_ADDR": "127.0.0.1:0", "CONTEXTMEM_DATA": t.TempDir(), "CONTEXTMEM_API_KEYS": "key-one,key-two=other", "CONTEXTMEM_MODEL_CACHE": t.TempDir()}

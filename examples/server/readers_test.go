@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReaders: with the switches set, the server reads a scan with tesseract and a recording with a transcriber.
+// TestReaders checks that a server configured for it reads a scan with tesseract and a recording with a transcriber.
 func TestReaders(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"tesseract", "pdftoppm"} {

@@ -13,10 +13,10 @@ import (
 	"github.com/contextmem/contextmem/httpapi"
 )
 
-// shutdownPatience is how long requests that are under way may take when the server stops.
+// shutdownPatience is the time that running requests get to finish when the server stops.
 const shutdownPatience = 10 * time.Second
 
-// run serves until ctx ends. ready, when not nil, gets the address.
+// run serves until ctx ends. If ready is not nil, run sends it the listening address.
 func run(ctx context.Context, env func(string) string, log *slog.Logger, ready chan<- net.Addr) error {
 	keys, err := parseKeys(env("CONTEXTMEM_API_KEYS"))
 	if err != nil {

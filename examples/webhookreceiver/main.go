@@ -1,5 +1,5 @@
 // Command webhookreceiver takes the webhook deliveries of a contextmem server: it
-// verifies each signature over the raw bytes, takes every event once however often it is
+// verifies each signature over the raw bytes, handles every event once however often it is
 // delivered, and answers before it does slow work. It is configured by the environment:
 //
 //	RECEIVER_ADDR     address to listen on; default 127.0.0.1:9090
@@ -62,7 +62,7 @@ func run(ctx context.Context, env func(string) string, log *slog.Logger) error {
 	context.AfterFunc(ctx, func() {
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 15*time.Second) // longer than a request may take
 		defer cancel()
-		_ = srv.Shutdown(sctx) // what is cut off is delivered again
+		_ = srv.Shutdown(sctx) // the server repeats deliveries that are cut off
 		close(r.stopped)
 	})
 	log.Info("receiver is ready", "addr", addr)
@@ -86,8 +86,8 @@ type receiver struct {
 	order []string // of seen, oldest first
 }
 
-// newReceiver refuses to work without a secret: whoever can reach the address could
-// forge events.
+// newReceiver returns an error without a secret, as any client that reaches the address
+// could then forge events.
 func newReceiver(secrets []string) (*receiver, error) {
 	r := &receiver{events: make(chan contextmem.WebhookPayload, queueSize), stopped: make(chan struct{}), seen: map[string]bool{}}
 	for _, s := range secrets {
@@ -101,8 +101,8 @@ func newReceiver(secrets []string) (*receiver, error) {
 	return r, nil
 }
 
-// ServeHTTP answers 204 to events that are taken or were taken before, 503 when the
-// queue is full (the server then tries again), and 4xx to what is no genuine event.
+// ServeHTTP answers 204 to events that are queued now or were before, 503 when the
+// queue is full (the server then retries), and 4xx to requests that are not genuine events.
 func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if req.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
@@ -130,7 +130,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// take queues an event that was not seen before; false when the queue is full.
+// take queues an event unless it was seen before. It reports false when the queue is full.
 func (r *receiver) take(p contextmem.WebhookPayload) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
