@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// LoadCorpus reads a file that corpus.sh made, a document a line.
+// LoadCorpus reads a file that corpus.sh wrote, with one document a line.
 func LoadCorpus(path string) ([]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -25,8 +25,8 @@ func LoadCorpus(path string) ([]string, error) {
 	return docs, lines.Err()
 }
 
-// MadeUp returns n documents of 5 to 30 words of a made-up language, by Zipf's law:
-// enough to try the harness without the corpus.
+// MadeUp returns n documents of 5 to 30 words of a made-up language, distributed by Zipf's
+// law. They suffice to try the harness without the corpus.
 func MadeUp(seed uint64, n int) []string {
 	r := rand.New(rand.NewPCG(seed, 1))
 	words := make([]string, 5000)
@@ -45,8 +45,8 @@ func MadeUp(seed uint64, n int) []string {
 	return docs
 }
 
-// Stretch returns n documents made of docs: these, then seeded pairs of a first half of one
-// and a second half of another.
+// Stretch returns n documents: first docs, then combinations of the first half of one
+// document and the second half of another, chosen from a seed.
 func Stretch(docs []string, n int) []string {
 	if n <= len(docs) {
 		return docs[:n]
@@ -60,7 +60,7 @@ func Stretch(docs []string, n int) []string {
 	return out
 }
 
-// stopWords are left out of queries, as two of the contenders ignore them and one does not.
+// stopWords lists words that are left out of queries, as two of the contenders ignore them and one does not.
 var stopWords = strings.Fields(`a about above after again against all also am an and any are as at be because been before being
 below between both but by can cannot could did do does doing down during each few for from further had has have having he
 her here hers herself him himself his how i if in into is it its itself let may me more most much must my myself no nor not of
@@ -68,9 +68,9 @@ off on once one only or other ought our ours ourselves out over own same shall s
 theirs them themselves then there these they this those through to too under until up upon used using very was we were what
 when where which while who whom why will with would you your yours yourself yourselves`)
 
-// Queries draws n queries of 1 to 5 distinct words, evenly many of each length. The words of a query come
-// from one document, each by its place in it: so words are as frequent among the queries as in the text,
-// and some document holds them all.
+// Queries draws n queries of 1 to 5 distinct words, equally many of each length. The words of a query are drawn
+// by position from one document. So words are as frequent in queries as in the text, and at least one document
+// contains all words of a query.
 func Queries(seed uint64, docs []string, n int) [][]string {
 	r := rand.New(rand.NewPCG(seed, 3))
 	stop := make(map[string]bool, len(stopWords))

@@ -1,12 +1,11 @@
-// Package bench measures contextmem beside other embedded search engines, in one
-// run on one machine: chromem-go, bleve, SQLite FTS5, sqlite-vec and hnswlib. It is a
-// module of its own, so that none of them reaches users of contextmem.
+// Package bench compares contextmem with other embedded search engines, in one run on
+// one machine: chromem-go, bleve, SQLite FTS5, sqlite-vec and hnswlib. It is a module of
+// its own, so that users of contextmem do not depend on these engines.
 //
 // Each experiment loads the same data into each contender and asks the same
-// queries. Queries of different contenders take turns in short rounds, so that a
-// busy moment of the machine hits all of them, and are timed by the processor time they
-// take on one processor; every latency stands beside the
-// recall it was reached with, which is counted against a brute-force answer made here.
+// queries. Contenders take turns in short rounds, so that a busy moment of the machine
+// affects all of them. A query is timed by its processor time on one processor. Every
+// latency is shown with its recall, which is computed against a brute-force answer.
 //
 // The command table runs experiments and prints Markdown tables. By default they are
 // small and end in seconds; -full has the sizes that README's tables show. The

@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// ExactScan searches 100,000 x 384, beside sqlite-vec, chromem-go, and one reading of as many
-// bytes as there are 8-bit rows.
+// ExactScan searches 100,000 x 384 and compares with sqlite-vec, chromem-go, and a single
+// read of as many bytes as the 8-bit rows have.
 func ExactScan(ctx context.Context, c *Config) (*Report, error) {
 	n, dim := c.rows(100_000, 2000), 384
 	v := Clusters(c.Seed, n, dim, c.pick(200, 50))
@@ -68,7 +68,7 @@ func ExactScan(ctx context.Context, c *Config) (*Report, error) {
 	return r, nil
 }
 
-// exactOthers are the contenders; done gives back what they hold.
+// exactOthers returns the contenders. done releases their resources.
 func exactOthers(ctx context.Context, c *Config, v *Vectors, truth *Truth) (subjects []*Subject, done func(), err error) {
 	dir, done, err := c.scratch()
 	if err != nil {
@@ -112,7 +112,7 @@ func named(times []Timing) map[string]*Timing {
 	return out
 }
 
-// localSubject searches as the service does.
+// localSubject returns a subject that searches l as the service does.
 func localSubject(ctx context.Context, l *Local, v *Vectors, t *Truth, s Share) *Subject {
 	name := localName
 	if s.tag != 0 {
@@ -121,7 +121,7 @@ func localSubject(ctx context.Context, l *Local, v *Vectors, t *Truth, s Share) 
 	return &Subject{Name: name, Truth: t, Search: func(q int) ([]int, error) { return l.SearchVectors(ctx, v.Queries[q], s.Filter) }}
 }
 
-// segmentSearch searches a segment of package vector at a recall; 0 is its default.
+// segmentSearch returns a search of a segment of package vector with a recall target; 0 is the default target.
 func segmentSearch(ctx context.Context, s *vector.Segment, v *Vectors, recall float32) func(q int) ([]int, error) {
 	var hits []vector.Hit
 	return func(q int) ([]int, error) {
@@ -135,7 +135,7 @@ func segmentSearch(ctx context.Context, s *vector.Segment, v *Vectors, recall fl
 	}
 }
 
-// floorSearch reads size bytes once, in the order of memory.
+// floorSearch returns a function that reads size bytes once, sequentially: a lower bound for any scan.
 func floorSearch(size int) func(q int) ([]int, error) {
 	words := make([]uint64, size/8)
 	for i := range words {

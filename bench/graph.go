@@ -10,14 +10,14 @@ import (
 	"github.com/contextmem/contextmem/bench/internal/hnsw"
 )
 
-// graph is hnswlib's index of an experiment, with M = 16 and ef_construction = 200.
+// graph is the hnswlib index of an experiment, with M = 16 and ef_construction = 200.
 type graph struct {
 	*hnsw.Index
 	cpu   time.Duration // to build
 	bytes int64         // resident
 }
 
-// buildGraph adds the rows of v in order, or reads a graph that an earlier run kept.
+// buildGraph builds a graph of the rows of v in order, or loads one that an earlier run kept.
 func buildGraph(c *Config, v *Vectors) (*graph, error) {
 	path := filepath.Join(c.Keep, fmt.Sprintf("hnsw-%d-%dx%d", c.Seed, v.N, v.Dim))
 	before := MeasureMemory("").Resident
@@ -51,8 +51,8 @@ func buildGraph(c *Config, v *Vectors) (*graph, error) {
 	return g, os.WriteFile(path+".cpu", binary.LittleEndian.AppendUint64(nil, uint64(cpu)), 0o600)
 }
 
-// tune returns the smallest ef, within a twentieth, whose recall is at least want over the
-// queries.
+// tune returns the smallest ef, to within 5 %, whose recall over the queries is at least
+// want.
 func (g *graph) tune(v *Vectors, t *Truth, want float64) (ef int, err error) {
 	reached := func(ef int) (bool, error) {
 		g.SetEf(ef)

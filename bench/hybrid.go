@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 )
 
-// texts is documents with their vectors by the default model, and queries.
+// texts holds queries, and documents with their vectors by the default model.
 type texts struct {
 	v       *Vectors
 	docs    []string
@@ -50,8 +50,8 @@ func (c *Config) texts(ctx context.Context, n, queries int) (*texts, error) {
 	return t, nil
 }
 
-// hybrid answers a query by both signals: what a recall asks of the indexes before it
-// fuses the two lists. It returns the rows found by vector.
+// hybrid searches by vector and by keywords, as a recall does before it fuses the two
+// lists. It returns the rows found by vector.
 func (t *texts) hybrid(ctx context.Context, l *Local, q int) ([]int, error) {
 	if _, err := l.SearchKeywords(ctx, t.queries[q], Shares[0].Filter); err != nil {
 		return nil, err
@@ -119,7 +119,7 @@ func ColdOpen(ctx context.Context, c *Config) (*Report, error) {
 	return r, nil
 }
 
-// forget has the system drop what it caches of the files below dir.
+// forget makes the system drop its cached pages of the files below dir.
 func forget(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -137,7 +137,7 @@ func forget(dir string) error {
 	})
 }
 
-// Million asks hybrid queries of 1,000,000 chunks of the default model.
+// Million runs hybrid queries over 1,000,000 chunks with vectors by the default model.
 func Million(ctx context.Context, c *Config) (*Report, error) {
 	n := c.pick(1_000_000, 2000)
 	t, err := c.texts(ctx, n, c.pick(500, 50))

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// Keywords ranks 244,000 short documents by BM25, beside bleve and SQLite FTS5.
+// Keywords ranks 244,000 short documents by BM25 and compares with bleve and SQLite FTS5.
 func Keywords(ctx context.Context, c *Config) (*Report, error) {
 	docs, what, err := c.docs(c.pick(244_000, 2000))
 	if err != nil {
@@ -70,8 +70,8 @@ func Keywords(ctx context.Context, c *Config) (*Report, error) {
 	return r, concurrency(r, subjects[0], len(queries), c)
 }
 
-// keywordOthers are the contenders; what building them took is noted in builds. done gives
-// back what they hold.
+// keywordOthers returns the contenders and records their build times in builds. done
+// releases their resources.
 func keywordOthers(ctx context.Context, c *Config, docs []string, queries [][]string, builds map[string]string) (subjects []*Subject, done func(), err error) {
 	dir, done, err := c.scratch()
 	if err != nil {
@@ -105,8 +105,8 @@ func keywordOthers(ctx context.Context, c *Config, docs []string, queries [][]st
 	return subjects, done, nil
 }
 
-// agreement is the share of the exhaustive scorer's hits that the index finds, where
-// another document of the same score is as good.
+// agreement returns the share of the exhaustive scorer's hits that the index finds. A
+// document of equal score counts as the same hit.
 func agreement(ctx context.Context, l *Local, docs, queries []string) (float64, int, error) {
 	all := inmem.New()
 	defer func() { _ = all.Close() }()

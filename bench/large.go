@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// Large searches 250,000 x 384 approximately, without and with filters, beside hnswlib.
+// Large searches 250,000 x 384 approximately, with and without filters, and compares with hnswlib.
 func Large(ctx context.Context, c *Config) (*Report, error) {
 	n, dim := c.rows(250_000, 21_000), c.pick(384, 128)
 	v := Clusters(c.Seed, n, dim, c.pick(500, 50))
@@ -132,7 +132,7 @@ func Large(ctx context.Context, c *Config) (*Report, error) {
 	return r, concurrency(r, plain[0], len(v.Queries), c)
 }
 
-// concurrency notes the throughput of one and two callers.
+// concurrency adds the throughput of one and two concurrent callers to the report.
 func concurrency(r *Report, s *Subject, n int, c *Config) error {
 	for _, workers := range []int{1, 2} {
 		rate, err := Throughput(workers, time.Duration(c.pick(2000, 50))*time.Millisecond, s, n)
@@ -144,8 +144,8 @@ func concurrency(r *Report, s *Subject, n int, c *Config) error {
 	return nil
 }
 
-// residentLocal opens the index again, asks all queries and returns what this keeps in
-// memory.
+// residentLocal reopens the index, runs all queries and returns the memory that the index
+// then takes.
 func residentLocal(ctx context.Context, l *Local, v *Vectors) (m Memory, err error) {
 	if err := l.ix.Close(); err != nil {
 		return m, err

@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/backend/local"
 )
 
-// Local is contextmem's own index of one workspace, driven by its contract as the
-// service drives it.
+// Local is contextmem's own index of one workspace, used through its backend interface as
+// the service does.
 type Local struct {
 	dir   string
 	x     *local.Indexers
@@ -31,10 +31,10 @@ const (
 	workUID        = "00000000000000000000000000000001"
 )
 
-// OpenLocal opens the indexes kept in dir, empty or not. CacheBytes is left without bound.
+// OpenLocal opens the indexes in dir, which may be empty. The cache is unbounded.
 func OpenLocal(dir string) (*Local, error) { return openLocal(dir, &local.Options{CacheBytes: -1}) }
 
-// OpenMapped opens the indexes kept in dir so that they map float32 rows.
+// OpenMapped opens the indexes in dir so that they memory-map float32 rows.
 func OpenMapped(dir string) (*Local, error) {
 	return openLocal(dir, &local.Options{CacheBytes: -1, MapVectors: true})
 }
@@ -71,7 +71,7 @@ func (l *Local) Reopen() error {
 	return l.open()
 }
 
-// Refill forgets what is indexed and fills the index again.
+// Refill clears the index and fills it again.
 func (l *Local) Refill(ctx context.Context, n int, vec func(i int) []float32, text func(i int) string) error {
 	if err := l.index.Reset(ctx); err != nil {
 		return err
@@ -83,7 +83,7 @@ func (l *Local) Refill(ctx context.Context, n int, vec func(i int) []float32, te
 // Batch is the number of rows applied in one call.
 const Batch = 1000
 
-// Fill applies n rows, flushes, and waits for the background work that this begins. Row i
+// Fill applies n rows, flushes, and waits until the resulting background work is done. Row i
 // is chunk i+1 of source i+1; vec and text may be nil.
 func (l *Local) Fill(ctx context.Context, n int, vec func(i int) []float32, text func(i int) string) error {
 	if err := l.Apply(ctx, 0, n, vec, text); err != nil {
@@ -138,13 +138,13 @@ func (l *Local) Settle(ctx context.Context) error {
 	}
 }
 
-// SearchVectors finds rows.
+// SearchVectors returns the rows nearest to q that pass the filter.
 func (l *Local) SearchVectors(ctx context.Context, q []float32, f backend.Filter) ([]int, error) {
 	hits, err := l.ix.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: l.part, Vector: q, K: TopK, Filter: f})
 	return rowsOf(hits), err
 }
 
-// SearchKeywords finds rows.
+// SearchKeywords returns the best rows for text that pass the filter.
 func (l *Local) SearchKeywords(ctx context.Context, text string, f backend.Filter) ([]int, error) {
 	hits, err := l.ix.Keywords().SearchKeywords(ctx, backend.KeywordQuery{Part: l.part, Text: text, K: TopK, Filter: f})
 	return rowsOf(hits), err
@@ -158,14 +158,14 @@ func rowsOf(hits []backend.Hit) []int {
 	return out
 }
 
-// Share is a filter by the share of rows that it leaves.
+// Share is a filter with the share of rows that pass it.
 type Share struct {
 	Name   string
 	Filter backend.Filter
 	tag    uint64
 }
 
-// Shares are the filters of the experiments, from none on.
+// Shares lists the filters of the experiments. The first is no filter.
 var Shares = []Share{
 	{Name: "none"},
 	{Name: "50%", Filter: backend.Filter{All: [][]uint64{{tag50}}}, tag: tag50},
@@ -173,7 +173,7 @@ var Shares = []Share{
 	{Name: "1%", Filter: backend.Filter{All: [][]uint64{{tag1}}}, tag: tag1},
 }
 
-// Allows tells whether the filter leaves row i; nil where it leaves all.
+// Allows returns a function that reports whether row i passes the filter; nil if all rows pass.
 func (s Share) Allows() func(i int) bool {
 	if s.tag == 0 {
 		return nil
@@ -181,7 +181,7 @@ func (s Share) Allows() func(i int) bool {
 	return func(i int) bool { return hasTag(i, s.tag) }
 }
 
-// hasTag chooses rows by a hash, so that tags have nothing to do with the vectors.
+// hasTag reports whether row i has the tag. It decides by a hash, so that tags are independent of the vectors.
 func hasTag(i int, tag uint64) bool {
 	h := (uint64(i)+1)*0x9e3779b97f4a7c15 ^ tag*0xbf58476d1ce4e5b9
 	h ^= h >> 29

@@ -24,30 +24,29 @@ type Subject struct {
 	Name string
 	// Search answers query q with rows, best first.
 	Search func(q int) ([]int, error)
-	// Queries bounds how many queries are asked, where all would take too long; 0: all.
+	// Queries limits the number of queries for slow subjects; 0: all.
 	Queries int
 	// Truth judges the answers; nil: Recall stays negative.
 	Truth *Truth
 }
 
-// Timing is what searches of one subject took. P50 and P99 are processor time of the whole
-// process on one processor, garbage collection included: what a query takes on an idle
-// machine, whatever else runs on this one. The harness adds half a microsecond.
+// Timing holds the times of one subject's searches. P50 and P99 are processor time of the
+// whole process on one processor, garbage collection included. So they do not depend on
+// other load on the machine. The harness adds half a microsecond.
 type Timing struct {
 	Name     string
 	P50, P99 time.Duration
-	Wall     time.Duration // the median by the clock on the wall
+	Wall     time.Duration // median wall-clock time
 	Recall   float64       // recall@10; negative: not judged
 	Asked    int
 }
 
-// round is how many timed queries a subject answers before it is the next one's turn. Half as many
-// go before them, untimed.
+// round is the number of timed queries that a subject answers before the next subject's turn.
+// Half as many untimed queries precede them.
 const round = 100
 
-// Measure asks every subject the queries 0..n-1, in turns, repeatedly until each was
-// asked at least atLeast times in all, on one processor. A first pass over all is counted for recall
-// alone.
+// Measure asks the subjects the queries 0..n-1 in turns on one processor, until each subject has
+// answered at least atLeast queries. A first pass over all queries is untimed: it measures recall.
 func Measure(n, atLeast int, subjects ...*Subject) ([]Timing, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	runtime.GC()
@@ -114,8 +113,8 @@ func Measure(n, atLeast int, subjects ...*Subject) ([]Timing, error) {
 	return out, nil
 }
 
-// measure is Measure with the profile that c asks for, in which samples are labelled by subject.
-// A later call replaces the profile of an earlier one.
+// measure calls Measure and writes the profile that c asks for, with samples labelled by subject.
+// A later call overwrites the profile of an earlier one.
 func (c *Config) measure(n, atLeast int, subjects ...*Subject) ([]Timing, error) {
 	if c.Profile == "" {
 		return Measure(n, atLeast, subjects...)
@@ -132,8 +131,8 @@ func (c *Config) measure(n, atLeast int, subjects ...*Subject) ([]Timing, error)
 	return times, errors.Join(err, f.Close())
 }
 
-// Throughput is the queries a second that workers reach together in about the given
-// time, after which they stop.
+// Throughput returns the queries a second that all workers together answer, measured over
+// about the given length of time.
 func Throughput(workers int, length time.Duration, s *Subject, n int) (float64, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(workers))
 	var wg sync.WaitGroup
@@ -162,7 +161,7 @@ func Throughput(workers int, length time.Duration, s *Subject, n int) (float64, 
 	return float64(total) / time.Since(start).Seconds(), nil
 }
 
-// Percentiles returns the median and the 99th of a hundred. It sorts took.
+// Percentiles returns the median and the 99th percentile. It sorts took.
 func Percentiles(took []time.Duration) (p50, p99 time.Duration) {
 	if len(took) == 0 {
 		return 0, 0
@@ -171,8 +170,8 @@ func Percentiles(took []time.Duration) (p50, p99 time.Duration) {
 	return took[len(took)/2], took[len(took)*99/100]
 }
 
-// CPUTime is the processor time of this process so far, all threads and the kernel's
-// work for them included.
+// CPUTime returns the processor time of this process so far, of all threads, in user and
+// kernel mode.
 func CPUTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_PROCESS_CPUTIME_ID, &t); err != nil {
@@ -181,7 +180,7 @@ func CPUTime() time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// elapsed is a start by both clocks.
+// elapsed is a start time by wall clock and processor time.
 type elapsed struct {
 	wall time.Time
 	cpu  time.Duration
@@ -194,24 +193,24 @@ func (e elapsed) since() (wall, cpu time.Duration) {
 	return time.Since(e.wall), cpu
 }
 
-// Memory is what a process keeps.
+// Memory holds the memory of a process in bytes.
 type Memory struct {
 	Heap      int64 // live Go heap
 	Resident  int64 // all resident pages
-	Anonymous int64 // those that belong to no file: heaps, stacks, tables of the runtime
+	Anonymous int64 // resident pages that belong to no file: heaps, stacks, tables of the runtime
 	Mapped    int64 // resident pages of files mapped below a folder
 }
 
-// since is what came on top of before.
+// since returns the difference m - before.
 func (m Memory) since(before Memory) Memory {
 	return Memory{m.Heap - before.Heap, m.Resident - before.Resident, m.Anonymous - before.Anonymous, m.Mapped - before.Mapped}
 }
 
-// index is what an index takes: Go heap and mapped pages.
+// index returns the memory of an index: Go heap and mapped pages.
 func (m Memory) index() int64 { return m.Heap + m.Mapped }
 
-// MeasureMemory collects garbage, gives it back and looks; dir names the folder whose mapped
-// files are counted, if any.
+// MeasureMemory collects garbage, returns it to the system and measures. dir is the folder
+// whose mapped files are counted; it may be empty.
 func MeasureMemory(dir string) Memory {
 	debug.FreeOSMemory()
 	var stats runtime.MemStats
@@ -227,7 +226,7 @@ func MeasureMemory(dir string) Memory {
 	for lines.Scan() {
 		line := lines.Text()
 		name, rest, _ := strings.Cut(line, " ")
-		if strings.Contains(name, "-") && !strings.HasSuffix(name, ":") { // the head of a mapping
+		if strings.Contains(name, "-") && !strings.HasSuffix(name, ":") { // first line of a mapping
 			mapped = dir != "" && strings.Contains(rest, dir+string(filepath.Separator))
 			continue
 		}

@@ -17,17 +17,17 @@ type Report struct {
 	Notes   []string
 }
 
-// Target is a demand of the issue that asked for the engine, and what was measured.
+// Target is a performance requirement of the engine with the measured value.
 type Target struct {
 	What     string
 	Want     float64
 	AtMost   bool // otherwise at least
 	Got      float64
 	Unit     string
-	NotAsked bool // the sizes or contenders of this run are not those of the demand
+	NotAsked bool // this run's sizes or contenders differ from those of the requirement
 }
 
-// Met tells whether the demand is met.
+// Met reports whether the requirement is met.
 func (t Target) Met() bool {
 	if t.AtMost {
 		return t.Got <= t.Want
@@ -81,7 +81,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// took formats a time with three digits.
+// took formats a duration with three digits.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:

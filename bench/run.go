@@ -7,18 +7,18 @@ import (
 	"path/filepath"
 )
 
-// Config says what experiments run on.
+// Config holds the settings of experiments.
 type Config struct {
 	Full   bool
-	Corpus string // a file that corpus.sh made; empty: made-up documents, which a full run refuses
+	Corpus string // file that corpus.sh wrote; empty: made-up documents, which a full run refuses
 	Dir    string // scratch folder; empty: the system's
-	Keep   string // folder in which graphs of hnswlib and our indexes are kept between runs; empty: they are not
-	Rows   int    // instead of the rows of experiments exact and large, and the one size of sweep; 0: theirs
-	Dim    int    // the one length of vectors of sweep; 0: all
+	Keep   string // folder that keeps hnswlib graphs and our indexes between runs; empty: they are not kept
+	Rows   int    // number of rows in exact and large, and the only size of sweep; 0: their defaults
+	Dim    int    // only dimension of sweep; 0: all
 	Seed   uint64
 	// Profile is a file for a processor profile of the timed queries; empty: none.
 	Profile string
-	Alone   bool // without the contenders, in exact, large and keywords
+	Alone   bool // leaves the contenders out of exact, large and keywords
 }
 
 // Experiment is one table.
@@ -27,7 +27,7 @@ type Experiment struct {
 	Run  func(ctx context.Context, c *Config) (*Report, error)
 }
 
-// Experiments are all there are, in the order of README's table.
+// Experiments lists all experiments in the order of README's table.
 var Experiments = []Experiment{
 	{"exact", ExactScan},
 	{"large", Large},
@@ -40,7 +40,7 @@ var Experiments = []Experiment{
 	{"sweep", Sweep},
 }
 
-// pick returns the size of a full run, or of a small one.
+// pick returns full in a full run and small otherwise.
 func (c *Config) pick(full, small int) int {
 	if c.Full {
 		return full
@@ -48,7 +48,7 @@ func (c *Config) pick(full, small int) int {
 	return small
 }
 
-// rows is pick for the experiments whose rows can be chosen.
+// rows returns c.Rows if it is set, and pick(full, small) otherwise.
 func (c *Config) rows(full, small int) int {
 	if c.Rows > 0 {
 		return c.Rows
@@ -56,10 +56,10 @@ func (c *Config) rows(full, small int) int {
 	return c.pick(full, small)
 }
 
-// asked tells whether this run has the size that demands speak of.
+// asked reports whether this run has the size for which the requirements are stated.
 func (c *Config) asked() bool { return c.Full && c.Rows == 0 }
 
-// scratch makes an empty folder; remove deletes it.
+// scratch creates an empty folder. remove deletes it.
 func (c *Config) scratch() (dir string, remove func(), err error) {
 	if dir, err = os.MkdirTemp(c.Dir, "contextmem-bench-"); err != nil {
 		return "", nil, err
@@ -70,8 +70,8 @@ func (c *Config) scratch() (dir string, remove func(), err error) {
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// index opens the index of an experiment and fills it with n rows, or finds it as an earlier run
-// kept it. cpu is what filling took, "kept" where it was not needed. remove deletes what is not kept.
+// index opens the index of an experiment and fills it with n rows, or reuses the index that an earlier
+// run kept. cpu is the processor time of filling, or "kept". remove deletes files that are not kept.
 func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) []float32, text func(i int) string) (l *Local, cpu string, remove func(), err error) {
 	dir, whole, remove := "", "", func() {}
 	if c.Keep != "" {
@@ -109,9 +109,9 @@ func (c *Config) index(ctx context.Context, name string, n int, vec func(i int) 
 	return l, seconds(took), remove, nil
 }
 
-// kept returns a folder that fill has filled: now, or in a run before with the same name
-// and seed whose files were kept and are still understood, which fresh tells. remove
-// deletes it unless it is kept.
+// kept returns a folder that fill has filled, now or in an earlier run with the same name
+// and seed. fresh reports whether the files of an earlier run are still usable. remove
+// deletes the folder unless it is kept.
 func (c *Config) kept(name string, fill func(dir string) error, fresh func(dir string) bool) (dir string, remove func(), err error) {
 	if c.Keep == "" {
 		if dir, remove, err = c.scratch(); err == nil {
@@ -141,7 +141,7 @@ func (c *Config) kept(name string, fill func(dir string) error, fresh func(dir s
 	return dir, func() {}, os.WriteFile(whole, nil, 0o600)
 }
 
-// docs returns n documents and says what they are.
+// docs returns n documents and their description.
 func (c *Config) docs(n int) (docs []string, what string, err error) {
 	if c.Corpus == "" {
 		if c.Full {

@@ -28,8 +28,8 @@ func vectorTenant(ctx context.Context, dir string, dim int) (*contextmem.Service
 	return svc, tn, nil
 }
 
-// DurableInsert inserts one vector a call, durable and searchable when the call returns, beside
-// a row of the same bytes in a SQLite table that is as durable.
+// DurableInsert inserts one vector a call, durable and searchable when the call returns. It compares
+// with inserting a row of the same bytes into a SQLite table that is as durable.
 func DurableInsert(ctx context.Context, c *Config) (*Report, error) {
 	n, dim := c.pick(3000, 100), 384
 	v := Clusters(c.Seed, n, dim, 1)
@@ -99,7 +99,7 @@ func DurableInsert(ctx context.Context, c *Config) (*Report, error) {
 	return r, nil
 }
 
-// BulkIngest loads vectors that the caller has: by the service with everything durable, and into the index alone.
+// BulkIngest loads vectors that the caller supplies: through the durable service, and into the index alone.
 func BulkIngest(ctx context.Context, c *Config) (*Report, error) {
 	n := c.pick(200_000, 4000)
 	t, err := c.texts(ctx, n, 1)
@@ -167,7 +167,7 @@ func BulkIngest(ctx context.Context, c *Config) (*Report, error) {
 	return r, nil
 }
 
-// unitOf returns v unless it is zero, which no tenant takes.
+// unitOf returns v, or a unit vector in place of the zero vector, which tenants reject.
 func unitOf(v []float32) []float32 {
 	for _, x := range v {
 		if x != 0 {

@@ -58,7 +58,7 @@ func insertAll(ctx context.Context, db *sql.DB, statement string, n int, args fu
 	return nil
 }
 
-// scanRows reads the one column of an answer.
+// scanRows reads the only column of a result.
 func scanRows(rows *sql.Rows, err error) ([]int, error) {
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func scanRows(rows *sql.Rows, err error) ([]int, error) {
 	return out, rows.Err()
 }
 
-// bytesOf returns the memory of v.
+// bytesOf returns the memory of v as bytes, without a copy.
 func bytesOf(v []float32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
@@ -86,8 +86,8 @@ type FTS5 struct {
 	search *sql.Stmt
 }
 
-// NewFTS5 returns a table in dir with the documents, stemmed and optimised, that does not keep their
-// texts. It errs with ErrNotBuilt without the tag sqlite_fts5.
+// NewFTS5 returns an optimised table in dir with docs, stemmed. The table does not store their texts.
+// Without the build tag sqlite_fts5 it returns ErrNotBuilt.
 func NewFTS5(ctx context.Context, dir string, docs []string) (*FTS5, error) {
 	db, err := openSQLite(ctx, filepath.Join(dir, "fts5.db"))
 	if err != nil {
@@ -113,7 +113,7 @@ func NewFTS5(ctx context.Context, dir string, docs []string) (*FTS5, error) {
 	return &FTS5{db, search}, nil
 }
 
-// Search finds documents with any of the words.
+// Search returns the numbers of documents that contain any of the words.
 func (f *FTS5) Search(ctx context.Context, words []string) ([]int, error) {
 	var b strings.Builder
 	for i, w := range words {

@@ -42,7 +42,7 @@ func NewSQLiteVec(ctx context.Context, dir string, v *Vectors) (*SQLiteVec, erro
 	return &SQLiteVec{db, search}, nil
 }
 
-// Search finds rows.
+// Search returns the numbers of the rows nearest to q.
 func (s *SQLiteVec) Search(ctx context.Context, q []float32) ([]int, error) {
 	return scanRows(s.search.QueryContext(ctx, bytesOf(q), TopK))
 }

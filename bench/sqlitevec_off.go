@@ -7,10 +7,10 @@ import "context"
 // SQLiteVec is left out of this build.
 type SQLiteVec struct{}
 
-// NewSQLiteVec errs with ErrNotBuilt.
+// NewSQLiteVec returns ErrNotBuilt.
 func NewSQLiteVec(context.Context, string, *Vectors) (*SQLiteVec, error) { return nil, ErrNotBuilt }
 
-// Search errs with ErrNotBuilt.
+// Search returns ErrNotBuilt.
 func (*SQLiteVec) Search(context.Context, []float32) ([]int, error) { return nil, ErrNotBuilt }
 
 // Close does nothing.

@@ -15,8 +15,8 @@ var (
 
 const sweepFloats = 250_000 * 1536
 
-// Sweep searches vectors of all sizes and lengths with all filters and one or two at once.
-// Config.Rows and Config.Dim choose one point of it, Config.Keep keeps its index.
+// Sweep searches all numbers of rows and dimensions with all filters, by one or two concurrent callers.
+// Config.Rows and Config.Dim restrict it to one point. Config.Keep keeps its index.
 func Sweep(ctx context.Context, c *Config) (*Report, error) {
 	r := &Report{
 		Title: "contextmem by size, dimensions and filter", Data: fmt.Sprintf("Seeded clustered vectors, up to %d numbers in all, through backend/local; p50 / p99 and recall@10.", sweepFloats),

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend/local"
 )
 
-// tenantChunks is what a small tenant holds.
+// tenantChunks is the number of chunks of a small tenant.
 const tenantChunks = 48
 
 // Tenants opens 20,000 tenants of 48 chunks each in one process and asks some of them.
@@ -32,7 +32,7 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 	}
 	defer remove()
 
-	// No bound at first: all that is opened stays. Idle is a tenant that was opened and not asked.
+	// The cache is unbounded at first: all opened tenants stay open. An idle tenant is one that was opened but not queried.
 	x, err := local.Open(dir, &local.Options{CacheBytes: -1})
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 			hot = append(hot, time.Since(start))
 		}
 	}
-	var same []time.Duration // one tenant after itself
+	var same []time.Duration // repeated queries of the same tenant
 	for i := range 20 * asked {
 		start := time.Now()
 		if err := ask(0, i%len(t.v.Queries)); err != nil {
@@ -116,7 +116,7 @@ func Tenants(ctx context.Context, c *Config) (*Report, error) {
 
 func tenantUID(i int) string { return fmt.Sprintf("%032x", uint64(i+1)*0x9e3779b97f4a7c15) }
 
-// tenantWhole tells whether a tenant of an earlier run can be used.
+// tenantWhole reports whether a tenant of an earlier run is complete and can be reused.
 func tenantWhole(ctx context.Context, dir string, tenant int) bool {
 	x, err := local.Open(dir, nil)
 	if err != nil {

@@ -9,26 +9,26 @@ import (
 	"github.com/viterin/vek/vek32"
 )
 
-// TopK is how many hits every search asks for.
+// TopK is the number of hits that every search requests.
 const TopK = 10
 
-// Truth is the exact answer of each query among the rows that a filter leaves.
+// Truth holds the exact answer to each query among the rows that pass a filter.
 type Truth struct {
 	v     *Vectors
 	allow func(row int) bool
 	kth   []float32 // score of the last true hit of each query
-	count []int     // of true hits, less than TopK where the filter leaves fewer
+	count []int     // number of true hits, below TopK if fewer rows pass the filter
 	lid   float64
 }
 
-// tie is the difference of scores below which two rows are equally near: engines sum
-// floats in different orders.
+// tie is the difference of scores below which two rows count as equally near, since engines
+// sum floats in different orders.
 const tie = 1e-5
 
 // Exact scans all rows for each query; allow may be nil.
 func Exact(v *Vectors, allow func(row int) bool) *Truth { return exactEach(v, allow)[0] }
 
-// exactEach is Exact for several filters in one scan.
+// exactEach computes Exact for several filters in one scan.
 func exactEach(v *Vectors, allows ...func(row int) bool) []*Truth {
 	out := make([]*Truth, len(allows))
 	lids := make([][]float64, len(allows))
@@ -37,7 +37,7 @@ func exactEach(v *Vectors, allows ...func(row int) bool) []*Truth {
 		lids[f] = make([]float64, len(v.Queries))
 	}
 	each(len(v.Queries), func(q int) {
-		best := make([][]float32, len(allows)) // rising
+		best := make([][]float32, len(allows)) // ascending
 		for i := range v.N {
 			x := vek32.Dot(v.Row(i), v.Queries[q])
 			for f, allow := range allows {
@@ -67,8 +67,8 @@ func exactEach(v *Vectors, allows ...func(row int) bool) []*Truth {
 	return out
 }
 
-// LID is the mean local intrinsic dimension at the queries, by maximum likelihood from
-// the distances of the true hits: how hard the data is. Embeddings of texts have 10 to 30.
+// LID returns the mean local intrinsic dimension at the queries, estimated by maximum likelihood
+// from the distances of the true hits. Higher is harder to search. Text embeddings have 10 to 30.
 func (t *Truth) LID() float64 { return t.lid }
 
 func intrinsicDimension(rising []float32) float64 {
@@ -100,9 +100,9 @@ func each(n int, f func(i int)) {
 	wg.Wait()
 }
 
-// Recall is the share of the true hits of query q that are among rows. Rows that the
-// filter forbids, that do not exist and that stand twice count for nothing; a row whose score
-// equals that of the last true hit is as good as it.
+// Recall returns the share of the true hits of query q that are among rows. Rows that the
+// filter excludes, that do not exist or that are repeated do not count. A row whose score
+// equals that of the last true hit counts as a true hit.
 func (t *Truth) Recall(q int, rows []int) float64 {
 	if t.count[q] == 0 {
 		return 1

@@ -33,7 +33,7 @@ func init() {
 	})
 }
 
-// inTransaction asks by a second BEGIN, since the driver does not say it.
+// inTransaction reports whether dc is in a transaction. It tries a second BEGIN, as the driver does not report the state.
 func inTransaction(dc driver.Conn) bool {
 	e, ok := dc.(driver.ExecerContext)
 	if !ok {
@@ -42,6 +42,6 @@ func inTransaction(dc driver.Conn) bool {
 	if _, err := e.ExecContext(context.Background(), "BEGIN", nil); err != nil {
 		return true
 	}
-	_, _ = e.ExecContext(context.Background(), "ROLLBACK", nil) // of the empty one
+	_, _ = e.ExecContext(context.Background(), "ROLLBACK", nil) // end the empty transaction that BEGIN opened
 	return false
 }

@@ -90,7 +90,7 @@ func load(kind, dir string) (model, error) {
 	return nil, fmt.Errorf("%q is neither embed nor rerank", kind)
 }
 
-// timed answers r as often as it says.
+// timed answers r as often as r.Repeat says and measures the processor time.
 func timed(ctx context.Context, m model, r request) (a answer, err error) {
 	n := max(1, r.Repeat)
 	start, err := processorTime()
@@ -107,7 +107,7 @@ func timed(ctx context.Context, m model, r request) (a answer, err error) {
 	return a, err
 }
 
-// processorTime is what the process has used, in user and kernel mode.
+// processorTime returns the processor time of the process, in user and kernel mode.
 func processorTime() (time.Duration, error) {
 	var u unix.Rusage
 	err := unix.Getrusage(unix.RUSAGE_SELF, &u)

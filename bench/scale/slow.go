@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// database is stores behind latencies.
+// database opens stores with simulated latencies.
 type database struct {
 	*inmem.Backend
 	read, write  time.Duration
@@ -18,7 +18,7 @@ type database struct {
 	writes       atomic.Int64
 }
 
-// take is one round trip over one of the connections.
+// take simulates one round trip over one of the connections and counts it.
 func (d *database) take(latency time.Duration, count *atomic.Int64) {
 	d.conns <- struct{}{}
 	time.Sleep(latency)
@@ -37,7 +37,7 @@ func (d *database) OpenStore(ctx context.Context, uid string) (backend.Store, er
 	return &slow{s, d}, nil
 }
 
-// slow is a store whose calls that recall and ingestion make take their time.
+// slow is a store with simulated latencies in the calls that recall and ingestion make.
 type slow struct {
 	backend.Store
 	d *database

@@ -33,7 +33,7 @@ var (
 	conns      = flag.Int("conns", 16, "connections of the process")
 )
 
-// times are durations of calls.
+// times collects durations of calls.
 type times struct {
 	mu  sync.Mutex
 	all []time.Duration
@@ -56,7 +56,7 @@ func (x *times) String() string {
 	return fmt.Sprintf("%d, p50 %v, p99 %v, most %v", len(x.all), at(.5), at(.99), at(1))
 }
 
-// TestTraffic plays the traffic and says what came of it.
+// TestTraffic runs the simulation and logs the results.
 func TestTraffic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
@@ -65,7 +65,7 @@ func TestTraffic(t *testing.T) {
 		require.NoError(t, err)
 		random := rand.New(rand.NewPCG(1, 2))
 		zipf := rand.NewZipf(random, *skew, 1, *tenants-1)
-		var first sync.Map // by tenant: closed when it is made
+		var first sync.Map // by tenant: a channel that is closed when the tenant exists
 		var added, asked, made times
 		var wg sync.WaitGroup
 		met := 0

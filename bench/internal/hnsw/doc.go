@@ -1,2 +1,2 @@
-// Package hnsw drives the C++ library hnswlib, where the build tag of that name is set.
+// Package hnsw wraps the C++ library hnswlib. It needs the build tag hnswlib.
 package hnsw

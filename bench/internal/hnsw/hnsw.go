@@ -12,10 +12,10 @@ import (
 	"unsafe"
 )
 
-// Built tells that the library is linked.
+// Built reports whether the library is linked.
 const Built = true
 
-// Index is a graph by inner product.
+// Index is an HNSW graph that ranks by inner product.
 type Index struct {
 	x    *C.hnsw_index
 	rows []C.size_t

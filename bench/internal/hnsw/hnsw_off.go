@@ -4,7 +4,7 @@ package hnsw
 
 import "errors"
 
-// Built tells that the library is not linked.
+// Built reports whether the library is linked.
 const Built = false
 
 var errNotBuilt = errors.New("hnswlib: not built in")
@@ -12,22 +12,22 @@ var errNotBuilt = errors.New("hnswlib: not built in")
 // Index is left out of this build.
 type Index struct{}
 
-// New errs.
+// New always returns an error.
 func New(int, int, int, int) (*Index, error) { return nil, errNotBuilt }
 
-// Load errs.
+// Load always returns an error.
 func Load(int, string) (*Index, error) { return nil, errNotBuilt }
 
-// Save errs.
+// Save always returns an error.
 func (*Index) Save(string) error { return errNotBuilt }
 
-// Add errs.
+// Add always returns an error.
 func (*Index) Add([]float32, int) error { return errNotBuilt }
 
 // SetEf does nothing.
 func (*Index) SetEf(int) {}
 
-// Search errs.
+// Search always returns an error.
 func (*Index) Search([]float32, int) ([]int, error) { return nil, errNotBuilt }
 
 // Close does nothing.

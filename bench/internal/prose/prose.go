@@ -1,4 +1,4 @@
-// Package prose makes chat turns and abstracts by a grammar: any number of them, the same for the same number, and nobody's.
+// Package prose generates chat turns and abstracts from a grammar. There is no limit to their number. The same index gives the same text.
 package prose
 
 import (
@@ -29,29 +29,29 @@ hydration pollination corrosion turbulence lubrication sedimentation photosynthe
 	tails    = strings.Fields(`bert dan der din dor fin gar han kan las len lin lo mar men mir na nel ner nia nik ra ran ris ros sa son ta tan tor va vik`)
 )
 
-// maker makes one text.
+// maker generates one text.
 type maker struct{ *rand.Rand }
 
-// of picks a word, the first ones most often, as words of languages occur.
+// of picks a word. Earlier words are likelier, similar to word frequencies of natural languages.
 func (m maker) of(words []string) string {
 	return words[int(float64(len(words))*math.Pow(m.Float64(), 1.6))]
 }
 
-// Name is one of n names of persons or places.
+// Name returns the name of person or place i.
 func Name(i int) string {
 	head, mid, tail := i%len(heads), i/len(heads)%len(heads), i/len(heads)/len(heads)%len(tails)
 	return strings.ToUpper(heads[head][:1]) + heads[head][1:] + heads[mid] + tails[tail]
 }
 
-// names is how many persons and places there are, the few of them that many texts name and the many that few do.
+// names is the number of persons and places. Few of them occur in many texts, most of them in few.
 const names = 30_000
 
 func (m maker) name() string { return Name(int(float64(names) * math.Pow(m.Float64(), 3))) }
 
-// Session is how many turns a chat has.
+// Session is the number of turns in a chat.
 const Session = 40
 
-// Turn is turn i of all chats, of one to three sentences. Its speaker is the same in a chat.
+// Turn returns turn i, counted over all chats, of one to three sentences. All turns of a chat have the same speaker.
 func Turn(i int) string {
 	m := maker{rand.New(rand.NewPCG(uint64(i), 17))}
 	var b strings.Builder
@@ -81,7 +81,7 @@ func Turn(i int) string {
 	return b.String()
 }
 
-// Abstract is abstract i, of four to seven sentences.
+// Abstract returns abstract i, of four to seven sentences.
 func Abstract(i int) string {
 	m := maker{rand.New(rand.NewPCG(uint64(i), 18))}
 	topic, place := m.of(topics), m.of(places)
@@ -105,7 +105,7 @@ func Abstract(i int) string {
 	return b.String()
 }
 
-// Question asks for what a turn may say.
+// Question returns question i, about a subject that turns may mention.
 func Question(i int) string {
 	m := maker{rand.New(rand.NewPCG(uint64(i), 19))}
 	switch m.IntN(4) {
