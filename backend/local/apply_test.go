@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// A writer waits for searches once for many changes, not once for each: the next search sees all of them.
+// Checks that a writer waits for running searches once per batch of changes, not once per change, and that the next search sees all changes.
 func TestRunWaitsOnce(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []backend.ChangeKind{backend.PutChunks, backend.Drop} {
@@ -77,7 +77,7 @@ func TestRunWaitsOnce(t *testing.T) {
 	}
 }
 
-// What a run says of one source counts in its order, and a change that is refused lets those before it count.
+// Checks that several changes of one source in a batch apply in order, and that a rejected change does not undo the changes before it.
 func TestRunsAreInOrder(t *testing.T) {
 	t.Parallel()
 	want, ix, apply := both(t)
@@ -113,7 +113,7 @@ func TestRunsAreInOrder(t *testing.T) {
 	m.compare(t, want, ix)
 }
 
-// What is deleted while a file is made to count stays deleted.
+// Checks that a source deleted while a new file is being published stays deleted.
 func TestDeletedDuringAdoption(t *testing.T) {
 	t.Parallel()
 	want, ix, apply := both(t)

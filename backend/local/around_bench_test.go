@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// BenchmarkAround measures what the first recall of memories asks of a partition that was just opened, beside the searches: whether it is small,
-// and what stands around the best chunks. Memories stand in named sessions of 40, or fall into sessions by time; blocks is how many the partition has.
+// BenchmarkAround measures the calls, other than searches, that the first recall of memories makes to a partition that was just opened: whether
+// it is small, and the chunks around the best ones. Memories are in named sessions of 40, or in sessions by time. blocks is the number of blocks.
 func BenchmarkAround(b *testing.B) {
 	const n = 250_000
 	for _, named := range []bool{true, false} {
@@ -69,8 +69,8 @@ func BenchmarkAround(b *testing.B) {
 	}
 }
 
-// BenchmarkMentions measures what the first recall of knowledge asks of a partition that was just opened: which entities the question
-// names. 20,000 sources have eight mentions each, of 60,000 entities of which a few are named often.
+// BenchmarkMentions measures the lookup of a question's entities, which the first recall of knowledge makes in a partition that was just
+// opened. Each of 20,000 sources has eight mentions, out of 60,000 entities, of which a few are frequent.
 func BenchmarkMentions(b *testing.B) {
 	const n, of = 20_000, 60_000
 	x, err := Open(b.TempDir(), nil)

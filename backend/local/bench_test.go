@@ -19,8 +19,8 @@ var benchPart = backend.Partition{Class: backend.Memory, Sub: "bench"}
 
 const benchDim = 128
 
-// benchChanges returns n memories of 25 terms, a minute apart with a gap every 20,
-// ten tags in all of which each has one in two by chance.
+// benchChanges returns n memories of 25 terms, a minute apart with a gap every 20. Each
+// memory has each of ten tags with probability 1/2.
 func benchChanges(n int) []backend.Change {
 	r := rand.New(rand.NewPCG(1, 2))
 	vocabulary := make([]string, 8000)
@@ -93,7 +93,7 @@ func BenchmarkFlush(b *testing.B) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-// BenchmarkOpen measures the opening of a workspace, alone and up to the first hits.
+// BenchmarkOpen measures opening a workspace, without a search and with a first one.
 // CONTEXTMEM_BENCH_ROWS adds a size.
 func BenchmarkOpen(b *testing.B) {
 	sizes := []int{50, 5000, 45_000}

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// Searches, a writer, flushes, merges and evictions at once, ended by Close.
+// Runs searches, a writer, flushes, merges and evictions concurrently until Close.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	m := newModel(4)
@@ -89,8 +89,8 @@ func searchAll(ctx context.Context, ix *index, q *model, part backend.Partition)
 	return errors.Join(append(errs, e1, e2, e3, e4, e5, e6, e7, e8, e9)...)
 }
 
-// A process that is killed leaves a folder as it is at that moment. Copies of it,
-// taken at random moments, heal.
+// Checks recovery after a kill: copies of the folder, taken at random moments, open and
+// recover all data.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 7, 1)
@@ -123,7 +123,7 @@ func TestKilled(t *testing.T) {
 	require.Equal(t, h.want.Applied(), h.copyTo(t).heals(t), "what was flushed is used")
 }
 
-// copyMoving copies a folder whose files come and go.
+// copyMoving copies a folder while files are created and removed in it.
 func copyMoving(t *testing.T, from, to string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(to, 0o700))
@@ -194,7 +194,7 @@ func TestResetWhileFlushing(t *testing.T) {
 	}
 }
 
-// The budget is kept by forgetting partitions, and by flushing tails first.
+// Checks that the memory budget is kept by evicting partitions, whose tails are flushed first.
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -248,7 +248,7 @@ func TestBudget(t *testing.T) {
 	require.Zero(t, ix.cache.used.Load())
 }
 
-// Columns are built by readers while a writer looks for what there is to flush.
+// Checks that readers can build columns while a writer looks for tails to flush.
 func TestColumnsBesideFlush(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 14, 2)

@@ -4,5 +4,5 @@ package local
 
 import "time"
 
-// cpuTime is the time of the clock: the processor time of the process is not known here.
+// cpuTime returns wall-clock time, as the processor time of the process is not available on this platform.
 func cpuTime() time.Duration { return time.Duration(time.Now().UnixNano()) }

@@ -16,14 +16,14 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// history is a feed, its oracle, and index files that cover it.
+// history is a feed of changes, an oracle with the same changes, and index files that cover the feed.
 type history struct {
 	m    *model
 	dir  string
 	want indexes
 }
 
-// newHistory makes a few files that hold every kind of section.
+// newHistory creates a few index files that together contain every kind of section.
 func newHistory(t testing.TB, seed uint64, flushes int) *history {
 	t.Helper()
 	h := &history{m: newModel(seed), dir: t.TempDir(), want: openTest(t, inmem.New())}
@@ -55,8 +55,8 @@ func (h *history) copyTo(t testing.TB) *history {
 	return c
 }
 
-// heals opens the folder, whatever is in it, reads everything, replays what is
-// missing and wants the answers of the oracle. It returns what was applied at first.
+// heals opens the folder whatever its content, reads everything, replays the missing
+// changes and requires the oracle's answers. It returns the position applied at opening.
 func (h *history) heals(t *testing.T) uint64 {
 	t.Helper()
 	x, err := Open(h.dir, nil)
@@ -167,7 +167,7 @@ func TestForeignVersion(t *testing.T) {
 	require.Zero(t, c.heals(t))
 }
 
-// Damage in large sections is found in the background.
+// Checks that the background check finds damage in large sections.
 func TestLateDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -209,8 +209,8 @@ func TestLateDamage(t *testing.T) {
 	require.Equal(t, n, info.Chunks)
 }
 
-// Columns of large blocks are used before they are checked: whatever is in them, a search
-// ends without a panic, and with nothing but what was stored or an error.
+// Columns of large blocks are used before they are checked. This test checks that a search over
+// damaged columns does not panic and returns stored rows only, or an error.
 func TestDamagedRuns(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -273,7 +273,7 @@ func TestFlushFails(t *testing.T) {
 		require.NoError(t, ix.Apply(t.Context(), batch))
 	}
 	apply()
-	// A folder stands where the file is to be written, then where the manifest is.
+	// A folder blocks the path of the new file, then the path of the manifest.
 	for _, name := range []string{fileName(ix.nextID) + tempSuffix, manifestName + tempSuffix} {
 		t.Run(name, func(t *testing.T) {
 			name = filepath.Join(h.path(), name)
@@ -292,7 +292,7 @@ func TestFlushFails(t *testing.T) {
 	h.m.compare(t, h.want, ix)
 }
 
-// A tail that cannot be flushed does not stop the writer.
+// Checks that the writer continues when a tail cannot be flushed.
 func TestFullTailStays(t *testing.T) {
 	t.Parallel()
 	_, ix, _ := both(t)

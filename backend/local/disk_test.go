@@ -19,7 +19,7 @@ import (
 
 var testKey = bytes.Repeat([]byte{42}, 32)
 
-// Whatever is written is read, from anywhere, and nothing of it where a bit or the place is another.
+// Checks that encrypted data reads back at any offset, and that reading fails after a flipped bit or at another position.
 func TestDisk(t *testing.T) {
 	t.Parallel()
 	c, err := atrest.NewCipher(testKey, "test")

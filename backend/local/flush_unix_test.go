@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Changes are applied and searches answered while a flush is stuck in writing its file, here into a pipe that nobody reads.
+// Checks that changes apply and searches answer while a flush blocks in writing its file: a pipe without a reader.
 func TestApplyWhileFlushing(t *testing.T) {
 	t.Parallel()
 	want, ix, _ := both(t)

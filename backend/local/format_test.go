@@ -23,7 +23,7 @@ func FuzzManifest(f *testing.F) {
 		got, err := decodeManifest(b)
 		if err != nil {
 			require.ErrorIs(t, err, errFormat)
-			// The fault may be the checksum alone.
+			// The only fault may be the checksum.
 			if len(b) < 4 {
 				return
 			}
@@ -60,7 +60,7 @@ func FuzzDirectory(f *testing.F) {
 	})
 }
 
-// FuzzFile opens any bytes under the name of an index file.
+// FuzzFile opens arbitrary bytes as an index file.
 func FuzzFile(f *testing.F) {
 	h := newHistory(f, 3, 1)
 	data, err := os.ReadFile(filepath.Join(h.path(), fileName(0)))
@@ -128,7 +128,7 @@ func (c *content) encodeGraph() []byte {
 	return e.buf
 }
 
-// said are the mentions of a content with their keys as texts, by source, each in one order.
+// said returns the mentions of a content by source, with their keys as texts, in a deterministic order.
 func (c *content) said() map[int64][]string {
 	out := map[int64][]string{}
 	for _, g := range c.graph {
@@ -142,8 +142,8 @@ func (c *content) said() map[int64][]string {
 	return out
 }
 
-// FuzzContent reads any bytes as the sections of a block, and builds a partition of
-// what can be read.
+// FuzzContent reads arbitrary bytes as the sections of a block, and builds a partition
+// from the readable ones.
 func FuzzContent(f *testing.F) {
 	c := sampleContent()
 	f.Add(c.encodeRows(11, true), c.encodeTags(), c.encodeGraph(), encodePlaces([]uint32{3, 4, 9}), false)
@@ -224,7 +224,7 @@ func TestContentRoundTrip(t *testing.T) {
 	require.ErrorIs(t, err, errFormat, "a row at the limit")
 }
 
-// rowsAt returns the rows at all places.
+// rowsAt returns all rows in order.
 func rowsAt(p *places) []uint32 {
 	var rows []uint32
 	for place := range p.n {

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// graphBlock is a file in memory with one block of a content, whose mentions stand in a section of a kind.
+// graphBlock returns an in-memory file with one block of a content, whose mentions are in a section of the given kind.
 func graphBlock(t *testing.T, c *content, limit uint32, alone bool, kind sectionKind) *block {
 	t.Helper()
 	f := &file{}
@@ -31,7 +31,7 @@ func graphBlock(t *testing.T, c *content, limit uint32, alone bool, kind section
 	return b
 }
 
-// state is all that is asked of the mentions of a partition.
+// state holds the answers of all queries about the mentions of a partition.
 func (p *partition) state() (out []string) {
 	m := &p.mentions
 	out = append(out, fmt.Sprint(m.count(), m.shared, m.links, m.edges))
@@ -69,8 +69,8 @@ func (p *partition) state() (out []string) {
 	return out
 }
 
-// A partition that takes its mentions over as they stand has the same ones as one that adds them one by one, also where sources are
-// gone, and after changes.
+// Checks that a partition that loads the mention section as a whole has the same mentions as one that adds them one by one, also after
+// deletions and changes.
 func TestLinksInOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {

@@ -27,7 +27,7 @@ func TestContract(t *testing.T) {
 	}})
 }
 
-// The contract holds as well when files are encrypted.
+// Runs the conformance tests with encrypted files.
 func TestContractEncrypted(t *testing.T) {
 	backendtest.RunIndexers(t, backendtest.IndexersHarness{Open: func(t testing.TB, dir string) backend.Indexers {
 		x, err := Open(dir, &Options{EncryptionKey: testKey})
@@ -36,7 +36,7 @@ func TestContractEncrypted(t *testing.T) {
 	}})
 }
 
-// The contract holds as well when nothing stays in memory.
+// Runs the conformance tests with a cache that keeps nothing in memory.
 func TestContractWithoutMemory(t *testing.T) {
 	backendtest.RunIndexers(t, backendtest.IndexersHarness{Open: func(t testing.TB, dir string) backend.Indexers {
 		x, err := Open(dir, &Options{CacheBytes: 1})
@@ -79,7 +79,7 @@ func TestOpen(t *testing.T) {
 	require.ErrorIs(t, err, backend.ErrClosed)
 }
 
-// both applies changes here and to the oracle.
+// both applies changes to the index and to the oracle.
 func both(t *testing.T) (want indexes, got *index, apply func(changes ...backend.Change)) {
 	t.Helper()
 	x, err := Open(t.TempDir(), nil)
@@ -98,7 +98,7 @@ func both(t *testing.T) (want indexes, got *index, apply func(changes ...backend
 	}
 }
 
-// While a workspace is embedded anew, vectors of two lengths stand side by side.
+// Checks that vectors of two dimensions can coexist, as they do while a workspace is re-embedded.
 func TestTwoLengths(t *testing.T) {
 	t.Parallel()
 	_, ix, apply := both(t)
@@ -149,7 +149,7 @@ func TestRefusedVector(t *testing.T) {
 	require.Zero(t, info.Chunks, "nothing of it is there")
 }
 
-// Tags that most sources have are kept another way than rare ones.
+// Checks filters by tags that most sources have, which are stored differently from rare tags.
 func TestFrequentTags(t *testing.T) {
 	t.Parallel()
 	want, got, apply := both(t)
@@ -188,7 +188,7 @@ func TestFrequentTags(t *testing.T) {
 	}
 }
 
-// Many small partitions share a file, and a restart does not read them.
+// Checks that many small partitions share a file, and that a restart does not read them.
 func TestManyPartitions(t *testing.T) {
 	t.Parallel()
 	x, err := Open(t.TempDir(), nil)
@@ -233,7 +233,7 @@ func TestManyPartitions(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
-// A tail that grows too long is flushed unasked.
+// Checks that a tail above the size limit is flushed automatically.
 func TestLongTail(t *testing.T) {
 	t.Parallel()
 	_, ix, _ := both(t)
@@ -262,7 +262,7 @@ func TestWorn(t *testing.T) {
 	require.True(t, worn(slots))
 }
 
-// logged counts the messages of a level.
+// logged counts the log messages of a level.
 type logged struct {
 	slog.Handler
 	errors atomic.Int32
@@ -290,7 +290,7 @@ func TestDamageIsLogged(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
-// A source that cannot be indexed leaves nothing but used row numbers behind.
+// Checks that a source that cannot be indexed leaves no trace except used row numbers.
 func TestUndo(t *testing.T) {
 	t.Parallel()
 	want, ix, apply := both(t)
@@ -311,7 +311,7 @@ func TestUndo(t *testing.T) {
 	}
 }
 
-// A query that is remembered keeps no longer text alive that it was cut from.
+// Checks that a cached query does not keep the longer string in memory of which it is a substring.
 func TestRememberedQuery(t *testing.T) {
 	t.Parallel()
 	_, ix, _ := both(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A merge that gives up removes its file while a reset sweeps the folder.
+// Checks that an abandoned merge can remove its file while a reset cleans the folder.
 func TestSweepBesideMerges(t *testing.T) {
 	dir := t.TempDir()
 	stop := make(chan struct{})

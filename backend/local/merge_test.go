@@ -8,8 +8,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestTend: files that wait for others are merged when there is time, and what was deleted goes with them, but a small file beside a large
-// one stays. Searches find the same.
+// TestTend checks background upkeep: it merges files of similar size and drops deleted rows, but keeps a small file beside a large one.
+// Searches return the same results afterwards.
 func TestTend(t *testing.T) {
 	t.Parallel()
 	x, err := Open(t.TempDir(), nil)

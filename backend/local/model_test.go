@@ -19,7 +19,7 @@ import (
 
 const testUID = "0123456789abcdef0123456789abcdef"
 
-// indexes is what the model test compares.
+// indexes is the interface of the implementations that the model test compares.
 type indexes interface {
 	backend.Vectors
 	backend.Keywords
@@ -232,7 +232,7 @@ func (m *model) open(t *testing.T, dir string) *Indexers {
 	return x
 }
 
-// restart does what a process may do between changes.
+// restart performs a random operation between changes, such as a flush or reopening.
 func (m *model) restart(t *testing.T, x *Indexers, dir string, ix *index) (*Indexers, *index) {
 	t.Helper()
 	switch m.r.IntN(8) {
@@ -257,8 +257,8 @@ func (m *model) restart(t *testing.T, x *Indexers, dir string, ix *index) (*Inde
 	return x, ix
 }
 
-// beginFlush sometimes begins a flush, and returns what writes it: what happens in between happens
-// while a file is written. One flush in three fails first.
+// beginFlush sometimes begins a flush and returns a function that writes it. Operations before that call run
+// as if while the file is written. One flush in three fails first.
 func (m *model) beginFlush(t *testing.T, ix *index) (write func()) {
 	if m.r.IntN(3) > 0 {
 		return nil
@@ -290,8 +290,8 @@ func (m *model) beginFlush(t *testing.T, ix *index) (write func()) {
 	}
 }
 
-// feed returns the changes after a sequence number, as a store would: puts of what
-// is gone are not in it any more.
+// feed returns the changes after a sequence number as a store would: it leaves out puts
+// of sources that were deleted since.
 func (m *model) feed(after uint64) []backend.Change {
 	var out []backend.Change
 	for _, c := range m.log {

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// compare asks both for everything and wants equal answers.
+// compare runs all queries against both and requires equal answers.
 func (m *model) compare(t *testing.T, want, got indexes) {
 	t.Helper()
 	ctx := t.Context()
@@ -52,8 +52,8 @@ func (m *model) compare(t *testing.T, want, got indexes) {
 	}
 }
 
-// nearHits wants hits that are right in all but that better ones may be missing, and
-// counts those that are not.
+// nearHits requires correct hits but allows better ones to be missing, and counts the
+// hits that are not missing.
 func (m *model) nearHits(t *testing.T, oracle indexes, want, got []backend.Hit, q backend.VectorQuery) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -120,9 +120,9 @@ func (m *model) compareGraph(t *testing.T, part backend.Partition, want, got ind
 	require.Equal(t, wi, gi)
 }
 
-// sameHits wants the same chunks with scores within 1e-4 of each other or of their size,
-// whichever is more: the keyword engine counts in whole units. Chunks whose scores are
-// that close may have changed places, also with those cut off at the end.
+// sameHits requires the same chunks, with scores within 1e-4 absolute or relative,
+// whichever is more, as the keyword engine counts in whole units. Chunks whose scores are
+// that close may be in another order, also across the cut-off at the end.
 func sameHits(t *testing.T, want, got []backend.Hit, format string, args ...any) {
 	t.Helper()
 	note := fmt.Sprintf(format, args...)

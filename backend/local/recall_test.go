@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/vector"
 )
 
-// askedRecall notes how much recall each search asked a part for.
+// askedRecall records the recall target that each search passed to a part.
 type askedRecall struct {
 	*vector.Mem
 	asked *[]float32
@@ -23,7 +23,7 @@ func (a askedRecall) Search(ctx context.Context, q *vector.Query, dst []vector.H
 	return a.Mem.Search(ctx, q, dst)
 }
 
-// TestRecallOfQuery asks for recalls; each part is searched at them.
+// TestRecallOfQuery checks that each part is searched at the recall target of the query.
 func TestRecallOfQuery(t *testing.T) {
 	t.Parallel()
 	owner, err := Open(t.TempDir(), nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// heap is the live heap, read again until it no longer falls: what finalizers and pools hold goes with later collections. Other
-// tests must not run beside.
+// heap returns the size of the live heap. It collects until the size no longer falls, as objects with finalizers and in pools need
+// several collections. Other tests must not run in parallel.
 func heap() int64 {
 	var m runtime.MemStats
 	least, steady := int64(math.MaxInt64), 0
@@ -48,7 +48,7 @@ func TestSizeBytes(t *testing.T) {
 			{Chunk: c.Rows[0].Chunk, Entity: int64(i%37 + 1), Key: "entity number " + string(rune('a'+i%37)), Weight: 1},
 		}})
 	}
-	// Tables that are made once for all are none of the partition's.
+	// Tables that are built once per process do not belong to the partition.
 	warm, err := Open(t.TempDir(), nil)
 	require.NoError(t, err)
 	require.NoError(t, openTest(t, warm).(*index).Apply(t.Context(), changes))
@@ -107,7 +107,7 @@ func TestSizeBytes(t *testing.T) {
 	runtime.KeepAlive(graph)
 }
 
-// What searches keep of a narrow filter is counted in the cache, and given back with the partition.
+// Checks that the cache counts the memory that searches keep for a narrow filter, and releases it with the partition.
 func TestSizeBytesOfNarrowFilter(t *testing.T) {
 	const n, dim = 6000, 256
 	r := rand.New(rand.NewPCG(5, 6))
@@ -151,7 +151,7 @@ func TestSizeBytesOfNarrowFilter(t *testing.T) {
 	require.Equal(t, x.cache.used.Load(), ix.fileBytes)
 }
 
-// TestIndexSizes: files are measured by index, and rows that are gone are not counted.
+// TestIndexSizes checks that file sizes are reported per index and that deleted rows are not counted.
 func TestIndexSizes(t *testing.T) {
 	t.Parallel()
 	x, err := Open(t.TempDir(), nil)

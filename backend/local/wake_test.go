@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// asleep wants a workspace to hold nothing that could be had from its files.
+// asleep requires that a workspace holds nothing in memory that it could read from its files.
 func asleep(t *testing.T, ix *index) {
 	t.Helper()
 	require.False(t, ix.awake.Load())
@@ -21,7 +21,7 @@ func asleep(t *testing.T, ix *index) {
 	require.Zero(t, ix.fileBytes)
 }
 
-// An opened workspace sleeps until it is used, and again once its partitions are gone.
+// Checks that an opened workspace loads nothing until it is used, and unloads again once its partitions are evicted.
 func TestSleep(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 11, 3)
@@ -63,7 +63,7 @@ func TestSleep(t *testing.T) {
 	h.m.compare(t, h.want, ix)
 }
 
-// Files that go or change while a workspace sleeps are damage when it wakes.
+// Checks that files removed or changed while a workspace is unloaded count as damage when it is loaded.
 func TestWakeToDamage(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 12, 2)
@@ -102,7 +102,7 @@ func TestWakeToDamage(t *testing.T) {
 	}
 }
 
-// A folder that cannot be read while it is needed is no damage: it may be readable later.
+// Checks that a folder that is unreadable for a while does not count as damage.
 func TestWakeLater(t *testing.T) {
 	t.Parallel()
 	h := newHistory(t, 13, 1)
@@ -121,7 +121,7 @@ func TestWakeLater(t *testing.T) {
 	h.m.compare(t, h.want, ix)
 }
 
-// A merge that was due when the process ended is made up for once the workspace is used again.
+// Checks that a merge that was due when the process ended runs once the workspace is used again.
 func TestWakeMerges(t *testing.T) {
 	t.Parallel()
 	want, ix, _ := both(t)
