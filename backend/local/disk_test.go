@@ -78,7 +78,7 @@ func TestDisk(t *testing.T) {
 	}
 }
 
-// No name, word or number of an index stands in its files, and files of another key are made anew.
+// Checks that encrypted index files contain no plain text, and that files of another key are rebuilt.
 func TestEncryptedIndexes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestAnyAhead: what has a time of its own behind its acceptance is found until that time, and nothing else is.
+// TestAnyAhead checks that an item whose own time is after its acceptance counts as ahead until that time, and no other item does.
 func TestAnyAhead(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// BenchmarkAccept1 is one memory made durable; p50-us is the median.
+// BenchmarkAccept1 measures one durable Accept of a memory. p50-us is the median in microseconds.
 func BenchmarkAccept1(b *testing.B) {
 	_, s := openTest(b)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -32,7 +32,7 @@ func BenchmarkAccept1(b *testing.B) {
 	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
 }
 
-// BenchmarkPipeline256 is all that a store does for a memory, in batches of 256:
+// BenchmarkPipeline256 measures all store calls for a memory, in batches of 256:
 // Accept, Claim, Index, Finish, Changes.
 func BenchmarkPipeline256(b *testing.B) {
 	for _, size := range []int{0, 50_000} {
@@ -65,7 +65,7 @@ func BenchmarkPipeline256(b *testing.B) {
 	}
 }
 
-// BenchmarkChunks10 reads what ten hits of a search need, out of 20,000.
+// BenchmarkChunks10 measures reading the chunks of ten search hits, out of 20,000.
 func BenchmarkChunks10(b *testing.B) {
 	_, s := openTest(b)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -87,8 +87,8 @@ func BenchmarkChunks10(b *testing.B) {
 	b.ReportMetric(float64((cpuTime()-cpu).Microseconds())/float64(calls), "cpu-us/op")
 }
 
-// BenchmarkPlainSQLiteRow is a row of one text in a transaction of its own, the least
-// that a durable write can cost here.
+// BenchmarkPlainSQLiteRow measures inserting one text row in its own transaction: the
+// lower bound of a durable write.
 func BenchmarkPlainSQLiteRow(b *testing.B) {
 	c, err := openConn(filepath.Join(b.TempDir(), "plain.db"), connOptions{cacheBytes: DefaultCacheBytes})
 	require.NoError(b, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// acceptedWith stores a memory with content of its own and claims it.
+// acceptedWith stores a memory with the given content and claims it.
 func acceptedWith(t *testing.T, s *store, data []byte) (backend.Accepted, backend.Claim) {
 	t.Helper()
 	in, _, _ := memory(rand.New(rand.NewPCG(1, 1)), 0)
@@ -25,7 +25,7 @@ func acceptedWith(t *testing.T, s *store, data []byte) (backend.Accepted, backen
 	return out[0], claims[0]
 }
 
-// countOf returns how many rows a table has.
+// countOf returns the number of rows of a table.
 func countOf(t *testing.T, s *store, table string) (n int64) {
 	t.Helper()
 	require.NoError(t, s.read(t.Context(), func(c *conn) error {

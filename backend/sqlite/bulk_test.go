@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever number of rows is added, all of them are there after a flush, each once, and none that was dropped.
+// Checks, for several numbers of rows, that a flush writes each added row once and no dropped row.
 func TestBulkRows(t *testing.T) {
 	c, err := openConn(filepath.Join(t.TempDir(), "db"), connOptions{})
 	require.NoError(t, err)

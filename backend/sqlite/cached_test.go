@@ -17,8 +17,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// everything is what the reads that go through the cache say of a sample, and what
-// the database says.
+// everything holds the results of cached reads of a sample, and the results of reading the
+// database directly.
 func everything(t *testing.T, s *store, chunks, entities []int64) (remembered, read []any) {
 	t.Helper()
 	keep := func(to *[]any, v any, err error) {
@@ -54,12 +54,12 @@ func everything(t *testing.T, s *store, chunks, entities []int64) (remembered, r
 	return remembered, read
 }
 
-// testWords stands for the words of a relation.
+// testWords is a placeholder for the cached words of a relation.
 func testWords(predicate, text string) []uint64 {
 	return []uint64{uint64(len(predicate)), uint64(len(predicate) + len(text))}
 }
 
-// withoutWords returns relations as they are stored: what is remembered of their words is right.
+// withoutWords returns relations as stored, without their cached words. It checks that these are correct.
 func withoutWords(t *testing.T, rels []*backend.Relation) []*backend.Relation {
 	t.Helper()
 	out := slices.Clone(rels)
@@ -73,7 +73,7 @@ func withoutWords(t *testing.T, rels []*backend.Relation) []*backend.Relation {
 	return out
 }
 
-// What is remembered equals what is stored after every kind of change.
+// Checks that cached values equal stored ones after every kind of change.
 func TestRememberedIsCurrent(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -148,7 +148,7 @@ func TestRememberedIsCurrent(t *testing.T) {
 	}
 }
 
-// A chunk is gone the moment that it expires, though nothing was committed since it was read.
+// Checks that a cached chunk disappears at its expiry, even without a commit since it was read.
 func TestRememberedExpires(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -171,8 +171,8 @@ func TestRememberedExpires(t *testing.T) {
 	}
 }
 
-// A read that starts after a change was acknowledged sees it, while others write and
-// read: nothing that was deleted comes back out of the cache, and nothing is old.
+// Checks, under concurrent reads and writes, that a read that starts after a change was
+// acknowledged sees it: the cache returns nothing deleted and nothing outdated.
 func TestRememberedIsNeverStale(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -257,7 +257,7 @@ func TestMemoBounds(t *testing.T) {
 	assert.Len(t, keys, 5*3*3)
 }
 
-// What is merged of lists is what collecting, sorting and picking would give.
+// Checks that merging lists gives the same result as collecting, sorting and selecting.
 func TestMergeFacts(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(9, 10))

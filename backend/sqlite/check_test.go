@@ -14,7 +14,7 @@ func crcText(b []byte) string {
 	return strconv.FormatUint(uint64(crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli))), 10)
 }
 
-// check makes sure that a store is sound.
+// check requires that a store passes its integrity checks.
 func check(t testing.TB, s *store) {
 	t.Helper()
 	require.NoError(t, s.read(context.Background(), func(c *conn) error {

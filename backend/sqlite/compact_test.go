@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// halved returns a store in which every other item was deleted again, and the numbers of those that are left.
+// halved returns a store in which every other item was deleted, and the numbers of the remaining items.
 func halved(t *testing.T, dir string, o *Options) (d *DB, s *store, left []int64) {
 	t.Helper()
 	d, s = reopenWith(t, dir, o)
@@ -43,7 +43,7 @@ func sizeOf(t *testing.T, path string) int64 {
 	return info.Size()
 }
 
-// readAll reads what is left of items.
+// readAll reads the remaining items.
 func readAll(t *testing.T, s *store, nums []int64) {
 	t.Helper()
 	for _, num := range nums {
@@ -53,7 +53,7 @@ func readAll(t *testing.T, s *store, nums []int64) {
 	}
 }
 
-// A file that is half empty is made anew beside reads, once, and is what it was.
+// Checks that a half-empty file is compacted once, concurrently with reads, and keeps its content.
 func TestCompact(t *testing.T) {
 	t.Parallel()
 	for name, o := range both("plain", "encrypted") {
@@ -115,8 +115,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// A file that has doubled since it was made anew, or never was, is made so when nothing was written between two calls, and not again before it has
-// doubled.
+// Checks that a file that has doubled since its last compaction, or was never compacted, is compacted when nothing was written between two
+// calls, and not again before it has doubled.
 func TestCompactGrown(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -159,7 +159,7 @@ func TestCompactGrown(t *testing.T) {
 	check(t, s)
 }
 
-// A copy takes the place of a file only if nothing was written since it was begun, and nobody reads the file.
+// Checks that a compacted copy replaces the file only if there was no write since the copy began and there is no reader.
 func TestCompactGivesWay(t *testing.T) {
 	t.Parallel()
 	_, s, left := halved(t, t.TempDir(), nil)
@@ -187,7 +187,7 @@ func TestCompactGivesWay(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, again, "a backup is made")
 
-	// It gets the values that were written meanwhile. A read that is under way is waited for.
+	// The copy receives the values that were written meanwhile. Replacing the file waits for running reads.
 	require.NoError(t, s.Set(t.Context(), "new", nil, []byte("yes")))
 	require.NoError(t, s.Set(t.Context(), "old", []byte("one"), []byte("two")))
 	require.NoError(t, s.Set(t.Context(), "gone", []byte("one"), nil))
@@ -222,7 +222,7 @@ func TestCompactGivesWay(t *testing.T) {
 	}))
 	readAll(t, s, left)
 
-	// A write ends a copy that is under way.
+	// A write aborts a running copy.
 	s.sinceNow()
 	ctx, stop := s.untilOvertaken(t.Context())
 	defer stop()

@@ -18,7 +18,7 @@ func TestConformance(t *testing.T) {
 	}})
 }
 
-// checkedDB makes sure that every store is sound when it is closed.
+// checkedDB checks the integrity of every store when it is closed.
 type checkedDB struct {
 	*DB
 	t testing.TB

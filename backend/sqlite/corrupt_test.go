@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// damage runs SQL that changes stored bytes behind the back of the store.
+// damage runs SQL that changes stored bytes without the store's knowledge.
 func damage(t *testing.T, s *store, sql string) {
 	t.Helper()
 	require.NoError(t, s.change(t.Context(), func(tx *tx) error {
@@ -111,7 +111,7 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// A vector that stands in the row of its chunk, which has no text.
+// Checks damage of a vector stored in the row of its chunk, which has no text.
 func TestDamagedVectorInRow(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -136,7 +136,7 @@ func TestDamagedVectorInRow(t *testing.T) {
 	require.NoError(t, err, "what is read without it is sound")
 }
 
-// What is damaged is left out of the feed, so that indexes hold the rest.
+// Checks that the feed leaves out damaged items, so that indexes can apply the rest.
 func TestDamageInTheFeed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -173,7 +173,7 @@ func TestDamageInTheFeed(t *testing.T) {
 	require.Len(t, got, 2)
 }
 
-// Rows of earlier releases have no checksum until it is computed; then they are as others.
+// Checks that rows of earlier releases, which have no checksum, are verified like others once it is computed.
 func TestChecksumsOfEarlierRows(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -201,7 +201,7 @@ func TestChecksumsOfEarlierRows(t *testing.T) {
 	require.ErrorIs(t, err, backend.ErrCorrupt, "an edit does not cover damage up")
 }
 
-// A flipped bit in the file, where SQLite itself sees nothing.
+// Checks a flipped bit in the file that SQLite itself does not detect.
 func TestFlippedBit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -221,7 +221,7 @@ func TestFlippedBit(t *testing.T) {
 	_, again := reopenTest(t, dir)
 	_, err = again.Content(t.Context(), out[0].Num, backend.Original)
 	require.ErrorIs(t, err, backend.ErrCorrupt)
-	// One damaged item does not keep the others from being worked on, and can be deleted.
+	// A damaged item does not block the processing of others, and can be deleted.
 	_, err = again.Accept(t.Context(), item("y"))
 	require.NoError(t, err)
 	claims, err := again.Claim(t.Context(), "token", testTime, testTime, 10, 0)

@@ -18,8 +18,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// writeForEver ingests, deletes and places, and says on standard output what has
-// been acknowledged, until the process is killed.
+// writeForEver ingests, deletes and places items until the process is killed. It prints
+// each acknowledged operation on standard output.
 func writeForEver(t *testing.T, dir string, o *Options) {
 	d, err := Open(t.Context(), dir, o)
 	require.NoError(t, err)
@@ -90,7 +90,7 @@ func killAndVerify(t *testing.T, kills int, what string, o *Options) {
 	}
 }
 
-// verifyAlive opens a directory and finds what was acknowledged, and a sound store.
+// verifyAlive opens a directory and checks that the store is intact and has everything acknowledged.
 func verifyAlive(t *testing.T, dir string, o *Options, alive map[string]bool) {
 	t.Helper()
 	d, err := Open(t.Context(), dir, o)
@@ -111,7 +111,7 @@ func verifyAlive(t *testing.T, dir string, o *Options, alive map[string]bool) {
 		}
 		here++
 		if srcs[0] == nil {
-			// The deletion may have been on its way.
+			// The deletion may have been in progress.
 			continue
 		}
 		require.Equal(t, backend.Completed, srcs[0].State)
@@ -123,8 +123,8 @@ func verifyAlive(t *testing.T, dir string, o *Options, alive map[string]bool) {
 	require.Equal(t, len(alive), gone+here)
 }
 
-// TestCopyWhileWriting copies the files at a moment at which nothing is written but
-// much is in the log, as a power cut leaves them, and also without the log's last part.
+// TestCopyWhileWriting copies the files between writes, with much in the write-ahead log, as a
+// power cut leaves them. It opens the copies, also without the last part of the log.
 func TestCopyWhileWriting(t *testing.T) {
 	t.Parallel()
 	for what, o := range both("plain", "encrypted") {

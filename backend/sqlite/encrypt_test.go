@@ -38,7 +38,7 @@ func filesOf(t *testing.T, dir string, f func(path string, data []byte)) {
 	}))
 }
 
-// Writes pages and frames, also more than the cache holds, so that frames are written again in one transaction.
+// Writes pages and log frames. Some transactions exceed the cache, so that frames are written twice in a transaction.
 func TestEncryptedFiles(t *testing.T) {
 	t.Parallel()
 	dir, o := t.TempDir(), &Options{EncryptionKey: testKey, CacheBytes: 1 << 17}
@@ -103,7 +103,7 @@ func TestEncryptedFiles(t *testing.T) {
 	}
 }
 
-// No key that does not fit opens a directory, or changes a byte of it.
+// Checks that a wrong key neither opens a directory nor changes a byte of it.
 func TestKeysThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	make := func(o *Options) string {
@@ -145,7 +145,7 @@ func TestKeysThatDoNotFit(t *testing.T) {
 	_, err := Open(t.Context(), t.TempDir(), &Options{EncryptionKey: []byte("short")})
 	require.ErrorContains(t, err, "5 bytes, want 32")
 
-	// A store of another deployment, put under this one's registry.
+	// A store file of another deployment, copied under this deployment's registry.
 	other := make(&Options{EncryptionKey: bytes.Repeat([]byte{9}, 32)})
 	tenant := filepath.Join("tenants", "01", "0123456789abcdef0123456789abcdef")
 	require.NoError(t, os.RemoveAll(filepath.Join(sealed, tenant)))
@@ -157,7 +157,7 @@ func TestKeysThatDoNotFit(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-// A byte that flips in a page is found, and the page is all that is lost.
+// Checks that a flipped byte in a page is detected, and that only this page is lost.
 func TestEncryptedDamage(t *testing.T) {
 	t.Parallel()
 	dir, o := t.TempDir(), &Options{EncryptionKey: testKey}

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// placeOne puts one item with a chunk into a store and returns where the feed stands after it.
+// placeOne puts one item with a chunk into a store and returns the feed position after it.
 func placeOne(t *testing.T, s *store, id string) uint64 {
 	t.Helper()
 	_, err := s.Place(t.Context(), []backend.Placed{{
@@ -60,7 +60,7 @@ func TestEpochs(t *testing.T) {
 	}
 }
 
-// A store remembers the latest epochs alone.
+// Checks that a store keeps only the latest epochs.
 func TestEpochsAreBounded(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -84,7 +84,7 @@ func TestEpochsAreBounded(t *testing.T) {
 	}))
 }
 
-// Openings that changed nothing that indexes follow, however many, make no index strange.
+// Checks that any number of openings without a change to the feed leaves indexes valid.
 func TestEpochsOfIdleOpenings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// replay reads the feed as an index does, in small steps, from where it came to.
+// replay reads the feed in small steps from its last position, as an index does.
 func replay(t *testing.T, s *store, after uint64, steps int) (seen []backend.Change, at uint64, err error) {
 	t.Helper()
 	for range steps {
@@ -121,7 +121,7 @@ func TestFeedIsFull(t *testing.T) {
 	check(t, s)
 }
 
-// What expired does not count before it is swept. The clock is the bubble's.
+// Checks that an expired item does not count before it is swept. The clock is that of testing/synctest.
 func TestCountsWithoutExpired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// written is the last version that the counters in the file know.
+// written returns the last version that the counters in the file include.
 func written(t *testing.T, s *store) (num int64) {
 	t.Helper()
 	require.NoError(t, s.read(t.Context(), func(c *conn) error {
@@ -175,8 +175,8 @@ func TestCountersBehindInGroups(t *testing.T) {
 	check(t, s)
 }
 
-// TestCountersBehindAfterAbort: a transaction that cannot be committed leaves nothing, with
-// placements alone and with counters that it wrote.
+// TestCountersBehindAfterAbort checks that a transaction that fails to commit has no effect, both with
+// placements alone and with written counters.
 func TestCountersBehindAfterAbort(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// However many stores are written to, their logs stay below 64 MiB in all, and nothing of them is lost. A reader that keeps one of them from
-// being emptied holds nobody up.
+// Checks that the write-ahead logs of many stores stay below 64 MiB in all and lose nothing. A reader that prevents one log from being
+// truncated does not block other calls.
 func TestLogsAreBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

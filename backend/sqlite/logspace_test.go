@@ -47,7 +47,7 @@ func TestLogSpace(t *testing.T) {
 	check(t, copied)
 }
 
-// TestLogSpaceSteps says how long a log of some length becomes.
+// TestLogSpaceSteps checks the size to which a log of a given length grows.
 func TestLogSpaceSteps(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNamedValues: values are read again when they were changed, callers may write over what they got, and no more names are kept than fit.
+// TestNamedValues checks that changed values are read again, that callers may overwrite returned values and that the cache is bounded.
 func TestNamedValues(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

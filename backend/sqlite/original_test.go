@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// The original of a version stands once: in its chunk when that is all of it, else in a row of its own.
+// Checks that the original of a version is stored once: in its chunk if the chunk is the whole original, else in its own row.
 func TestOriginalStandsOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -74,7 +74,7 @@ func TestOriginalStandsOnce(t *testing.T) {
 	require.Zero(t, countOf(t, s, "blobs"))
 }
 
-// An original in a row of its own is damaged alone, and is not handed out.
+// Checks that damage to an original in its own row affects only the original, and that it is not returned.
 func TestDamagedOriginal(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -87,7 +87,7 @@ func TestDamagedOriginal(t *testing.T) {
 	require.True(t, res[0].Found)
 }
 
-// A move writes an original where the other side has it, and stores it once again at its target.
+// Checks that a move exports an original where the target expects it, and that the target stores it once.
 func TestMoveOfOriginalInChunk(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// mayScan are the tables that are small, or read as a whole on purpose.
+// mayScan lists the tables that are small or are scanned on purpose.
 var mayScan = map[string]bool{
 	"p":            true, // partitions: Subs and Stats
 	"json_each":    true, // arguments
@@ -29,8 +29,8 @@ var mayScan = map[string]bool{
 
 var scan = regexp.MustCompile(`SCAN (\S+).*`)
 
-// TestPlans runs every call and then asks SQLite how it does each statement: none may
-// read a whole table, and pages come out of an index in order.
+// TestPlans runs every call and then checks SQLite's plan of each statement: none may
+// scan a whole table, and pages are read in order from an index.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

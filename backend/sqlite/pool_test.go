@@ -35,7 +35,7 @@ func TestPool(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	// All are in use: who waits can give up.
+	// All connections are in use: a waiting caller can give up.
 	ctx, cancel := context.WithCancel(t.Context())
 	var held []*conn
 	for range DefaultReaders {
@@ -66,7 +66,7 @@ func TestPoolOpensAgain(t *testing.T) {
 	require.NoError(t, p.close())
 }
 
-// Readers see a state, not the middle of a transaction, and not two states in one call.
+// Checks that each read call sees one committed state, never part of a transaction or two states.
 func TestReadersSeeOneState(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -100,7 +100,7 @@ func TestReadersSeeOneState(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
-// Whoever makes a single query waits for nobody who reads for long, and what that takes is given back.
+// Checks that a single query does not wait for long reads, and that its connection is released.
 func TestPoolLendsOneMore(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)

@@ -96,7 +96,7 @@ func memory(r *rand.Rand, n int) (backend.Incoming, backend.Indexed, backend.Fin
 	return in, ix, fin
 }
 
-// pipe takes memories from to to through all steps of ingestion, as one batch.
+// pipe runs the memories numbered from to to through all steps of ingestion, as one batch.
 func pipe(t testing.TB, s backend.Store, r *rand.Rand, from, to int) []backend.Accepted {
 	t.Helper()
 	ctx := context.Background()
@@ -126,7 +126,7 @@ func pipe(t testing.TB, s backend.Store, r *rand.Rand, from, to int) []backend.A
 	return accepted
 }
 
-// newestOf names the newest version of an id.
+// newestOf returns the newest version of an id.
 func newestOf(t testing.TB, s backend.Store, part backend.Partition, id string) backend.Version {
 	t.Helper()
 	srcs, err := s.Sources(t.Context(), part, []string{id})

@@ -16,7 +16,7 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// rowWith is a row of values as a driver hands them out.
+// rowWith is a row of values as a driver returns them.
 func rowWith(vals ...any) *row {
 	r := &row{}
 	for _, v := range vals {
@@ -25,7 +25,7 @@ func rowWith(vals ...any) *row {
 	return r
 }
 
-// Every text comes back as it was, and those that the library writes take a few bytes.
+// Checks that every text is read back unchanged, and that texts that the library writes take a few bytes.
 func TestShortForms(t *testing.T) {
 	t.Parallel()
 	require.Less(t, len(words), 256)
@@ -147,7 +147,7 @@ func shortStore(t *testing.T) (s *store, num int64, key string) {
 	return s, num, key
 }
 
-// readShort checks that everything reads as it was given.
+// readShort checks that all values are read back as written.
 func readShort(t *testing.T, s *store, num int64, key string) {
 	t.Helper()
 	ctx := t.Context()
@@ -209,7 +209,7 @@ func shapes(t *testing.T, s *store) (out []string) {
 	return out
 }
 
-// What the library writes is stored short, and what an earlier release stored in full reads the same.
+// Checks that values of the library are stored in short form, and that the full form of earlier releases reads the same.
 func TestShortAndLongRows(t *testing.T) {
 	t.Parallel()
 	s, num, key := shortStore(t)
@@ -244,7 +244,7 @@ func TestShortAndLongRows(t *testing.T) {
 	require.ErrorIs(t, err, backend.ErrExists)
 }
 
-// A sentence is damaged with the text that it stands in, and both can be deleted.
+// Checks that damage to a text also damages the sentences in it, and that both can be deleted.
 func TestDamagedSentence(t *testing.T) {
 	t.Parallel()
 	s, _, _ := shortStore(t)
@@ -257,7 +257,7 @@ func TestDamagedSentence(t *testing.T) {
 	require.True(t, res[0].Found)
 }
 
-// A move reads rows in full and stores them short again.
+// Checks that a move reads rows in full form and stores them in short form at the target.
 func TestMoveOfShortRows(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// derived are the columns that a move makes anew at its target, or that are not to be moved.
+// derived lists the columns that a move recomputes at its target or does not move.
 var derived = map[string][]string{
 	"sources":        {"hash", "due", "token", "lease", "crc", "original"},
 	"vals":           {"crc"},
@@ -22,10 +22,10 @@ var derived = map[string][]string{
 	"stated_aliases": {"limited"},
 }
 
-// whole are tables that a move reads and writes in another form.
+// whole lists the tables that a move reads and writes in another form.
 var whole = map[string]bool{"counters": true, "tags": true, "blobs": true, "pieces": true, "vectors": true, "lane_vectors": true, "parts": true, "sqlite_sequence": true}
 
-// Whoever adds a column or a table has to tell package move of it.
+// Checks that package move knows every table and column: a new one must be added there.
 func TestMoveKnowsAllColumns(t *testing.T) {
 	d, err := Open(t.Context(), t.TempDir(), nil)
 	require.NoError(t, err)

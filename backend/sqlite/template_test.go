@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
-// What a crash left half made is no obstacle to new workspaces, which share nothing.
+// Checks that a template left incomplete by a crash does not prevent new workspaces, and that workspaces share nothing.
 func TestNewWorkspaces(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,7 +28,7 @@ func fill(t *testing.T, s *store, n int) (ids []string) {
 	return ids
 }
 
-// tend has a store do all its upkeep, and returns in how many pieces.
+// tend runs all upkeep of a store and returns the number of steps.
 func tend(t *testing.T, s *store) (pieces int) {
 	t.Helper()
 	for more := true; more; pieces++ {
@@ -40,7 +40,7 @@ func tend(t *testing.T, s *store) (pieces int) {
 	return pieces
 }
 
-// Free pages are given back once they are a quarter of the file, in small pieces; a file of an earlier release is rewritten.
+// Checks that free pages are released in small steps once they are a quarter of the file, and that a file of an earlier release is rewritten.
 func TestTendGivesRoomBack(t *testing.T) {
 	t.Parallel()
 	for name, old := range map[string]bool{"new": false, "earlier release": true} {

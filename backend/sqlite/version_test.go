@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// While a commit is under way nothing is taken from the cache and nothing is kept.
+// Checks that the cache is neither read nor filled during a commit.
 func TestVersionWhileCommitting(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestWalkMeetsEveryItemOnce: an item that is replaced during a walk comes again, as its newer version.
+// TestWalkMeetsEveryItemOnce checks that a walk visits every item once; an item replaced meanwhile is visited again as its newer version.
 func TestWalkMeetsEveryItemOnce(t *testing.T) {
 	t.Parallel()
 	d, err := Open(t.Context(), t.TempDir(), nil)

@@ -63,7 +63,7 @@ func TestGroupCommit(t *testing.T) {
 	assert.Equal(t, calls, total)
 }
 
-// waitFor waits until so many calls stand in the queue of the writer.
+// waitFor waits until the given number of calls are in the writer's queue.
 func waitFor(t *testing.T, s *store, n int) {
 	t.Helper()
 	for s.w.waiting.Load() < int64(n) {
