@@ -184,7 +184,7 @@ func TestLimiterForgetsOldBuckets(t *testing.T) {
 	require.Equal(t, maxBuckets, l.buckets.Len())
 }
 
-// restricted makes a key of the default organisation that may touch the tenant other alone.
+// restricted creates a key of the default organisation that is restricted to the tenant other.
 func restrictedTo(t *testing.T, f *fixture, tenant string) string {
 	t.Helper()
 	_, text, err := f.svc.Org(contextmem.DefaultOrg).CreateKey(t.Context(), contextmem.KeySpec{Tenants: []string{tenant}})
@@ -192,7 +192,7 @@ func restrictedTo(t *testing.T, f *fixture, tenant string) string {
 	return text
 }
 
-// What belongs to the whole organisation needs a key that is not restricted to tenants.
+// Checks that organisation-wide routes reject keys that are restricted to tenants.
 func TestWholeOrganisationNeedsAWholeKey(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -212,7 +212,7 @@ func TestWholeOrganisationNeedsAWholeKey(t *testing.T) {
 	require.JSONEq(t, withoutMeta(t, before), withoutMeta(t, f.do(t, http.MethodGet, "/webhooks/indexing", "").Body.String()))
 }
 
-// withoutMeta leaves out what differs between two answers.
+// withoutMeta removes the metadata that differs between two equal answers.
 func withoutMeta(t *testing.T, body string) string {
 	t.Helper()
 	m := decodeAny(t, []byte(body)).(map[string]any)
@@ -222,7 +222,7 @@ func withoutMeta(t *testing.T, body string) string {
 	return string(b)
 }
 
-// Lists and numbers show a restricted key what it may see, and nothing of the other tenants.
+// Checks that lists and counts for a restricted key include its own tenants only.
 func TestRestrictedKeySeesItsOwn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

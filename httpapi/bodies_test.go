@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// deadlineWriter notes the read deadlines that it is given, as durations from its beginning.
+// deadlineWriter records the read deadlines set on it, as durations from its start.
 type deadlineWriter struct {
 	http.ResponseWriter
 	begun time.Time
@@ -55,8 +55,8 @@ func readingCall(t *testing.T, a *api, length int64, timeout time.Duration) (*ca
 	return a.call(w, r, &route{family: gen2, body: bodyJSON}, "id"), w
 }
 
-// Bodies that come in time set no deadline; those that are late are ended when they are, in any order, and nothing is
-// watched afterwards.
+// Checks that bodies that arrive in time set no deadline, that late bodies are ended at their limit in any order, and that
+// no body is watched afterwards.
 func TestBodyWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -29,7 +29,7 @@ func presignedBy(t *testing.T, h http.Handler, set func(r *http.Request)) string
 	return decodeAny(t, w.Body.Bytes()).(map[string]any)["data"].(map[string]any)["presigned_url"].(string)
 }
 
-// A presigned URL has the address under which its caller reached the handler, and works there.
+// Checks that a presigned URL has the address under which its caller reached the handler, and works there.
 func TestPresignedURLIsAbsolute(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}})
@@ -71,7 +71,7 @@ func TestPresignedURLIsAbsolute(t *testing.T) {
 	require.Empty(t, c.absolute(""))
 }
 
-// A list of all classes is one list: every page is full, and each item stands in it once.
+// Checks that a list over all classes has full pages and contains each item once.
 func TestListOfAllClasses(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -116,7 +116,7 @@ func TestListOfAllClasses(t *testing.T) {
 	}
 }
 
-// What is deleted never depends on a field that is ignored.
+// Checks that a deletion never depends on an ignored field.
 func TestClassOfDeletion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -169,7 +169,7 @@ func TestClassOfDeletion(t *testing.T) {
 	require.Contains(t, w.Body.String(), `"deleted_count":1`)
 }
 
-// Every error has its message at the top, whatever the route's style.
+// Checks that every error has its message at the top level in every route.
 func TestErrorsHaveTheirMessageAtTheTop(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

@@ -32,7 +32,7 @@ func (f *fixture) send(t testing.TB, method, target, body string, headers ...str
 
 const formType = "multipart/form-data; boundary=cut"
 
-// A form that is cut off is refused, whatever stood at the cut, and nothing of it is kept.
+// Checks that a truncated form is rejected wherever it is cut, and that none of its data is kept.
 func TestCutForm(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -78,7 +78,7 @@ func TestFinalBoundary(t *testing.T) {
 	}
 }
 
-// A directory for uploads that takes none is the server's trouble, which passes.
+// Checks that an unwritable upload directory is reported as a temporary server error.
 func TestNoRoomForUploads(t *testing.T) {
 	f := newFixture(t, Options{MaxBodyBytes: -1})
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "absent"))
@@ -100,7 +100,7 @@ type fullDisk struct{}
 // Write implements io.Writer.
 func (fullDisk) Write([]byte) (int, error) { return 0, errFull }
 
-// What a backend says of its files is logged, and not sent.
+// Checks that a backend's error about its files is logged but not sent to the client.
 func TestNoPathsInErrors(t *testing.T) {
 	t.Parallel()
 	log := &panicLog{}

@@ -30,7 +30,7 @@ func ext(t *testing.T, f *fixture, method, path, body string) map[string]any {
 
 const scopeOfAnna = `"database": "acme", "collection": "anna"`
 
-// rememberAnna puts what the tests ask for.
+// rememberAnna stores the items that the tests ask for.
 func rememberAnna(t *testing.T, f *fixture) {
 	t.Helper()
 	d := ext(t, f, "POST", "/ext/remember", `{`+scopeOfAnna+`, "memories": [
@@ -165,7 +165,7 @@ func TestHiddenEntities(t *testing.T) {
 	}
 }
 
-// What is wrong is named as the caller knows it.
+// Checks that errors name a wrong field as the caller wrote it.
 func TestExtensionsRefuse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -203,7 +203,7 @@ func TestExtensionsRefuse(t *testing.T) {
 	}
 }
 
-// Keys open what they open elsewhere.
+// Checks that keys have the same rights in extension routes as in others.
 func TestExtensionsNeedKeys(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

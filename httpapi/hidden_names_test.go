@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Over REST too, what only a hidden document says to be one is two to whoever may not read it.
+// Checks over REST that two names that only a hidden document equates stay two entities for callers who may not read it.
 func TestHiddenNames(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

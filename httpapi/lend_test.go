@@ -18,7 +18,7 @@ import (
 // ofRequest is what two answers to one request differ in.
 var ofRequest = regexp.MustCompile(`"latency_ms":[0-9.e-]+|"request_id":"[^"]*"`)
 
-// TestAnswersDoNotMix: requests that use the memory of the ones before, many at once, those that fail among them, get the answers that they get alone.
+// TestAnswersDoNotMix checks that concurrent requests that reuse buffers, failing ones included, get the same answers as alone.
 func TestAnswersDoNotMix(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})

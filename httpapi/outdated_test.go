@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// After an upsert that ended errored, status and hits say that what is found is the version before, in both generations.
+// Checks in both API generations that, after a failed upsert, status and hits report that the previous version is served.
 func TestOutdatedHitsSaySo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

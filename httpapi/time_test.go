@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// as_of and known_at of a query reach the graph: what held at a time, and what was told by then.
+// Checks that as_of and known_at of a query select the graph facts valid at a time and the facts known by then.
 func TestQueryReadsThePast(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

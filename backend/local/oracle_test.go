@@ -52,8 +52,8 @@ func (m *model) compare(t *testing.T, want, got indexes) {
 	}
 }
 
-// nearHits requires correct hits but allows better ones to be missing, and counts the
-// hits that are not missing.
+// nearHits requires correct hits but allows better ones to be missing. m.found counts the
+// hits that are at least as good as the last wanted one.
 func (m *model) nearHits(t *testing.T, oracle indexes, want, got []backend.Hit, q backend.VectorQuery) {
 	t.Helper()
 	require.Len(t, got, len(want))
