@@ -87,7 +87,7 @@ func TestProbabilitiesAreThoseOfTraining(t *testing.T) {
 	assert.Less(t, off[len(off)-1], .05)
 }
 
-// TestTogetherAndAlone: what else is in a call, and what was asked before, changes nothing.
+// TestTogetherAndAlone checks that neither other pairs in a call nor earlier calls change a result.
 func TestTogetherAndAlone(t *testing.T) {
 	t.Parallel()
 	m := model(t)

@@ -71,17 +71,17 @@ var shared = sync.OnceValues(func() (*joint.Embedder, error) {
 	return e.WithSlots(slots)
 })
 
-// memories turn questions towards what people say of themselves; README.md has their origin.
+// memories holds weights that adapt question vectors to statements of people about themselves; README.md has their origin.
 //
 //go:embed memories.f32
 var memories []byte
 
-// slots are weights of a head that tells what questions are about; README.md has their origin.
+// slots holds the weights of a head that classifies what questions are about; README.md has their origin.
 //
 //go:embed slots.f16
 var slots []byte
 
-// statements are weights that tell what memories are about; README.md has their origin.
+// statements holds the weights of a head that classifies what memories are about; README.md has their origin.
 //
 //go:embed statements.f16
 var statements []byte

@@ -101,7 +101,7 @@ func TestMemories(t *testing.T) {
 	assert.GreaterOrEqual(t, gained, 4, "of %d", len(asked))
 }
 
-// gap is by how much a question is nearer to the first text.
+// gap returns by how much the question is nearer to the first text than to the second.
 func gap(q []float32, d [][]float32) (sum float64) {
 	for i, x := range q {
 		sum += float64(x) * float64(d[0][i]-d[1][i])

@@ -13,7 +13,7 @@ import (
 	e5 "github.com/contextmem/contextmem/models/multilingual-e5-small"
 )
 
-// TestCache: vectors are the same with matrices that lie in files, whether these were just made, were there, are damaged or cannot be written.
+// TestCache checks that cached matrix files do not change vectors, whether the files are new, existing, damaged or not writable.
 func TestCache(t *testing.T) { // not parallel: the folder is the process's
 	t.Cleanup(func() { require.NoError(t, neural.CacheIn("")) })
 	vector := func() []float32 {

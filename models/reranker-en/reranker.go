@@ -60,7 +60,7 @@ var shared = sync.OnceValues(func() (*Reranker, error) {
 // process. The first question loads the weights, which takes tens of milliseconds.
 func New() (*Reranker, error) { return shared() }
 
-// Languages are those that the model reads, as ISO 639-1 codes.
+// Languages returns the languages that the model reads, as ISO 639-1 codes.
 func (r *Reranker) Languages() []string { return []string{"en"} }
 
 // Rerank returns the score of every text, in the order of texts: the logistic function of the model's output, in (0,1). It is all
