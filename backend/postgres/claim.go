@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,10 +29,10 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 		if err != nil || len(found) == 0 {
 			return err
 		}
-		found = fitting(found, maxBytes)
+		found = storerules.Fitting(found, maxBytes)
 		nums := make([]int64, len(found))
 		for i := range found {
-			nums[i] = found[i].num
+			nums[i] = found[i].Num
 		}
 		err = c.do(`UPDATE sources SET state = greatest(state, 2), attempts = attempts + 1, token = $3, lease = $4, due = greatest($5, coalesce(not_before, 0))
 			WHERE ws = $1 AND num = ANY($2)`, nums, token, storerules.Stamp(leaseUntil), storerules.DueFrom(leaseUntil))
@@ -51,14 +52,11 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 	return out, nil
 }
 
-// candidate is a source that can be claimed.
-type candidate struct{ num, size int64 }
-
 // candidates locks the oldest sources that can be claimed now. It reads sources that were never deferred in order from their index, since
 // there may be very many. The others are deferred sources that are due.
-func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) {
+func candidates(c *conn, now time.Time, limit int) (out []storerules.Candidate, err error) {
 	add := func(r *row) error {
-		out = append(out, candidate{r.int(0), r.int(1)})
+		out = append(out, storerules.Candidate{Num: r.int(0), Size: r.int(1)})
 		return nil
 	}
 	err = c.each(bg, `SELECT num, size FROM sources WHERE ws = $1 AND newest AND state < 4 AND due = 0
@@ -67,19 +65,8 @@ func candidates(c *conn, now time.Time, limit int) (out []candidate, err error) 
 		err = c.each(bg, `SELECT num, size FROM sources WHERE ws = $1 AND newest AND state < 4 AND due > 0 AND due <= $2
 			ORDER BY num LIMIT $3 FOR UPDATE SKIP LOCKED`, add, storerules.Micros(now), limit)
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return int(a.num - b.num) })
+	slices.SortFunc(out, func(a, b storerules.Candidate) int { return cmp.Compare(a.Num, b.Num) })
 	return out[:min(limit, len(out))], err
-}
-
-// fitting returns the first candidates whose total size is at most a number of bytes, but at least one candidate. 0 means no limit.
-func fitting(found []candidate, maxBytes int64) []candidate {
-	var bytes int64
-	for i, f := range found {
-		if bytes += f.size; i > 0 && maxBytes > 0 && bytes > maxBytes {
-			return found[:i]
-		}
-	}
-	return found
 }
 
 // readClaims reads the data of sources that a worker needs, by source number.

@@ -15,9 +15,6 @@ import (
 // maxDue bounds the number of due sources that a claim sorts.
 const maxDue = 4096
 
-// candidate is a source that may be claimed.
-type candidate struct{ num, size int64 }
-
 func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
 	if token == "" {
 		return nil, errors.New("claim: the token is empty")
@@ -30,7 +27,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 		if err != nil {
 			return err
 		}
-		found = within(found, maxBytes)
+		found = storerules.Fitting(found, maxBytes)
 		together, err := t.readTogether(found)
 		if err != nil {
 			return err
@@ -41,11 +38,11 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			if together != nil {
 				one = together[i]
 			}
-			claim, mark, err := t.claim(f.num, one, token, leaseUntil)
+			claim, mark, err := t.claim(f.Num, one, token, leaseUntil)
 			switch {
 			case errors.Is(err, backend.ErrCorrupt):
 				// One damaged item must not keep the others from being processed.
-				v, err := t.Rows.Version(f.num)
+				v, err := t.Rows.Version(f.Num)
 				if err == nil && v != nil {
 					err = t.Condemn(v)
 				}
@@ -69,9 +66,9 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 // candidates returns the oldest sources that can be claimed now. Sources that were never
 // deferred, of which there may be very many, come from the index in order. Deferred sources
 // that are due are sorted.
-func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
+func (t *tx) candidates(now time.Time, limit int) (out []storerules.Candidate, err error) {
 	add := func(r *row) error {
-		out = append(out, candidate{r.int(0), r.int(1)})
+		out = append(out, storerules.Candidate{Num: r.int(0), Size: r.int(1)})
 		return nil
 	}
 	err = t.c.each(bg, `SELECT num, size FROM sources INDEXED BY sources_pending
@@ -85,7 +82,7 @@ func (t *tx) candidates(now time.Time, limit int) (out []candidate, err error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(out, func(a, b candidate) int { return cmp.Compare(a.num, b.num) })
+	slices.SortFunc(out, func(a, b storerules.Candidate) int { return cmp.Compare(a.Num, b.Num) })
 	return out[:min(limit, len(out))], nil
 }
 

@@ -31,24 +31,13 @@ type claimMark struct {
 	due        int64
 }
 
-// within returns the first of some candidates that together have no more than so many bytes, at least one; 0 is no bound.
-func within(found []candidate, maxBytes int64) []candidate {
-	var bytes int64
-	for i, f := range found {
-		if bytes += f.size; i > 0 && maxBytes > 0 && bytes > maxBytes {
-			return found[:i]
-		}
-	}
-	return found
-}
-
 // readTogether reads sources that follow each other by one query, and their content by another. It returns nil where they do not, and nil
 // for one that has to be read alone: it is damaged, or has more than an original of its own.
-func (t *tx) readTogether(found []candidate) ([]*claimed, error) {
-	if len(found) < 2 || found[len(found)-1].num-found[0].num != int64(len(found)-1) {
+func (t *tx) readTogether(found []storerules.Candidate) ([]*claimed, error) {
+	if len(found) < 2 || found[len(found)-1].Num-found[0].Num != int64(len(found)-1) {
 		return nil, nil
 	}
-	first, last := found[0].num, found[len(found)-1].num
+	first, last := found[0].Num, found[len(found)-1].Num
 	out, size := make([]*claimed, len(found)), int64(0)
 	err := t.c.each(bg, claimSelect+" WHERE s.num BETWEEN ? AND ?", func(r *row) error {
 		one := readClaimed(r)
