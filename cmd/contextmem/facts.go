@@ -14,21 +14,51 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// factLine is a fact in the command's output.
+// factLine is a fact in the command's output, or a statement.
 type factLine struct {
-	ID        string  `json:"id"`
-	Subject   string  `json:"subject"`
-	Predicate string  `json:"predicate"`
-	Object    string  `json:"object"`
-	Slot      string  `json:"slot,omitempty"`
-	Status    string  `json:"status"`
-	Since     string  `json:"since,omitempty"`
-	Until     string  `json:"until,omitempty"`
-	Learnt    string  `json:"learnt,omitempty"`
-	Score     float64 `json:"confidence"`
-	Evidence  string  `json:"evidence"`
-	Source    string  `json:"source"`
-	Successor string  `json:"superseded_by,omitempty"`
+	ID        string   `json:"id,omitempty"`
+	Subject   string   `json:"subject"`
+	Predicate string   `json:"predicate,omitempty"`
+	Object    string   `json:"object,omitempty"`
+	Slot      string   `json:"slot,omitempty"`
+	Status    string   `json:"status"` // a facts.Status, or stated
+	Since     string   `json:"since,omitempty"`
+	Until     string   `json:"until,omitempty"`
+	Learnt    string   `json:"learnt,omitempty"`
+	Score     float64  `json:"confidence"`
+	Evidence  string   `json:"evidence"`
+	Source    string   `json:"source"`
+	Also      []string `json:"also,omitempty"` // ids of the other sources that say the same
+	Successor string   `json:"superseded_by,omitempty"`
+}
+
+// stated is the status of a line that shows a message about the slot from which no fact was extracted.
+const stated = "stated"
+
+// factLines returns the lines of a page: its facts, then its statements.
+func factLines(p *facts.Page, subject string) []factLine {
+	var lines []factLine
+	for i := range p.Facts {
+		f := &p.Facts[i]
+		l := factLine{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, Status: string(f.Status), Since: day(f.Since), Until: day(f.Until),
+			Learnt: day(f.Learnt), Score: f.Confidence, Evidence: f.Evidence, Source: f.SourceID, Successor: f.SupersededBy}
+		for _, t := range f.Also {
+			l.Also = append(l.Also, t.SourceID)
+		}
+		lines = append(lines, l)
+	}
+	for _, s := range p.Statements {
+		lines = append(lines, factLine{Subject: subject, Slot: p.Slot, Status: stated, Learnt: day(s.Learnt), Score: s.Confidence, Evidence: s.Text, Source: s.SourceID})
+	}
+	return lines
+}
+
+// says is what a line says in short: the fact, or for a statement its slot.
+func (l *factLine) says() string {
+	if l.Status == stated {
+		return l.Subject + ": " + strings.ReplaceAll(l.Slot, "_", " ")
+	}
+	return l.Subject + " " + strings.ReplaceAll(l.Predicate, "_", " ") + " " + l.Object
 }
 
 func day(t time.Time) string {
@@ -44,7 +74,10 @@ func (a *app) factsCmd() *cobra.Command {
 	var limit int
 	c := &cobra.Command{Use: "facts [QUESTION...]", Short: "List what is believed, with the sentence that says so", Args: cobra.ArbitraryArgs,
 		Long: `Facts lists the facts that inference found (add --infer) and relations of the graph. A question chooses the matter that it asks about, such as
-homes or allergies; one that asks about none chooses nothing.`,
+homes or allergies; one that asks about none chooses nothing.
+
+With --subject and a matter, messages about the matter from which no fact was found follow as "stated". With --subject, a fact that several memories
+tell is one line with all their ids.`,
 		Example: "  contextmem facts -s alice\n  contextmem facts -s alice where does she live --history\n  contextmem facts --subject Bob --predicate works_at",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := check("class", class, "memory", "knowledge"); err != nil {
@@ -66,11 +99,7 @@ homes or allergies; one that asks about none chooses nothing.`,
 					if err != nil {
 						return err
 					}
-					for i := range p.Facts {
-						f := &p.Facts[i]
-						lines = append(lines, factLine{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, string(f.Status), day(f.Since), day(f.Until), day(f.Learnt), f.Confidence,
-							f.Evidence, f.SourceID, f.SupersededBy})
-					}
+					lines = append(lines, factLines(p, r.Subject)...)
 					if r.Cursor = p.Next; p.Next == 0 {
 						break
 					}
@@ -80,8 +109,10 @@ homes or allergies; one that asks about none chooses nothing.`,
 				}
 				return a.show(lines, func(w io.Writer) {
 					t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-					for _, f := range lines {
-						fmt.Fprintf(t, "%s\t%s %s %s\t%s\t%s\n", f.Source, f.Subject, strings.ReplaceAll(f.Predicate, "_", " "), f.Object, f.Status, excerpt(f.Evidence, 80))
+					for i := range lines {
+						l := &lines[i]
+						sources := strings.Join(append([]string{l.Source}, l.Also...), ", ")
+						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", sources, l.says(), l.Status, excerpt(l.Evidence, 80))
 					}
 					_ = t.Flush() // a terminal that is gone reads nothing
 				})

@@ -178,6 +178,8 @@ func TestCommands(t *testing.T) {
 	out = ok("facts", "-s", "facts", "where", "do", "I", "live?")
 	require.Contains(t, out, "lives in lisbon")
 	require.Contains(t, out, "I live in Lisbon.")
+	ok("add", "--infer", "-s", "facts", "--id", "told-again", "My home is in Lisbon now.")
+	require.Contains(t, ok("facts", "-s", "facts", "--subject", "User", "where", "do", "I", "live?"), "told-again, ", "both memories in one line")
 	require.Empty(t, ok("facts", "-s", "facts", "--subject", "Nobody"))
 	require.Contains(t, ok("verify"), "0 problems in 2 tenants")
 	backup := filepath.Join(t.TempDir(), "backup")

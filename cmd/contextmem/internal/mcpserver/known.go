@@ -20,19 +20,28 @@ type factsIn struct {
 
 // factOut is a fact in the form returned to a model.
 type factOut struct {
-	Subject   string `json:"subject"`
-	Predicate string `json:"predicate"`
-	Object    string `json:"object"`
-	Status    string `json:"status" jsonschema:"current, past, upcoming, superseded or ending"`
-	Since     string `json:"since,omitempty"`
-	Until     string `json:"until,omitempty"`
-	Evidence  string `json:"evidence" jsonschema:"the sentence that says so"`
-	ID        string `json:"id" jsonschema:"id of the memory or document that says so"`
+	Subject   string   `json:"subject"`
+	Predicate string   `json:"predicate"`
+	Object    string   `json:"object"`
+	Status    string   `json:"status" jsonschema:"current, past, upcoming, superseded or ending"`
+	Since     string   `json:"since,omitempty"`
+	Until     string   `json:"until,omitempty"`
+	Evidence  string   `json:"evidence" jsonschema:"the sentence that says so"`
+	ID        string   `json:"id" jsonschema:"id of the memory or document that says so"`
+	Also      []string `json:"also,omitempty" jsonschema:"ids of others that say the same"`
+}
+
+// statementOut is a message about what the question asks from which no fact was extracted.
+type statementOut struct {
+	Text string `json:"text" jsonschema:"the message"`
+	Said string `json:"said,omitempty" jsonschema:"when it was said"`
+	ID   string `json:"id" jsonschema:"id of the memory that says so"`
 }
 
 type factsOut struct {
-	Facts []factOut `json:"facts"`
-	More  bool      `json:"more,omitempty" jsonschema:"true: there are more"`
+	Facts      []factOut      `json:"facts"`
+	Statements []statementOut `json:"statements,omitempty" jsonschema:"messages of the subject about what was asked, beside the facts"`
+	More       bool           `json:"more,omitempty" jsonschema:"true: there are more facts"`
 }
 
 func day(t time.Time) string {
@@ -40,6 +49,21 @@ func day(t time.Time) string {
 		return ""
 	}
 	return t.UTC().Format(time.DateOnly)
+}
+
+// add appends the facts and statements of a page.
+func (o *factsOut) add(page *facts.Page) {
+	for i := range page.Facts {
+		f := &page.Facts[i]
+		x := factOut{Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Status: string(f.Status), Since: day(f.Since), Until: day(f.Until), Evidence: f.Evidence, ID: f.SourceID}
+		for _, t := range f.Also {
+			x.Also = append(x.Also, t.SourceID)
+		}
+		o.Facts = append(o.Facts, x)
+	}
+	for _, t := range page.Statements {
+		o.Statements = append(o.Statements, statementOut{t.Text, day(t.Learnt), t.SourceID})
+	}
 }
 
 func (s *server) facts(ctx context.Context, req *mcp.CallToolRequest, in factsIn) (*mcp.CallToolResult, factsOut, error) {
@@ -65,12 +89,15 @@ func (s *server) facts(ctx context.Context, req *mcp.CallToolRequest, in factsIn
 		if err != nil {
 			return nil, factsOut{}, plain(err)
 		}
+		out.add(page)
 		for i := range page.Facts {
 			f := &page.Facts[i]
-			out.Facts = append(out.Facts, factOut{f.Subject, f.Predicate, f.Object, string(f.Status), day(f.Since), day(f.Until), f.Evidence, f.SourceID})
 			if f.Status != facts.Superseded { // a superseded fact counts as new when it is stored again
 				s.seen.note(p.Name, f.SourceID, f.Evidence)
 			}
+		}
+		for _, t := range page.Statements {
+			s.seen.note(p.Name, t.SourceID, t.Text)
 		}
 		if r.Cursor = page.Next; page.Next == 0 {
 			return nil, out, nil
