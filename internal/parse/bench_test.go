@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
-// BenchmarkParse reports MB/s of the file, and for containers of what they unpack to as well.
+// BenchmarkParse reports MB/s of the file, and for containers also of their unpacked size.
 func BenchmarkParse(b *testing.B) {
 	const text = "The walled garden lies south of the old kitchen; in April the gardener sows five rows of carrots. "
 	const russian = "Осенью мы собрали яблоки и сложили их в погреб, чтобы хватило до весны. "

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestChatExports: the shapes are those that the programs write; names and words are ours.
+// TestChatExports uses files in the form that the programs write, with invented names and words.
 func TestChatExports(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ name, data, want, title string }{
@@ -48,7 +48,7 @@ func TestChatExports(t *testing.T) {
 			assert.Equal(t, c.want, doc.Text)
 			assert.Equal(t, c.title, doc.Title)
 			assert.Empty(t, doc.Partial)
-			if doc.Meta["format"] != "WhatsApp" { // whose times have no zone
+			if doc.Meta["format"] != "WhatsApp" { // its times have no zone
 				assert.Equal(t, time.UTC, doc.Created.Location())
 				assert.Equal(t, 2024, doc.Created.Year())
 			}

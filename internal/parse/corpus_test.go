@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// ownCorpus is small, and its files and references are our own words (CC0).
+// ownCorpus is a small corpus. Its files and references were written for this test (CC0).
 const ownCorpus = "testdata/corpus"
 
 var (
@@ -27,14 +27,14 @@ var (
 	damageShow  = flag.String("damage.show", "", "part of a format, kind or name whose silent losses TestDamageIsTold writes to the temporary folder")
 )
 
-// TestCorpus measures how much of reference texts the parsers return: of the small corpus in testdata, whose recall has
-// a floor, or of another folder. It has list.tsv (name, format, class,
-// what to expect), files/, and ref/NAME.txt with the text that a good extraction holds, in its order:
+// TestCorpus measures how much of reference texts the parsers return: of the small corpus in testdata, whose recall has a floor, or of
+// another folder. The folder has list.tsv (name, format, class, expectation), files/, and ref/NAME.txt with the text that a good extraction
+// returns, in order:
 //
-//	go test -run Corpus -v -corpus DIR ./internal/parse
+// go test -run Corpus -v -corpus DIR ./internal/parse
 //
-// Recall is the share of the reference's words that come out, order how many of those stand in the same order (the
-// longest increasing run of unique words), adjacency the share of the reference's pairs of neighbours that stay so.
+// Recall is the share of the reference's words that are returned. Order is the share of those that are in the same order (the longest
+// increasing run of unique words). Adjacency is the share of the reference's word pairs that stay adjacent.
 func TestCorpus(t *testing.T) {
 	list, err := os.Open(filepath.Join(*corpusDir, "list.tsv"))
 	require.NoError(t, err)
@@ -146,7 +146,7 @@ func scoreText(got, want string) corpusScore {
 	return corpusScore{recall: share(found, len(w)), order: share(longestIncrease(places), len(places)), adjacency: share(kept, len(w)-1), n: 1}
 }
 
-// longestIncrease is the length of the longest increasing subsequence.
+// longestIncrease returns the length of the longest increasing subsequence.
 func longestIncrease(a []int) int {
 	var tails []int
 	for _, x := range a {
@@ -160,7 +160,7 @@ func longestIncrease(a []int) int {
 	return len(tails)
 }
 
-// corpusWords are the words of a text in lower case, compatibility forms folded; an ideograph or kana is a word.
+// corpusWords returns the words of a text in lower case with compatibility forms folded. Each ideograph or kana is a word.
 func corpusWords(s string) []string {
 	s = strings.ToLower(norm.NFKC.String(strings.NewReplacer("\u00ad", "", "-\n", "", "\u2010\n", "").Replace(s)))
 	var out []string

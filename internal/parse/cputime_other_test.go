@@ -6,5 +6,5 @@ import "time"
 
 var began = time.Now()
 
-// spent is the time since the process began.
+// spent returns the time since the process began.
 func spent() time.Duration { return time.Since(began) }

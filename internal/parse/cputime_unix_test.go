@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// spent is the processor time of the process so far: what a busy machine leaves unchanged.
+// spent returns the processor time of the process so far, which other processes do not affect much.
 func spent() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
-// pdfFile builds a PDF of pages with one line of text each; an empty line makes a page with a picture alone.
+// pdfFile builds a PDF whose pages have one line of text each. An empty line makes a page with only a picture.
 func pdfFile(lines ...string) []byte {
 	objects := []string{
 		"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
@@ -41,7 +41,7 @@ func pdfImages(images ...string) []byte {
 	return pdfPages(images, func(page int) string { return fmt.Sprintf("/XObject<</I %d 0 R>>", 3+page) }, contents)
 }
 
-// pdfPages builds a PDF of shared objects, which are numbered from 3 on, and pages of resources and contents.
+// pdfPages builds a PDF of shared objects, numbered from 3 on, and pages with resources and contents.
 func pdfPages(objects []string, resources func(page int) string, contents []string) []byte {
 	first := 3 + len(objects)
 	var kids strings.Builder

@@ -12,10 +12,10 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
-// fuzzLimits keep one input within a fraction of a second.
+// fuzzLimits keep the parsing of one input within a fraction of a second.
 var fuzzLimits = document.Limits{MaxOutput: 1 << 20, MaxExpanded: 8 << 20, Timeout: 5 * time.Second}
 
-// check parses any bytes under a name and checks what Parse promises of every result.
+// check parses any bytes under a name and checks the guarantees of Parse.
 func check(t *testing.T, name string, data []byte) {
 	doc, err := New().Parse(context.Background(), document.Input{Name: name, Data: data}, fuzzLimits)
 	if err != nil {
@@ -70,7 +70,7 @@ func FuzzRTF(f *testing.F)      { fuzzFile(f, "a.rtf") }
 func FuzzMail(f *testing.F)     { fuzzFile(f, "a.eml") }
 func FuzzMbox(f *testing.F)     { fuzzFile(f, "a.mbox") }
 
-// FuzzZip fuzzes the container; the targets below fuzz what is inside, which mutated ZIP files hardly reach.
+// FuzzZip fuzzes the container. The targets below fuzz its content, which mutated ZIP files hardly reach.
 func FuzzZip(f *testing.F) {
 	for name, data := range sampleFiles(f) {
 		if strings.HasPrefix(string(data), "PK\x03\x04") {

@@ -17,13 +17,13 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// hostile is a file that holds less than its name promises.
+// hostile is a file whose content is less than its name suggests.
 type hostile struct {
 	what, name string
 	data       []byte
 }
 
-func zipped(parts ...string) []byte { // names and contents in turn
+func zipped(parts ...string) []byte { // alternating names and contents
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for i := 0; i+1 < len(parts); i += 2 {
@@ -34,18 +34,18 @@ func zipped(parts ...string) []byte { // names and contents in turn
 	return b.Bytes()
 }
 
-// overwritten is an old office document of which noise lies where its text was.
+// overwritten replaces the text of an old office document by noise.
 func overwritten(data, noise []byte) []byte {
 	data = bytes.Clone(data)
-	stream := bytes.Index(data, []byte{0xEC, 0xA5}) // of a text
+	stream := bytes.Index(data, []byte{0xEC, 0xA5}) // a Word document
 	if stream < 0 {
-		stream = bytes.Index(data, []byte{9, 8, 16, 0}) // of a workbook
+		stream = bytes.Index(data, []byte{9, 8, 16, 0}) // an Excel workbook
 	}
 	copy(data[stream+1536:], noise[:2048])
 	return data
 }
 
-// hostileList are files made by hand, and a cut of each container in testdata.
+// hostileList returns hand-made files, and a truncated copy of each container in testdata.
 func hostileList(t *testing.T) []hostile {
 	const types = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>`
 	const word = `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:t>Half a text</w:t></w:r></w:p>`
@@ -139,7 +139,7 @@ func hostileList(t *testing.T) []hostile {
 	return list
 }
 
-// TestHostileList wants an error, or a reason in Partial, from each file of the list.
+// TestHostileList expects an error, or a reason in Partial, for each file of the list.
 func TestHostileList(t *testing.T) {
 	r := New()
 	list := hostileList(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// damage makes a damaged file of a whole one; nil where the kind does not apply to it.
+// damage is a kind of damage. Its function returns a damaged copy of a file, or nil if the kind does not apply to it.
 type damage struct {
 	kind string
 	do   func(rnd *rand.Rand, data []byte) []byte
@@ -95,7 +95,7 @@ func overwrite(rnd *rand.Rand, data []byte, with func() byte) []byte {
 	return out
 }
 
-// rezip packs a container anew with one of its texts changed; nil drops it.
+// rezip repacks a container with one of its text files changed, or dropped if change returns nil.
 func rezip(data []byte, change func(name string, b []byte, pick bool) []byte, rnd *rand.Rand) []byte {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
@@ -134,7 +134,7 @@ func rezip(data []byte, change func(name string, b []byte, pick bool) []byte, rn
 	return out.Bytes()
 }
 
-// hostileSeeds are whole files by name.
+// hostileSeeds returns undamaged files by name.
 func hostileSeeds(t *testing.T) map[string][]byte {
 	t.Helper()
 	seeds := map[string][]byte{}
@@ -158,20 +158,20 @@ func hostileSeeds(t *testing.T) map[string][]byte {
 	return seeds
 }
 
-// tellsDamage reports whether a format shows that kind of damage: containers, pages and objects have an end and a list
-// of contents, and markup is balanced, but a line that is gone from plain text leaves no trace.
+// tellsDamage reports whether a format makes that kind of damage detectable. Containers, pages and objects have an end and a directory, and
+// markup is balanced, but a line missing from plain text leaves no trace.
 func tellsDamage(name, kind string) bool {
 	switch filepath.Ext(name) {
 	case ".doc", ".xls": // their records have no checksums
 		return strings.HasPrefix(kind, "cut")
 	case ".docx", ".pptx", ".odt", ".pdf", ".xlsx", ".epub":
-		return kind != "part with a hole" // which may begin and end between the same elements
+		return kind != "part with a hole" // the hole may begin and end between the same elements
 	}
 	return kind == "zeros"
 }
 
-// TestDamageIsTold damages whole files in ways that cost text, and wants an error or a reason in Partial from each that
-// lost more than one word in a hundred.
+// TestDamageIsTold damages files in ways that lose text. It expects an error or a reason in Partial for each file that lost more than one
+// word in a hundred.
 func TestDamageIsTold(t *testing.T) {
 	r := New()
 	seeds := hostileSeeds(t)

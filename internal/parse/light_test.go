@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// TestLightMarkups has what the files of pandoc in testdata/made do not show.
+// TestLightMarkups checks markup that the pandoc files in testdata/made do not have.
 func TestLightMarkups(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
@@ -39,7 +39,7 @@ func TestLightMarkups(t *testing.T) {
 	}
 }
 
-// TestLightMarkupsAreQuick: nothing takes quadratic time, and a block that does not end says so.
+// TestLightMarkupsAreQuick checks that no input takes quadratic time, and that Partial reports a block without end.
 func TestLightMarkupsAreQuick(t *testing.T) {
 	t.Parallel()
 	pieces := []string{"\\begin{a}", "{", "\\emph{", "$", "\\(", "\\item ", "\\'", "\\verb|", "[", "`", "`a", "``", "|a", "  ", " - a\n", "* a\n  ", "a\n  ", ".. a::\n   ", "+-+\n",

@@ -102,7 +102,7 @@ func TestDamagedContainers(t *testing.T) {
 	assert.Equal(t, document.Malformed, parseKind(t, document.Input{Name: "a.docx", Data: container(t, part{"readme.txt", "no document"})}, document.Limits{}))
 }
 
-// Inputs on which a careless parser takes quadratic time, or keeps many times their size.
+// TestHostileInputsAreQuick has inputs on which a careless parser takes quadratic time, or keeps many times their size in memory.
 func TestHostileInputsAreQuick(t *testing.T) {
 	t.Parallel()
 	for name, data := range map[string]string{

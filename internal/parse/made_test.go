@@ -15,7 +15,7 @@ import (
 
 var updateMade = flag.Bool("made.update", false, "write the texts that TestMadeFiles compares with")
 
-// TestMadeFiles compares the texts of files that real programs wrote with NAME.want beside them.
+// TestMadeFiles compares the texts of files that real programs wrote with the NAME.want files beside them.
 func TestMadeFiles(t *testing.T) {
 	t.Parallel()
 	wants, err := filepath.Glob(filepath.Join("testdata", "made", "*.want"))

@@ -14,13 +14,13 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
-// stream is a stream of a compound file; its path has at most one storage.
+// stream is a stream of a compound file. Its path has at most one storage.
 type stream struct {
 	path string
 	data []byte
 }
 
-// compound packs streams into a compound file ([MS-CFB], version 3). All of them are in the stream of small sectors.
+// compound packs streams into a compound file ([MS-CFB], version 3). All of them are in the mini stream.
 func compound(streams ...stream) []byte {
 	const sector, small, end, free = 512, 64, 0xFFFFFFFE, 0xFFFFFFFF
 	le := binary.LittleEndian
@@ -142,7 +142,7 @@ func unicodeBytes(s string) []byte {
 	return b
 }
 
-// msgProperties is a table with the time of sending.
+// msgProperties makes a property table with the time of sending.
 func msgProperties(at time.Time) []byte {
 	b := make([]byte, 32)
 	b = binary.LittleEndian.AppendUint32(b, 0x00390040)

@@ -28,18 +28,17 @@ var (
 	mutantDir   = flag.String("mutants.dir", "", "folder with more files to mutate")
 )
 
-// Bounds of one mutant, under the default limits but for the time, which is measured as processor time: on a busy
-// machine that of the clock says little.
+// Bounds of one mutant under the default limits. The time is processor time, because wall-clock time depends on the load of the machine.
 const (
 	mutantTime     = 10 * time.Second
 	mutantPatience = 30 * time.Minute
 	mutantMemory   = 256 << 20
 )
 
-// TestMutants damages small files of every format in many ways and parses the results under the default limits: none
-// may panic, take more than 10 s of a processor or hold more than 256 MB. More of them:
+// TestMutants damages small files of every format in many ways and parses the results under the default limits. No result may panic, take
+// more than 10 s of processor time or need more than 256 MB. To run more of them:
 //
-//	go test -run 'Mutants/docx$' -mutants 100000 -timeout 0 ./internal/parse
+// go test -run 'Mutants/docx$' -mutants 100000 -timeout 0 ./internal/parse
 func TestMutants(t *testing.T) {
 	seeds := mutantSeeds(t)
 	formats := make([]string, 0, len(seeds))
@@ -48,7 +47,7 @@ func TestMutants(t *testing.T) {
 	}
 	slices.Sort(formats)
 	for _, format := range formats {
-		t.Run(format, func(t *testing.T) { // one after the other: the memory of each is measured
+		t.Run(format, func(t *testing.T) { // not in parallel, because memory is measured
 			n := *mutantCount
 			if testing.Short() {
 				n /= 10
@@ -83,7 +82,7 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 		if took > mutantTime {
 			t.Fatalf("took %v (-mutants.seed %d -mutants 1, %d bytes)", took, s, len(data))
 		}
-		if bytes > mutantMemory/4 { // what was allocated in all bounds what was held at a time
+		if bytes > mutantMemory/4 { // the total allocation bounds the peak
 			peak := peakOf(func() { _, _ = r.Parse(t.Context(), in, document.Limits{Timeout: mutantPatience}) })
 			if held = max(held, peak); peak > mutantMemory {
 				t.Fatalf("held %d MB (-mutants.seed %d -mutants 1, %d bytes)", peak>>20, s, len(data))
@@ -94,7 +93,7 @@ func runMutants(t *testing.T, format string, seeds [][]byte, n int) {
 		n, read, slowest.Round(time.Millisecond), most>>20, mutantMemory/4>>20, held>>20)
 }
 
-// faultOf says which promise of Parse a result breaks; empty means none.
+// faultOf returns the guarantee of Parse that a result breaks, or "".
 func faultOf(doc *document.Document, err error) string {
 	if err != nil {
 		var e *document.Error
@@ -125,14 +124,14 @@ func faultOf(doc *document.Document, err error) string {
 	return ""
 }
 
-// allocated is how many bytes the process has allocated so far.
+// allocated returns the number of bytes that the process has allocated so far.
 func allocated() uint64 {
 	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return s[0].Value.Uint64()
 }
 
-// peakOf runs f and returns by how many bytes the heap grew at most, garbage that is not yet collected included.
+// peakOf runs f and returns the greatest growth of the heap in bytes, including garbage that is not yet collected.
 func peakOf(f func()) uint64 {
 	debug.FreeOSMemory()
 	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
@@ -155,7 +154,7 @@ func peakOf(f func()) uint64 {
 	}
 }
 
-// mutantSeeds are small files by format.
+// mutantSeeds returns small files by format.
 func mutantSeeds(t *testing.T) map[string][][]byte {
 	t.Helper()
 	seeds := map[string][][]byte{}

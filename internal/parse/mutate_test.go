@@ -11,7 +11,7 @@ import (
 
 const maxMutant = 256 << 10
 
-// mutate makes a damaged file of one of the seeds: one to four changes of the bytes, or of what is packed in them.
+// mutate returns a damaged copy of one of the seeds, with one to four changes of its bytes or of its packed content.
 func mutate(rnd *rand.Rand, seeds [][]byte) []byte {
 	data := bytes.Clone(seeds[rnd.IntN(len(seeds))])
 	for range 1 + rnd.IntN(4) {
@@ -27,25 +27,25 @@ func mutate(rnd *rand.Rand, seeds [][]byte) []byte {
 	return data[:min(len(data), maxMutant)]
 }
 
-// span is a random part of data, at most limit bytes long.
+// span returns a random part of data, at most limit bytes long.
 func span(rnd *rand.Rand, data []byte, limit int) (from, to int) {
 	from = rnd.IntN(len(data))
 	return from, from + 1 + rnd.IntN(min(limit, len(data)-from))
 }
 
-// mutateBytes changes data without knowing what it is.
+// mutateBytes changes data without regard to its format.
 func mutateBytes(rnd *rand.Rand, data []byte, seeds [][]byte) []byte {
 	if len(data) == 0 {
 		return []byte("x")
 	}
 	from, to := span(rnd, data, 1+rnd.IntN(len(data)))
 	switch rnd.IntN(9) {
-	case 0: // bits
+	case 0: // flip bits
 		for range 1 + rnd.IntN(16) {
 			data[rnd.IntN(len(data))] ^= 1 << rnd.IntN(8)
 		}
 		return data
-	case 1: // bytes that often mean something
+	case 1: // bytes with a special meaning
 		const marks = "\x00\xff\x7f\x80<>&;{}[]()\"'\\/\n\r\t =-09azAZ%#"
 		for range 1 + rnd.IntN(8) {
 			data[rnd.IntN(len(data))] = marks[rnd.IntN(len(marks))]
@@ -55,14 +55,14 @@ func mutateBytes(rnd *rand.Rand, data []byte, seeds [][]byte) []byte {
 		return data[:from]
 	case 3:
 		return append(data[:from:from], data[to:]...)
-	case 4: // a part elsewhere again
+	case 4: // copy a part to another place
 		at := rnd.IntN(len(data))
 		return splice(data, at, data[from:to])
-	case 5: // a part over and over: deep nesting, long lists
+	case 5: // repeat a part: deep nesting, long lists
 		from, to = element(rnd, data, from, to)
 		times := 1 << rnd.IntN(13)
 		return splice(data, from, bytes.Repeat(data[from:to], min(times, 1+maxMutant/4/(to-from))))
-	case 6: // a part of another file
+	case 6: // insert a part of another file
 		other := seeds[rnd.IntN(len(seeds))]
 		if len(other) == 0 {
 			return data
@@ -71,7 +71,7 @@ func mutateBytes(rnd *rand.Rand, data []byte, seeds [][]byte) []byte {
 		return splice(data, from, other[a:b])
 	case 7:
 		return mutateNumber(rnd, data, from)
-	default: // the order of two parts
+	default: // swap two parts
 		mid := from + (to-from)/2
 		return append(append(append(data[:from:from], data[mid:to]...), data[from:mid]...), data[to:]...)
 	}
@@ -81,7 +81,7 @@ func splice(data []byte, at int, part []byte) []byte {
 	return append(append(data[:at:at], part...), data[at:]...)
 }
 
-// element moves a span to the ends of tags, groups or lines, where there are some.
+// element moves the ends of a span to those of tags, groups or lines, if there are any.
 func element(rnd *rand.Rand, data []byte, from, to int) (int, int) {
 	open := "<{[(\n\\"[rnd.IntN(6)]
 	if i := bytes.LastIndexByte(data[:from+1], open); i >= 0 {
@@ -94,7 +94,7 @@ func element(rnd *rand.Rand, data []byte, from, to int) (int, int) {
 	return from, max(to, from+1)
 }
 
-// mutateNumber replaces the number after from by one at a border.
+// mutateNumber replaces the number after from by a boundary value.
 func mutateNumber(rnd *rand.Rand, data []byte, from int) []byte {
 	digit := func(i int) bool { return i < len(data) && data[i] >= '0' && data[i] <= '9' }
 	for from < len(data) && !digit(from) {
@@ -111,7 +111,7 @@ func mutateNumber(rnd *rand.Rand, data []byte, from int) []byte {
 	return append(strconv.AppendInt(data[:from:from], numbers[rnd.IntN(len(numbers))], 10), data[to:]...)
 }
 
-// mutateZip changes what a file of the archive holds, or leaves one out, doubles it or swaps names.
+// mutateZip changes the content of a file in the archive, drops or doubles one, or swaps names.
 func mutateZip(rnd *rand.Rand, data []byte, seeds [][]byte) []byte {
 	files := unzip(data)
 	if len(files) == 0 {
@@ -163,7 +163,7 @@ func unzip(data []byte) []part {
 	return files
 }
 
-// mutateStream changes what a stream of a PDF holds, below its compression.
+// mutateStream changes the uncompressed content of a PDF stream.
 func mutateStream(rnd *rand.Rand, data []byte, seeds [][]byte) []byte {
 	var starts []int
 	for at := 0; ; {

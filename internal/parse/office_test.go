@@ -20,7 +20,7 @@ func TestSamplesOfAllFormats(t *testing.T) {
 			named := mustParse(t, name, "", data)
 			assert.NotEmpty(t, named.Text)
 			assert.Empty(t, named.Partial)
-			// Containers and marked-up formats are known without a name.
+			// Containers and marked-up formats are recognised without a name.
 			switch name {
 			case "a.md", "a.csv", "a.json", "a.txt":
 			default:

@@ -22,7 +22,7 @@ func mustParse(t *testing.T, name, contentType string, data []byte) *document.Do
 	return doc
 }
 
-// parseKind parses what must fail and returns the kind of the failure.
+// parseKind expects parsing to fail and returns the kind of the failure.
 func parseKind(t *testing.T, in document.Input, lim document.Limits) document.Kind {
 	t.Helper()
 	doc, err := New().Parse(t.Context(), in, lim)
@@ -220,7 +220,7 @@ func TestOutputLimit(t *testing.T) {
 	}
 }
 
-// Names and labels of damaged files hold control characters; what Parse returns holds none, and offsets stay.
+// Names and labels of damaged files may contain control characters. The result of Parse has none, and its offsets stay valid.
 func TestControlCharacters(t *testing.T) {
 	t.Parallel()
 	r := New()

@@ -73,7 +73,7 @@ func recognise(ctx context.Context, d *document.Document, o document.OCR, data [
 	return d, nil
 }
 
-// pageText replaces the text by plain text whose pages are separated by form feeds.
+// setPages replaces the text by plain text whose pages are separated by form feeds.
 func setPages(d *document.Document, text string) {
 	d.Markdown, d.Partial, d.Pages = false, "", nil
 	var b strings.Builder

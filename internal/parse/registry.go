@@ -308,7 +308,7 @@ func speechParser(t document.Transcriber, mediaType string) document.Parser {
 	})
 }
 
-// protect runs a parser and turns a panic into an error that names neither content nor address.
+// protect runs a parser and turns a panic into an error without content or addresses.
 func protect(ctx context.Context, p document.Parser, in document.Input, lim document.Limits) (doc *document.Document, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -322,7 +322,7 @@ func protect(ctx context.Context, p document.Parser, in document.Input, lim docu
 	return doc, err
 }
 
-// panicError describes a recovered panic by its type and the function that raised it; its message may hold content.
+// panicError describes a recovered panic by its type and the function that raised it, because its message may have content.
 func panicError(v any) error {
 	at := "unknown"
 	lines := strings.Split(string(debug.Stack()), "\n")

@@ -1,6 +1,6 @@
 //go:build !race
 
-// The race detector needs memory of its own, several times what is measured here.
+// The race detector needs several times the memory that this test measures.
 
 package parse
 
@@ -33,7 +33,7 @@ var (
 	residentFile  = flag.String("resident.file", "", "file that BenchmarkResident measures in place of its own")
 )
 
-// TestMain lets the test binary be the process whose memory is measured.
+// TestMain lets the test binary run as the child process whose memory is measured.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if *residentChild != "" {
@@ -46,10 +46,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// residency is what a child says of one document. Sizes are in bytes.
+// residency is the report of a child process on one document. Sizes are in bytes.
 type residency struct {
 	Input, Text, Pages int
-	Above              int64 // peak resident memory of the process, less the input
+	Above              int64 // peak resident memory of the process, minus the input
 	Seconds            float64
 }
 
@@ -68,14 +68,14 @@ func reportResident(path string) error {
 	if err != nil {
 		return err
 	}
-	defer runtime.KeepAlive(data) // as whoever handed it in keeps it
+	defer runtime.KeepAlive(data) // as a caller keeps it
 	return json.NewEncoder(os.Stdout).Encode(residency{
 		Input: len(data), Text: len(doc.Text), Pages: len(doc.Pages), Above: peak - int64(len(data)),
 		Seconds: (spent() - start).Seconds(),
 	})
 }
 
-// peakResident returns the greatest resident size that this process had.
+// peakResident returns the greatest resident size of this process so far.
 func peakResident() (int64, error) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -101,11 +101,11 @@ func measureResident(tb testing.TB, path string) residency {
 	return r
 }
 
-// maxResident is the memory above its input's size that a document may need.
+// maxResident is the memory that a document may need in addition to the size of its input.
 const maxResident = 64 << 20
 
-// TestResident parses a large document of each format in a process of its own, which may need 64 MB of memory above
-// the size of its input.
+// TestResident parses a large document of each format in a process of its own. It may need 64 MB of memory in addition to the size of its
+// input.
 func TestResident(t *testing.T) {
 	for _, d := range largeDocuments {
 		t.Run(d.name, func(t *testing.T) {
@@ -121,10 +121,9 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// BenchmarkResident reports the same and the speed of processor time: MB/s of input, or of what a container unpacks
-// to, and pages/s.
+// BenchmarkResident reports the same, and the speed in processor time: MB/s of the input, or of a container's unpacked size, and pages/s.
 //
-//	go test -run xxx -bench Resident -benchtime 1x ./internal/parse
+// go test -run xxx -bench Resident -benchtime 1x ./internal/parse
 func BenchmarkResident(b *testing.B) {
 	measure := func(b *testing.B, path string, unpacked int) {
 		var r residency
@@ -149,7 +148,7 @@ func BenchmarkResident(b *testing.B) {
 	}
 }
 
-// largeDocument makes a document of about size bytes, of what a container unpacks to where it is one.
+// largeDocument makes a document of about size bytes, for a container of its unpacked size.
 type largeDocument struct {
 	name string
 	size int
@@ -172,7 +171,7 @@ func (d largeDocument) write(tb testing.TB, size int) string {
 	return path
 }
 
-// prose makes text that compresses like text does.
+// prose generates text that compresses like real text.
 type prose struct {
 	*rand.Rand
 	words []string
@@ -186,7 +185,7 @@ func (p *prose) sentence() string {
 	return strings.Join(s, " ") + "."
 }
 
-// repeat writes units until there are size bytes.
+// repeat concatenates units until they have size bytes.
 func repeat(size int, unit func(i int) string) string {
 	var b strings.Builder
 	b.Grow(size + 1<<16)
@@ -204,7 +203,7 @@ func mailText(p *prose, i int) string {
 		i, p.words[i%len(p.words)], i, i, repeat(2000, func(int) string { return p.sentence() + "\n" }), i, p.sentence(), i)
 }
 
-// largeDocuments are larger than what their formats usually hold; the text of most fills the default limit of output.
+// largeDocuments are larger than usual for their formats. The text of most fills the default limit of output.
 var largeDocuments = []largeDocument{
 	{"a.txt", 30 << 20, func(_ testing.TB, p *prose, size int) []byte {
 		return []byte(repeat(size, func(int) string { return p.sentence() + "\r\n" }))
@@ -282,7 +281,7 @@ var largeDocuments = []largeDocument{
 	{"full.pdf", 8000 * pageBytes, manualFile},
 }
 
-// pageBytes is about what a page of manualFile has as text.
+// pageBytes is the approximate size of the text of a page of manualFile.
 const pageBytes = 4000
 
 // manualFile is a PDF of many pages with compressed contents.

@@ -43,7 +43,7 @@ func para(text string) string { return "<w:p><w:r><w:t>" + text + "</w:t></w:r><
 func slideFile(tb testing.TB, slides ...string) []byte {
 	list, rels := "", ""
 	parts := []part{{"[Content_Types].xml", "<Types/>"}}
-	// The order of the files is not the order of the show.
+	// The files are in another order than the slides.
 	for i := len(slides) - 1; i >= 0; i-- {
 		list = fmt.Sprintf(`<p:sldId id="%d" r:id="rId%d"/>`, 256+i, i) + list
 		rels += fmt.Sprintf(`<Relationship Id="rId%d" Type="http://x/slide" Target="slides/slide%d.xml"/>`, i, i+1)
@@ -81,7 +81,7 @@ func epubFile(tb testing.TB, chapters ...string) []byte {
 	}
 	for i, c := range chapters {
 		items += fmt.Sprintf(`<item id="c%d" href="ch%%20%d.xhtml" media-type="application/xhtml+xml"/>`, i, i)
-		spine = fmt.Sprintf(`<itemref idref="c%d"/>`, i) + spine // the last file is the first chapter
+		spine = fmt.Sprintf(`<itemref idref="c%d"/>`, i) + spine // so that the last file is the first chapter
 		parts = append(parts, part{fmt.Sprintf("OEBPS/ch %d.xhtml", i), `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head><body>` + c + `</body></html>`})
 	}
 	return container(tb, append(parts, part{"OEBPS/book.opf", `<package><metadata><dc:title>The Garden Book</dc:title><dc:creator>A. Gardener</dc:creator><dc:language>en</dc:language></metadata><manifest>` +

@@ -14,14 +14,14 @@ import (
 
 // sniffed is the result of detecting the type of a document from its content alone.
 type sniffed struct {
-	// mediaType is empty for text without a mark of its own, typeBinary for bytes that are neither text nor known.
+	// mediaType is empty for text without a distinguishing beginning, and typeBinary for bytes that are neither text nor a known format.
 	mediaType string
-	// certain is set when no name or declared type may say otherwise.
+	// certain is set if the name and the declared type cannot change the result.
 	certain   bool
 	encrypted bool
 }
 
-// magics are the first bytes of formats that are refused, and of PDF and RTF. Sources: the formats' specifications.
+// magics are the first bytes of refused formats, and of PDF and RTF. Sources: the formats' specifications.
 var magics = []struct {
 	at        int
 	mark      string
@@ -86,7 +86,7 @@ var magics = []struct {
 	{0, "PAR1\x15", "application/vnd.apache.parquet"},
 }
 
-// sniff looks at the content. It reads at most a few hundred kilobytes, whatever the size.
+// sniff examines the content. It reads at most a few hundred kilobytes, whatever the size.
 func sniff(data []byte) sniffed {
 	if bytes.HasPrefix(data, []byte("PK\x03\x04")) || bytes.HasPrefix(data, []byte("PK\x05\x06")) {
 		return sniffZip(data)
@@ -94,7 +94,7 @@ func sniff(data []byte) sniffed {
 	for _, m := range magics {
 		if len(data) >= m.at+len(m.mark) && string(data[m.at:m.at+len(m.mark)]) == m.mark {
 			if m.mediaType != media.RTF && len(m.mark) < 8 && charset.MostlyText(clean.Head(data, 4096)) {
-				continue // words that happen to be there
+				continue // a text that begins with these letters
 			}
 			s := sniffed{mediaType: m.mediaType, certain: true}
 			s.encrypted = m.mediaType == media.OLE && bytes.Contains(clean.Head(data, 1<<20), utf16le("EncryptedPackage"))
@@ -110,7 +110,7 @@ func sniff(data []byte) sniffed {
 	if bytes.HasPrefix(data, []byte("BM")) && len(data) > 18 && bytes.Equal(data[6:10], []byte{0, 0, 0, 0}) {
 		return sniffed{mediaType: "image/bmp", certain: true}
 	}
-	// Readers accept a PDF header within the first 1,024 bytes; a text that speaks of one has words before it.
+	// Readers accept a PDF header within the first 1,024 bytes. A text about PDF has words before it.
 	if i := bytes.Index(clean.Head(data, 1024), []byte("%PDF-")); i >= 0 &&
 		(len(bytes.Trim(data[:i], " \t\r\n\x00\xef\xbb\xbf")) == 0 || !charset.MostlyText(clean.Head(data, 8192))) {
 		return sniffed{mediaType: media.PDF, certain: true}
@@ -121,7 +121,7 @@ func sniff(data []byte) sniffed {
 	return sniffText(data)
 }
 
-// sniffOLE tells old office documents apart by their streams.
+// sniffOLE distinguishes old office documents by their streams.
 func sniffOLE(data []byte) string {
 	f, err := ole.Open(data)
 	if err != nil {
@@ -137,7 +137,7 @@ func sniffOLE(data []byte) string {
 	return media.OLE
 }
 
-// sniffText tells marked-up text from plain text.
+// sniffText distinguishes marked-up text from plain text.
 func sniffText(data []byte) sniffed {
 	text := strings.ToLower(charset.ASCIIHead(data, 4096))
 	text = strings.TrimLeft(text, " \t\r\n")
@@ -177,7 +177,7 @@ var htmlBeginnings = map[string]bool{"title": true, "meta": true, "h1": true, "h
 
 func rootIs(text, name string) bool { return firstElement(text) == name }
 
-// firstElement returns the name of the first element of lower-case markup; comments and declarations may come before.
+// firstElement returns the name of the first element of lower-case markup, after comments and declarations.
 func firstElement(text string) string {
 	for {
 		text = strings.TrimLeft(text, " \t\r\n")
@@ -202,7 +202,7 @@ func firstElement(text string) string {
 	}
 }
 
-// mailFields are header fields that only mail carries so early; two of them make a mail.
+// mailFields are header fields that only mail has near its beginning. Two of them make a mail.
 var mailFields = []string{"received", "message-id", "mime-version", "return-path", "delivered-to", "dkim-signature",
 	"from", "to", "subject", "date", "x-mailer", "content-type", "content-transfer-encoding", "reply-to", "cc"}
 
@@ -236,7 +236,7 @@ func looksLikeMail(text string) bool {
 	return known >= 3 && (transport || sender && strings.Contains(text, "@"))
 }
 
-// looksLikeMan reports whether a text begins with requests of troff alone, up to the one that titles a page of man.
+// looksLikeMan reports whether a text begins with troff requests only, up to the one that sets the title of a manual page.
 func looksLikeMan(text string) bool {
 	if !strings.HasPrefix(text, ".") && !strings.HasPrefix(text, "'") {
 		return false
@@ -265,11 +265,11 @@ func looksLikeMbox(text string) bool {
 	return ok && looksLikeMail(rest)
 }
 
-// candidates returns the types to try in order. source says that the name is one of source code.
+// candidates returns the types to try in order. source means that the name is that of source code.
 func candidates(s sniffed, declared, byName string, source bool, custom map[string]bool) []string {
 	if s.certain {
 		out := []string{s.mediaType}
-		// A type that the bundled parsers refuse may have got a parser of the user's under a narrower name.
+		// The user may have registered a parser, under a narrower name, for a type that the bundled parsers refuse.
 		for _, t := range []string{declared, byName} {
 			if custom[t] {
 				out = append(out, t)
@@ -278,7 +278,7 @@ func candidates(s sniffed, declared, byName string, source bool, custom map[stri
 		return out
 	}
 	if s.mediaType == media.Binary || s.mediaType == media.ZIP {
-		// Damaged: the parser of the type that it claims to be says what is wrong with it.
+		// The file is damaged. The parser of the type that it claims to be reports what is wrong.
 		out := []string{}
 		for _, t := range []string{declared, byName} {
 			if t != "" && t != media.Binary && t != media.ZIP {
@@ -308,7 +308,7 @@ func candidates(s sniffed, declared, byName string, source bool, custom map[stri
 		}
 		return []string{claim, media.Text}
 	case media.HTML, media.XML, media.XHTML:
-		// Source code with markup at its top stays what its name says; a page in a .txt file is a page.
+		// Source code with markup at its top has the type of its name; a web page in a .txt file is a web page.
 		switch claim {
 		case media.Text:
 			if source {

@@ -43,7 +43,7 @@ func sniffZip(data []byte) sniffed {
 func sniffDamagedZip(data []byte) sniffed {
 	sample := clean.Head(data, 256<<10)
 	if i := bytes.Index(clean.Head(data, 256), []byte("mimetypeapplication/")); i >= 0 {
-		name, _, _ := strings.Cut(string(clean.Head(data[i+len("mimetype"):], 128)), "PK") // the next entry follows at once
+		name, _, _ := strings.Cut(string(clean.Head(data[i+len("mimetype"):], 128)), "PK") // where the next entry begins
 		if s := containerType(name); s.certain {
 			return s
 		}

@@ -30,7 +30,7 @@ func TestLongTablesKeepTheirRows(t *testing.T) {
 		return `<c r="` + ref + `" t="inlineStr"><is><t>` + text + `</t></is></c>`
 	}
 	rows.WriteString(`<row r="1">` + cell("A1", "Beds of the garden") + `</row><row r="2">` + cell("B2", "bed") + cell("D2", "plant") + "</row>")
-	const n = 3 * 1024 // rows, more than are held
+	const n = 3 * 1024 // more rows than are buffered
 	for i := range n {
 		fmt.Fprintf(&rows, `<row r="%d">%s<c r="D%d"><v>%d</v></c></row>`, i+3, cell(fmt.Sprintf("B%d", i+3), "north"), i+3, i)
 	}

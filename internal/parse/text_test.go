@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/charset"
 )
 
-// The lengths differ on purpose: statistics must do with a line.
+// The lengths differ on purpose: the statistics must work with a single line.
 var charsetSamples = []struct {
 	name string
 	enc  encoding.Encoding
@@ -84,7 +84,7 @@ func TestDeclaredCharsetWins(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Да", mustParse(t, "a.txt", "text/plain; charset=ISO-8859-5", data).Text)
 	assert.Equal(t, "Ã¼", mustParse(t, "a.txt", "text/plain; charset=windows-1252", []byte("ü")).Text)
-	// A declaration of UTF-8 that is untrue does not spoil the text.
+	// A wrong declaration of UTF-8 must not spoil the text.
 	latin, err := charmap.Windows1252.NewEncoder().Bytes([]byte("Gemüse und Äpfel"))
 	require.NoError(t, err)
 	assert.Equal(t, "Gemüse und Äpfel", mustParse(t, "a.txt", "text/plain; charset=utf-8", latin).Text)

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// program writes a shell script that stands for an installed program.
+// program writes a shell script in place of an installed program.
 func program(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
@@ -27,7 +27,7 @@ func program(t *testing.T, script string) string {
 	return path
 }
 
-// TestScanKeepsWhatWasRead: the time is over, or a page cannot be drawn, after some pages.
+// TestScanKeepsWhatWasRead checks that the text of earlier pages is kept when time runs out, or when a page cannot be rendered.
 func TestScanKeepsWhatWasRead(t *testing.T) {
 	t.Parallel()
 	o := document.Tesseract{
@@ -58,7 +58,7 @@ func TestScanKeepsWhatWasRead(t *testing.T) {
 	assert.Equal(t, "the text of the first 1 of 3 scanned pages was recognised", doc.Partial)
 }
 
-// installed skips a test of programs that are not on this machine.
+// installed skips a test whose programs are not installed.
 func installed(t *testing.T, programs ...string) {
 	t.Helper()
 	for _, p := range programs {
@@ -68,7 +68,7 @@ func installed(t *testing.T, programs ...string) {
 	}
 }
 
-// draw runs pdftoppm on a document.
+// draw renders a document with pdftoppm.
 func draw(t *testing.T, data []byte, args ...string) []byte {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "pdftoppm", append(args, "-r", "150", "-")...)
@@ -78,7 +78,7 @@ func draw(t *testing.T, data []byte, args ...string) []byte {
 	return out
 }
 
-// scanOf draws the pages of a document and makes a PDF of the pictures.
+// scanOf renders the pages of a document and makes a PDF of the pictures.
 func scanOf(t *testing.T, data []byte, pages int) []byte {
 	t.Helper()
 	var images []string
@@ -132,7 +132,7 @@ func TestInstalledPDFToText(t *testing.T) {
 	assert.Equal(t, "The walled garden\n\nlies south", doc.Text)
 	require.Len(t, doc.Pages, 2)
 	assert.False(t, doc.Markdown)
-	for _, data := range [][]byte{pdfFile(""), []byte("%PDF-1.4\nnothing of use")} { // the reader's word counts where the tool has none
+	for _, data := range [][]byte{pdfFile(""), []byte("%PDF-1.4\nnothing of use")} { // the result of the bundled reader counts if the tool has none
 		_, err = r.Parse(t.Context(), document.Input{Name: "a.pdf", Data: data}, document.Limits{})
 		assert.Error(t, err)
 	}

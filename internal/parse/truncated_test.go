@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// TestCutOffFilesSaySo: a file that ends early is an error or partial, and a whole one is neither.
+// TestCutOffFilesSaySo checks that a truncated file gives an error or is partial, and that a whole file does neither.
 func TestCutOffFilesSaySo(t *testing.T) {
 	t.Parallel()
 	for name, whole := range map[string]string{

@@ -23,7 +23,7 @@ import (
 type File struct {
 	Ctx     context.Context
 	data    []byte
-	entries map[string]*Entry // by name in lower case
+	entries map[string]*Entry // by lower-case name
 	Order   []*Entry
 	left    int64 // bytes that may still be unpacked
 	ratio   int64
@@ -35,7 +35,7 @@ type Entry struct {
 	Name      string
 	method    uint16
 	encrypted bool
-	packed    int64 // -1 when not known
+	packed    int64 // -1 if unknown
 	crc       uint32
 	checked   bool  // crc is known
 	header    int64 // offset of the local header
@@ -83,7 +83,7 @@ func Open(ctx context.Context, data []byte, lim document.Limits) (*File, error) 
 	return z, nil
 }
 
-// consistent reports whether every entry is at the offset in the directory. Lost or added bytes shift entries.
+// consistent reports whether every entry is at its offset in the directory. Lost or added bytes shift entries.
 func (z *File) consistent() bool {
 	for _, e := range z.Order {
 		if !z.isLocal(e.header) {
@@ -123,7 +123,7 @@ func (z *File) findDirectory() (at int64, count uint64, ok bool) {
 	if z.isCentral(at) {
 		return at, count, true
 	}
-	// Something may have been put in front of the archive; then the directory still ends where its end record begins.
+	// If bytes precede the archive, its directory still ends where its end record begins.
 	if start := dirEnd - size; size >= 0 && z.isCentral(start) {
 		z.base = start - at
 		return start, count, true
@@ -167,7 +167,7 @@ func (z *File) readDirectory(at int64, count uint64, maxEntries int) error {
 	return nil
 }
 
-// zip64 takes the long sizes from the extra field 0x0001 where the short ones are full.
+// zip64 reads the long sizes from the extra field 0x0001 if the short ones have their greatest value.
 func (e *Entry) zip64(extra []byte, longUnpacked bool) {
 	for len(extra) >= 4 {
 		id, n := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
@@ -258,10 +258,10 @@ func (z *File) salvage(maxEntries int) error {
 	}
 }
 
-// Has reports whether there is a file of that name, in any case.
+// Has reports whether there is a file of that name, ignoring case.
 func (z *File) Has(name string) bool { return z.entries[strings.ToLower(name)] != nil }
 
-// Open returns the content of a file; nil when there is none.
+// Open returns the content of a file, or nil if there is none.
 func (z *File) Open(name string) *Stream {
 	e := z.entries[strings.ToLower(strings.TrimPrefix(name, "/"))]
 	if e == nil {
@@ -300,7 +300,7 @@ func (z *File) Open(name string) *Stream {
 	return s
 }
 
-// Read returns a whole small file; a larger one is an error. A missing file is (nil, nil).
+// Read returns a whole file of at most most bytes. A larger file is an error; a missing one gives (nil, nil).
 func (z *File) Read(name string, most int64) ([]byte, error) {
 	s := z.Open(name)
 	if s == nil {
@@ -323,8 +323,8 @@ func (z *File) Note(reason string) {
 	}
 }
 
-// Stream unpacks one file and counts the unpacked bytes. Damage ends the stream without an error, so that the data before it
-// stays usable, and is recorded in the container. Exceeding a limit is an error.
+// Stream unpacks one file and counts the unpacked bytes. If the file is damaged, the stream records that in the container and ends without
+// an error, so that the data before the damage stays usable. Exceeding a limit is an error.
 type Stream struct {
 	z      *File
 	e      *Entry

@@ -1,4 +1,4 @@
-// Package charset finds out the encoding of a text and decodes it.
+// Package charset detects the encoding of a text and decodes it.
 package charset
 
 import (
@@ -21,10 +21,9 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// Detect returns the encoding of data, nil for UTF-8, and the length of a byte order mark. The mark decides,
-// then the declared charset, then UTF-8 where it is valid, then UTF-16 by its look, then the statistics of
-// guessCharset. A declared UTF-8 that the bytes contradict counts as undeclared, because programs declare it without
-// looking.
+// Detect returns the encoding of data, nil for UTF-8, and the length of a byte order mark. It decides by the mark, then the declared
+// charset, then UTF-8 if it is valid, then a test for UTF-16, then the statistics of guessCharset. A declared UTF-8 that the bytes
+// contradict counts as undeclared, because many programs declare it without checking.
 func Detect(data []byte, declared string) (encoding.Encoding, int) {
 	if enc, skip := BOM(data); enc != nil || skip > 0 {
 		return enc, skip
@@ -46,7 +45,7 @@ func Detect(data []byte, declared string) (encoding.Encoding, int) {
 	return guessCharset(data), 0
 }
 
-// Decode returns data as UTF-8. When it is that already, the result shares its memory.
+// Decode returns data as UTF-8. If data already is UTF-8, the result shares its memory.
 func Decode(data []byte, declared string) []byte {
 	enc, skip := Detect(data, declared)
 	if enc == nil {
@@ -55,13 +54,13 @@ func Decode(data []byte, declared string) []byte {
 	return decodeWith(enc, data[skip:])
 }
 
-// Reader returns data as UTF-8 in a stream, which needs no memory for the whole.
+// Reader returns data as a stream of UTF-8, so that the decoded text need not fit in memory.
 func Reader(data []byte, declared string) io.Reader {
 	enc, skip := Detect(data, declared)
 	return DecodingReader(enc, data[skip:])
 }
 
-// DecodingReader returns data as UTF-8 in a stream; enc is nil for UTF-8.
+// DecodingReader returns data as a stream of UTF-8. enc is nil for UTF-8.
 func DecodingReader(enc encoding.Encoding, data []byte) io.Reader {
 	r := bytes.NewReader(data)
 	if enc == nil {
@@ -126,7 +125,7 @@ func decodeWith(enc encoding.Encoding, data []byte) []byte {
 	return AppendDecoded(make([]byte, 0, DecodedSize(enc, data)), enc.NewDecoder(), data)
 }
 
-// AppendDecoded decodes to the end of out.
+// AppendDecoded appends the decoded data to out.
 func AppendDecoded(out []byte, dec *encoding.Decoder, data []byte) []byte {
 	start := len(out)
 	for dec.Reset(); ; {
@@ -143,7 +142,7 @@ func AppendDecoded(out []byte, dec *encoding.Decoder, data []byte) []byte {
 	return out
 }
 
-// ToValid replaces invalid UTF-8 by U+FFFD; valid data is returned as it is.
+// ToValid replaces invalid UTF-8 by U+FFFD. It returns valid data unchanged.
 func ToValid(data []byte) []byte {
 	if utf8.Valid(data) {
 		return data
@@ -151,8 +150,8 @@ func ToValid(data []byte) []byte {
 	return bytes.ToValidUTF8(data, []byte("\uFFFD"))
 }
 
-// MostlyUTF8 reports whether data is UTF-8, allowing for rare damage: at least sixteen sequences of several bytes
-// for each byte that fits none, so that text in another charset, where such sequences are accidents, never passes.
+// MostlyUTF8 reports whether data is UTF-8 with little damage: at least sixteen multi-byte sequences for each invalid byte. In text of
+// another charset such sequences are accidents, so it never passes.
 func MostlyUTF8(data []byte) bool {
 	if utf8.Valid(data) {
 		return true
@@ -166,7 +165,7 @@ func MostlyUTF8(data []byte) bool {
 		r, n := utf8.DecodeRune(data[i:])
 		if r == utf8.RuneError && n == 1 {
 			if len(data)-i < utf8.UTFMax && !utf8.FullRune(data[i:]) {
-				break // cut off at the end
+				break // truncated at the end
 			}
 			bad++
 		} else {
@@ -177,8 +176,8 @@ func MostlyUTF8(data []byte) bool {
 	return good > 0 && good >= 16*bad
 }
 
-// sevenBit recognises the encodings of East Asia that need no eighth bit, by their escapes: ISO-2022-JP (RFC 1468)
-// and HZ (RFC 1843), of which a text of programs may hold some by chance, but not in pairs around printable pairs.
+// sevenBit recognises the seven-bit encodings of East Asia by their escape sequences: ISO-2022-JP (RFC 1468) and HZ (RFC 1843). Program
+// source may contain single escapes by chance, but not pairs of them around pairs of printable bytes.
 func sevenBit(data []byte) encoding.Encoding {
 	data = clean.Head(data, 1<<16)
 	if bytes.Contains(data, []byte("\x1b$B")) || bytes.Contains(data, []byte("\x1b$@")) {
@@ -192,7 +191,7 @@ func sevenBit(data []byte) encoding.Encoding {
 		}
 		inside, after, closed := bytes.Cut(rest, []byte("~}"))
 		if !closed && found {
-			inside, after = bytes.TrimRight(rest, "\r\n"), nil // some programs leave the last one open
+			inside, after = bytes.TrimRight(rest, "\r\n"), nil // some programs omit the last closing escape
 		} else if !closed {
 			return nil
 		}
@@ -217,8 +216,8 @@ func sevenBit(data []byte) encoding.Encoding {
 	return nil
 }
 
-// detectUTF16 recognises UTF-16 without a mark in bytes that no other text has, zeros or control characters: it
-// returns the byte order under which the code units make likely characters, nil if there is none.
+// detectUTF16 recognises UTF-16 without a mark in data with zeros or control characters, which other texts do not have. It returns the byte
+// order under which most code units are likely characters, or nil if there is none.
 func detectUTF16(data []byte) encoding.Encoding {
 	sample := clean.Head(data, 1<<16)
 	sample = sample[:len(sample)&^1]
@@ -232,7 +231,7 @@ func detectUTF16(data []byte) encoding.Encoding {
 		be += unitScore(rune(sample[i])<<8 | rune(sample[i+1]))
 	}
 	if !ascii && len(sample) < 24 {
-		return nil // too little to tell from anything else
+		return nil // too short to decide
 	}
 	// One unlikely code unit in twenty may pass.
 	enough := len(sample) / 2 * 4 / 5
@@ -245,9 +244,8 @@ func detectUTF16(data []byte) encoding.Encoding {
 	return nil
 }
 
-// unitScore rates a UTF-16 code unit: 2 for ASCII, which the other byte order would turn into rare Han characters,
-// 1 for the letters and punctuation of living scripts, -3 for what text seldom holds. About half of random code units
-// get 1.
+// unitScore rates a UTF-16 code unit: 2 for ASCII, which the other byte order would turn into rare Han characters; 1 for letters and
+// punctuation of living scripts; -3 for code units that are rare in texts. About half of random code units get 1.
 func unitScore(u rune) int {
 	switch {
 	case u >= ' ' && u < 0x7f || u == '\n' || u == '\r' || u == '\t':
@@ -262,8 +260,8 @@ func unitScore(u rune) int {
 	return -3
 }
 
-// isControl reports whether a byte is a control character that text does not hold: not white space, not the
-// escape of terminal colours and of ISO-2022, not the backspace of manual pages, not the DOS end of file.
+// isControl reports whether a byte is a control character that texts do not contain. White space, the escape of terminal colours and of
+// ISO-2022, the backspace of manual pages and the DOS end of file do not count.
 func isControl(b byte) bool {
 	switch b {
 	case '\t', '\n', '\r', '\f', '\v', '\b', 0x1a, 0x1b:
@@ -287,7 +285,7 @@ func LooksBinary(sample []byte) bool {
 	return controls > 2 && controls*100 > len(sample) && detectUTF16(sample) == nil
 }
 
-// ASCIIHead returns up to n bytes of the text's beginning with a mark removed and UTF-16 narrowed, for sniffing.
+// ASCIIHead returns up to n bytes of the beginning of the text for sniffing, without a byte order mark and with UTF-16 converted.
 func ASCIIHead(data []byte, n int) string {
 	sample := clean.Head(data, 2*n)
 	enc, skip := BOM(sample)
@@ -303,7 +301,7 @@ func ASCIIHead(data []byte, n int) string {
 
 func printable(b byte) bool { return b >= ' ' && b < 0x7f || b == '\n' }
 
-// DecodedSize estimates how many bytes of UTF-8 data becomes, from its beginning.
+// DecodedSize estimates the size of data as UTF-8 from its beginning.
 func DecodedSize(enc encoding.Encoding, data []byte) int {
 	if enc == nil {
 		return len(data)
@@ -316,7 +314,7 @@ func DecodedSize(enc encoding.Encoding, data []byte) int {
 	return len(data)*len(out)/len(sample) + len(data)/32 + 64
 }
 
-// MostlyText reports whether bytes hold no control characters but white space.
+// MostlyText reports whether bytes have no control characters except white space.
 func MostlyText(data []byte) bool {
 	for _, b := range data {
 		if isControl(b) {

@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// charsetCandidate is one reading of the bytes: an encoding, the models of the languages that it is used for, and a
-// prior (natural logarithm) that says how common such files are.
+// charsetCandidate is an encoding that the bytes may be in, with the models of the languages that it is used for and a prior (natural
+// logarithm) for how common such files are.
 type charsetCandidate struct {
 	enc    encoding.Encoding
 	models []charModel
@@ -51,12 +51,12 @@ var charsetCandidates = []charsetCandidate{
 	{charmap.CodePage852, centralModels, -5},
 }
 
-// guessSample is how many bytes around the first non-ASCII one are looked at: enough for certainty, and cheap.
+// guessSample is the number of bytes that guessCharset examines, starting shortly before the first non-ASCII byte.
 const guessSample = 6 << 10
 
-// guessCharset returns the encoding under which the bytes are likeliest: each candidate decodes a sample, and a
-// character model of its languages gives the probability of what comes out. All candidates explain the same
-// bytes, so the logarithms can be compared whatever the number of characters.
+// guessCharset returns the most likely encoding of the bytes. Each candidate decodes a sample, and a character model of its languages gives
+// the probability of the result. All candidates decode the same bytes, so their log-probabilities can be compared whatever the number of
+// characters.
 func guessCharset(data []byte) encoding.Encoding {
 	if enc := sevenBit(data); enc != nil {
 		return enc
@@ -82,8 +82,8 @@ func guessCharset(data []byte) encoding.Encoding {
 	return best
 }
 
-// score is the log-likelihood of the sample under the candidate's best model. cut says that more follows the sample,
-// so that its last character may be split.
+// score is the log-likelihood of the sample under the candidate's best model. cut means that more data follows the sample, so that its last
+// character may be split.
 func (c charsetCandidate) score(sample []byte, cut bool) float64 {
 	out, _ := c.enc.NewDecoder().Bytes(sample)
 	runes := make([]rune, 0, len(sample))
@@ -104,7 +104,7 @@ func (c charsetCandidate) score(sample []byte, cut bool) float64 {
 
 func (m *charModel) score(runes []rune) float64 {
 	total, prev := 0.0, ' '
-	plain, marked := 0, 0 // letters of ASCII and beyond
+	plain, marked := 0, 0 // ASCII letters and other letters
 	for i, r := range runes {
 		total += m.logp(prev, r)
 		switch {
@@ -115,37 +115,36 @@ func (m *charModel) score(runes []rune) float64 {
 		}
 		if r >= utf8.RuneSelf && m.mixed > 0 && unicode.IsLetter(r) && !unicode.IsLetter(prev) &&
 			(i+1 == len(runes) || !unicode.IsLetter(runes[i+1]) && !unicode.IsMark(runes[i+1])) {
-			total -= m.mixed / 2 // a letter that stands alone: rather a sign of another charset
+			total -= m.mixed / 2 // a single letter suggests another charset
 		}
 		prev = r
 	}
-	// A language whose every sixth letter has a mark is unlikely where one in a hundred has. The bound lets foreign names
-	// stand in a long text.
+	// If every sixth letter of a language has a mark, a text in which one in a hundred has is unlikely to be in it. The bound allows for
+	// foreign names in a long text.
 	return total - min(m.absence*float64(plain), maxAbsence*float64(marked))
 }
 
-// charModel is a unigram model with the transitions that tell charsets apart: case inside a word, scripts inside a
-// word, and the alternation of vowels and consonants.
+// charModel is a unigram model with transition scores that distinguish charsets: case within a word, script within a word, and the
+// alternation of vowels and consonants.
 type charModel struct {
 	freq map[rune]float64 // log-probability of lower-case letters and signs
-	// vowels are the lower-case vowels of an alphabet whose letters all lie beyond ASCII; nil switches the
-	// alternation off.
+	// vowels are the lower-case vowels of an alphabet without ASCII letters. nil disables the alternation.
 	vowels map[rune]bool
-	// rest is the log-probability of a letter of the model's own scripts that freq does not hold.
+	// rest is the log-probability of a letter of the model's own scripts that is not in freq.
 	rest float64
 	// own reports whether a letter belongs to the model's scripts.
 	own func(r rune) bool
-	// absence is the cost of a letter of ASCII in a Latin alphabet: that it is none of those in freq.
+	// absence is the cost of an ASCII letter in a Latin alphabet, because it is not one of the letters in freq.
 	absence float64
-	// sparse is set for Latin alphabets, where letters beyond ASCII seldom stand side by side.
+	// sparse is set for Latin alphabets, in which non-ASCII letters are seldom adjacent.
 	sparse bool
-	// mixed is the cost of a letter beside one of ASCII; words of other alphabets hold none, while Latin words stand
-	// close by those of East Asia.
+	// mixed is the cost of a letter next to an ASCII letter. Words of other alphabets have no ASCII letters, but Latin words are often
+	// adjacent to East Asian ones.
 	mixed float64
 }
 
-// Log-probabilities shared by all models. They are coarse on purpose: what matters is that impossible characters
-// cost more than rare ones, and rare ones more than common ones.
+// Log-probabilities shared by all models. Coarse values suffice: impossible characters must cost more than rare ones, and rare ones more
+// than common ones.
 const (
 	lpInvalid = -25
 	lpControl = -16
@@ -153,7 +152,7 @@ const (
 	lpSymbol  = -9
 	lpPunct   = -6
 	lpASCII   = -3
-	// maxAbsence bounds the cost of absent letters for each that is there.
+	// maxAbsence bounds the cost of absent letters per letter that is present.
 	maxAbsence = 2
 )
 
@@ -190,7 +189,7 @@ func (m *charModel) logp(prev, r rune) float64 {
 		lower := unicode.ToLower(r)
 		if lower != r {
 			if p, ok := m.freq[lower]; ok {
-				// A capital: rare at the beginning of a word, usual after another capital, wrong after a small letter.
+				// Capitals are rare at the beginning of a word, common after another capital, and wrong after a small letter.
 				switch {
 				case unicode.IsUpper(prev):
 					p -= 0.1
@@ -219,7 +218,7 @@ func (m *charModel) logp(prev, r rune) float64 {
 	return lpSymbol
 }
 
-// transition is the bonus of a letter after another.
+// transition is the score of letter r after prev.
 func (m *charModel) transition(prev, r rune) float64 {
 	p := 0.0
 	if prev < utf8.RuneSelf {

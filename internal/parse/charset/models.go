@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// The models list the letters of a language in order of frequency, as corpus linguistics publishes it. The order
-// becomes probabilities by a falling line in the logarithm; exact counts would tell charsets apart no better.
+// The models list the letters of a language by frequency, as corpus linguistics publishes it. The log-probabilities fall linearly in this
+// order; exact counts would not distinguish charsets better.
 
 var cyrillicModels = []charModel{{
 	freq: ranks(
@@ -57,8 +57,7 @@ var thaiModels = []charModel{{
 	mixed: 8,
 }}
 
-// latin returns the model of a language that is written in Latin letters: the ones beyond ASCII with their frequency
-// among all letters.
+// latin returns the model of a language in Latin letters: its non-ASCII letters with their frequency among all letters.
 func latin(tiers ...tier) charModel {
 	m := charModel{freq: ranks(tiers...), rest: -10.5, own: inTable(unicode.Latin), sparse: true}
 	share := 0.0
@@ -132,7 +131,7 @@ var japaneseModels = []charModel{{
 	freq: ranks(tier{-3.2, -5.2, hiragana}, tier{-4.6, -6.2, katakana}, tier{-5.4, -7.2, kanji}, tier{-3.8, -7, fullwidthSigns}),
 	rest: -9.5,
 	own: func(r rune) bool {
-		// Half-width katakana are one byte each in Shift_JIS and fit nearly any bytes, so they do not count as own.
+		// Half-width katakana are single bytes in Shift_JIS and fit nearly any data, so they do not count as own.
 		return (r < 0xFF61 || r > 0xFF9F) && unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) && r < 0x20000
 	},
 	mixed: 5,
@@ -159,13 +158,13 @@ var koreanModels = []charModel{{
 	mixed: 5,
 }}
 
-// goodPunct are signs beyond ASCII that ordinary text holds; openPunct those of them that no letter precedes.
+// goodPunct has non-ASCII signs that are common in texts, and openPunct those of them that do not follow a letter.
 var (
 	goodPunct = runeSet("’“”–—…•«»°§·€£©®№‘„‚‹›¿¡×ªº™´\u00a0¢")
 	openPunct = runeSet("“„‚‘«‹¿¡€£§©№×±")
 )
 
-// tier gives the runes of chars log-probabilities that fall in a line from first to last.
+// tier gives the runes of chars log-probabilities that fall linearly from first to last.
 type tier struct {
 	first, last float64
 	chars       string

@@ -30,7 +30,7 @@ func Overwritten(data []byte) bool {
 	return controls > maxControls && nul < len(data)/50 // UTF-16 has more
 }
 
-// unused are the control characters that neither texts nor their charsets have a use for: tabs, ends of lines and pages,
-// backspaces, shifts, escapes and ends of files are none of them.
+// unused has the control characters that are not used by texts or charsets. Tabs, line and page ends, backspaces, shifts, escapes and ends
+// of file are used.
 var unused = [0x20]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 16: true, 17: true, 18: true, 19: true, 20: true,
 	21: true, 22: true, 23: true, 24: true, 25: true, 28: true, 29: true, 30: true, 31: true}

@@ -14,7 +14,7 @@ import (
 // message is one message of a conversation.
 type message struct {
 	who  string
-	when string // as it is written, or UTC
+	when string // as written in the export, or UTC
 	text string
 }
 

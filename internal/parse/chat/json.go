@@ -100,7 +100,7 @@ func (e shapeError) Error() string { return string(e) }
 
 const errShape = shapeError("not the shape of an export")
 
-// gptTalk is a conversation of ChatGPT: a tree of messages, of which one branch was shown last.
+// gptTalk is a conversation of ChatGPT: a tree of messages with one branch that was shown last.
 type gptTalk struct {
 	Title   string             `json:"title"`
 	Current string             `json:"current_node"`

@@ -1,5 +1,4 @@
-// Package clean holds small functions on text that every parser needs: one line for a field, a number, a date, no
-// control characters.
+// Package clean has small text functions that the parsers share: single-line fields, numbers, dates, and removal of control characters.
 package clean
 
 import (
@@ -90,7 +89,7 @@ func Cut(s string, n int) string {
 	return s[:n]
 }
 
-// OneLine makes a title or a field of s: one line of at most 1,000 bytes.
+// OneLine converts s to a title or a field: one line of at most 1,000 bytes.
 func OneLine(s string) string {
 	if isOneLine(s) {
 		return s
@@ -120,7 +119,7 @@ func isOneLine(s string) bool {
 	return len(s) <= 1000 && (s == "" || !space)
 }
 
-// FirstOf returns the first value that is not white space alone, "" if there is none.
+// FirstOf returns the first value that is not blank, or "" if there is none.
 func FirstOf(values ...string) string {
 	for _, v := range values {
 		if strings.TrimSpace(v) != "" {
@@ -135,7 +134,7 @@ func Head(data []byte, n int) []byte {
 	return data[:min(n, len(data))]
 }
 
-// Int parses the small number of an attribute and returns 0 for anything else.
+// Int parses a short decimal number in an attribute. It returns 0 for anything else.
 func Int(s string) int {
 	n, _ := ParseInt(strings.TrimSpace(s))
 	return n
@@ -170,7 +169,7 @@ func Lower(c byte) byte {
 	return c
 }
 
-// HexByte reads the two hexadecimal digits that b begins with.
+// HexByte parses the two hexadecimal digits at the start of b.
 func HexByte(b []byte) (byte, bool) {
 	if len(b) < 2 {
 		return 0, false
@@ -195,6 +194,6 @@ func IsLetter(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
 }
 
-// String returns the bytes as a string without copying. The bytes must not change while the string is in use:
-// forever when it is kept, during the call when it is handed to the writer, which copies.
+// String returns the bytes as a string without copying. The bytes must not change while the string is in use: never if the string is kept,
+// or during the call if it is passed to the writer, which copies.
 func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }

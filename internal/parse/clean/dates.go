@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// timeLayouts are the forms of dates in document metadata, most exact first.
+// timeLayouts are the forms of dates in document metadata, the most precise first.
 var timeLayouts = []string{
 	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02T15:04Z07:00", "2006-01-02T15:04",
 	"2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02", "2006/01/02",
 	"2006-01", "2006", "January 2, 2006", "2 January 2006", time.RFC1123Z, time.RFC1123, time.ANSIC,
 }
 
-// Time parses a date of document metadata. It returns the zero time when it cannot. Dates without a zone are UTC.
+// Time parses a date of document metadata. It returns the zero time for unknown forms. Dates without a zone are UTC.
 func Time(s string) time.Time {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 64 {
@@ -30,7 +30,7 @@ func Time(s string) time.Time {
 	return time.Time{}
 }
 
-// FileTime converts a FILETIME, in tenths of microseconds since 1601. It returns the zero time for implausible values.
+// FileTime converts a FILETIME, in units of 100 ns since 1601. It returns the zero time for implausible values.
 func FileTime(v uint64) time.Time {
 	const unix = 116444736000000000
 	if v < unix || v > unix+1e18 {

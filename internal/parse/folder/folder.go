@@ -42,7 +42,7 @@ const maxNested = 3
 // nestedKey is the context key of the nesting depth of archives. The depth must survive a call of the registry.
 type nestedKey struct{}
 
-// Parse reads an archive. The unpacked bytes of it and of nested archives count against Limits.MaxExpanded.
+// Parse reads an archive. Its unpacked bytes and those of nested archives count against Limits.MaxExpanded.
 func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	depth, _ := ctx.Value(nestedKey{}).(int)
 	if depth >= maxNested {
@@ -79,7 +79,7 @@ type reader struct {
 	seen, unread int
 	text         strings.Builder
 	doc          document.Document
-	users        map[string]string // of a Slack export
+	users        map[string]string // user names of a Slack export
 }
 
 // visit adds a file.
@@ -99,7 +99,7 @@ func (r *reader) visit(name string, data []byte) error {
 		return document.Errorf(document.LimitExceeded, "the archive holds more than the limit of %d files", r.lim.MaxEntries)
 	}
 	if base == "users.json" {
-		if users := chat.SlackUsers(data); len(users) > 0 { // it comes before the channels
+		if users := chat.SlackUsers(data); len(users) > 0 { // users.json precedes the channels
 			r.users = users
 			return nil
 		}
@@ -113,7 +113,7 @@ func (r *reader) visit(name string, data []byte) error {
 		return nil
 	}
 	lim := r.lim
-	lim.MaxExpanded, lim.MaxOutput, lim.MaxInput, lim.Timeout = max(r.left, 1), r.room, r.lim.MaxExpanded, -1 // the archive's own runs
+	lim.MaxExpanded, lim.MaxOutput, lim.MaxInput, lim.Timeout = max(r.left, 1), r.room, r.lim.MaxExpanded, -1 // the timeout of the archive applies
 	doc, err := r.files.Parse(chat.WithUsers(r.ctx, r.users), document.Input{Name: base, Data: data}, lim)
 	var e *document.Error
 	switch {
@@ -145,7 +145,7 @@ func (r *reader) add(name string, doc *document.Document) {
 		}
 		switch {
 		case !strings.HasPrefix(line, "#") || fenced:
-		case doc.Markdown: // below the path
+		case doc.Markdown: // its headings go below that of the path
 			r.text.WriteByte('#')
 		default:
 			r.text.WriteByte('\\')
@@ -165,7 +165,7 @@ func WalkZip(ctx context.Context, in document.Input, lim document.Limits, visit 
 	if err != nil {
 		return err
 	}
-	if z.Has("users.json") { // a Slack export: its names are needed first
+	if z.Has("users.json") { // a Slack export: its user names are needed first
 		if data, err := z.Read("users.json", lim.MaxExpanded); err == nil {
 			if err := visit("users.json", data); err != nil {
 				return err

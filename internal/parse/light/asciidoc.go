@@ -12,9 +12,9 @@ import (
 type asciidoc struct {
 	*source
 	attrs map[string]string
-	style string // of the next block, from [style,...] above it
+	style string // style of the next block, from [style,...] above it
 	lang  string
-	cols  int // of the next table, from [cols=...] above it; 0 where that does not say
+	cols  int // columns of the next table, from [cols=...] above it; 0 if not given
 }
 
 // ParseAsciiDoc reads AsciiDoc.
@@ -51,7 +51,7 @@ var (
 var adocNames = map[string]string{"nbsp": " ", "sp": " ", "empty": "", "blank": "", "zwsp": "", "wj": "", "apos": "'", "quot": `"`, "lt": "<",
 	"gt": ">", "amp": "&", "plus": "+", "vbar": "|", "asterisk": "*", "backslash": `\`, "two-colons": "::", "startsb": "[", "endsb": "]", "deg": "°"}
 
-// header reads the title, author and attributes above the first blank line, and returns how many lines they are.
+// header reads the title, author and attributes above the first blank line, and returns the number of those lines.
 func (a *asciidoc) header(lines []string) int {
 	i := 0
 	for i < len(lines) && (strings.TrimSpace(lines[i]) == "" || strings.HasPrefix(lines[i], "//")) {
@@ -160,7 +160,7 @@ func (a *asciidoc) block(lines []string, depth int) int {
 		a.w.Rule()
 		return 1
 	case line[0] == '.' && len(line) > 1 && line[1] != ' ' && line[1] != '.':
-		a.paragraph(a.inline(line[1:])) // the title of a block
+		a.paragraph(a.inline(line[1:])) // a block title
 		return 1
 	}
 	if m := adocAttribute.FindStringSubmatch(line); m != nil {
@@ -284,7 +284,7 @@ func (a *asciidoc) delimited(fence, info string, body []string, depth int) {
 }
 
 func (a *asciidoc) list(lines []string, depth int) int {
-	var marks []string // of the open lists, outermost first
+	var marks []string // markers of the open lists, outermost first
 	i := 0
 	for i < len(lines) && a.goOn() {
 		line := strings.TrimRight(lines[i], " ")

@@ -22,12 +22,12 @@ type latex struct {
 	*source
 	para     strings.Builder
 	lists    []latexList
-	macros   map[string]string // those without arguments that the text defines
+	macros   map[string]string // macros without arguments that the text defines
 	expanded int
 	notes    []string
-	top      int // the level of the highest heading: 0 is \part, 1 \chapter, 2 \section
+	top      int // level of the highest heading: 0 is \part, 1 \chapter, 2 \section
 	depth    int
-	misses   int // braces and formulas that do not end
+	misses   int // unclosed braces and formulas so far
 }
 
 type latexList struct {
@@ -98,7 +98,7 @@ func uncomment(text string) string {
 		case cut < 0:
 			b.WriteString(line)
 		case strings.TrimSpace(line[:cut]) != "":
-			b.WriteString(line[:cut]) // a comment takes the line's end with it
+			b.WriteString(line[:cut]) // a comment includes the end of its line
 		}
 	}
 	return b.String()
@@ -106,7 +106,7 @@ func uncomment(text string) string {
 
 var verbatims = []string{"verbatim", "verbatim*", "lstlisting", "minted", "Verbatim", "alltt", "Highlighting"}
 
-// preamble reads the metadata of the document and the macros that it defines.
+// preamble reads the metadata and the macro definitions of the document.
 func (l *latex) preamble(text string) {
 	for i := 0; i < len(text) && l.goOn(); {
 		if text[i] != '\\' {
@@ -229,7 +229,7 @@ func (l *latex) flush() {
 	l.paragraph(t)
 }
 
-// inline returns a short text with its commands read.
+// inline returns a short text with its commands processed.
 func (l *latex) inline(s string) string {
 	if !strings.ContainsAny(s, `\{}~$-'`+"`") {
 		return s
@@ -258,7 +258,7 @@ func (l *latex) read(s string) {
 	l.depth--
 }
 
-// text reads s; inline text keeps to one paragraph.
+// text processes s. With inline set, it does not begin paragraphs.
 func (l *latex) text(s string, inline bool) {
 	for s != "" {
 		i := strings.IndexAny(s, "\\{}~$-`'\n")

@@ -20,7 +20,7 @@ func (l *latex) item(rest string) string {
 	if top.ordered {
 		mark = strconv.Itoa(top.n) + "."
 	}
-	// The text of the item ends with the next one, a list in it, or its list.
+	// The item ends at the next item, at a nested list, or at the end of its list.
 	end := len(rest)
 	for _, stop := range []string{`\item`, `\begin{`, `\end{`, "\n\n"} {
 		if i := strings.Index(rest[:end], stop); i >= 0 {
@@ -116,7 +116,7 @@ func (l *latex) environment(rest string) string {
 		l.flush()
 	}
 	_, rest, _ = option(rest)
-	return rest // its end is read as a command
+	return rest // its \end is handled as a command
 }
 
 // inside returns the body of an environment whose \begin was read, and the text after its \end.

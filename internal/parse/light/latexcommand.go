@@ -10,7 +10,7 @@ import (
 // latexSections maps the sectioning commands to their level.
 var latexSections = map[string]int{"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4, "paragraph": 5, "subparagraph": 6, "frametitle": 2, "addchap": 1, "addsec": 2}
 
-// latexSigns are commands that stand for characters.
+// latexSigns maps commands to the characters that they represent.
 var latexSigns = map[string]string{"&": "&", "%": "%", "$": "$", "#": "#", "_": "_", "{": "{", "}": "}", " ": " ", ",": " ", ";": " ", ":": " ",
 	"ldots": "…", "dots": "…", "textellipsis": "…", "textbackslash": `\`, "textasciitilde": "~", "textasciicircum": "^", "LaTeX": "LaTeX", "TeX": "TeX", "ss": "ß",
 	"ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "o": "ø", "O": "Ø", "aa": "å", "AA": "Å", "l": "ł", "L": "Ł", "i": "ı", "j": "ȷ", "euro": "€", "texteuro": "€",
@@ -20,7 +20,7 @@ var latexSigns = map[string]string{"&": "&", "%": "%", "$": "$", "#": "#", "_": 
 	"textunderscore": "_", "quad": " ", "qquad": " ", "slash": "/", "dag": "†", "ddag": "‡", "textbullet": "•", "textmu": "µ", "texttimes": "×", "BibTeX": "BibTeX",
 	"today": "", "/": "", "-": "", "@": "", "!": "", "hfill": " ", "newline": " ", "linebreak": " "}
 
-// latexAccents are commands that put a mark on the next letter.
+// latexAccents maps commands to the combining mark that they put on the next letter.
 var latexAccents = map[string]string{"'": "\u0301", "`": "\u0300", "^": "\u0302", `"`: "\u0308", "~": "\u0303", "=": "\u0304", ".": "\u0307", "c": "\u0327",
 	"v": "\u030c", "u": "\u0306", "H": "\u030b", "k": "\u0328", "r": "\u030a", "b": "\u0331", "d": "\u0323"}
 

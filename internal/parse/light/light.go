@@ -1,5 +1,5 @@
-// Package light reads the markups that people write documents in by hand: reStructuredText, AsciiDoc, Org, LaTeX and
-// the pages of man. Headings, lists, tables, notes and code come out as Markdown.
+// Package light reads hand-written markup: reStructuredText, AsciiDoc, Org, LaTeX and manual pages. Headings, lists, tables, notes and code
+// are returned as Markdown.
 package light
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/text"
 )
 
-// maxDepth bounds blocks within blocks; what is deeper is read as one paragraph.
+// maxDepth bounds nested blocks. A deeper block is read as one paragraph.
 const maxDepth = 24
 
 // source is the text being read together with its metadata.

@@ -15,18 +15,18 @@ type man struct {
 	code   []string // the open block of unfilled lines
 	unfill bool
 	tag    bool   // the next line is a tag
-	item   string // what marks the next paragraph as an item of a list
-	level  int    // of the items
-	name   string // of the page, in mdoc
+	item   string // marker if the next paragraph is a list item
+	level  int    // list level of the items
+	name   string // name of the page, in mdoc
 	lists  int    // open lists of mdoc
 	rows   [][]string
 	table  bool     // within .TS and .TE
-	sep    string   // between the cells of a table
-	format bool     // still within the format lines of a table
-	cell   []string // the cells of the row that is open, the last one within T{ and T}
+	sep    string   // separator of the cells of a table
+	format bool     // in the format lines of a table
+	cell   []string // cells of the open row; the last one may be inside T{ and T}
 	inCell bool
-	skip   int  // open braces of conditions, whose lines are no text
-	macro  bool // within the definition of a macro
+	skip   int  // open braces of conditions, whose lines are dropped
+	macro  bool // inside a macro definition
 }
 
 // ParseMan reads a manual page.
@@ -177,7 +177,7 @@ func (m *man) row(line string) {
 	default:
 		sep := m.sep
 		if sep == "" {
-			sep = "        " // a tab, as it was read
+			sep = "        " // a tab, which is expanded when the text is read
 		}
 		cells := strings.Split(line, sep)
 		if m.inCell {

@@ -12,9 +12,9 @@ import (
 // rst reads reStructuredText (docutils, "reStructuredText Markup Specification").
 type rst struct {
 	*source
-	levels []string          // the adornments of headings in the order in which they came
+	levels []string          // adornments of headings in order of appearance
 	subs   map[string]string // substitutions
-	any    bool              // something was written
+	any    bool              // some text was written
 }
 
 // ParseRST reads reStructuredText.
@@ -47,7 +47,7 @@ var (
 	rstUse          = lazyregexp.New(`\|([^|\s][^|]{0,80})\|_{0,2}`)
 )
 
-// adornment returns the character of a line that underlines a title; 0 for another line.
+// adornment returns the character of a line that underlines a title, or 0 for any other line.
 func adornment(line string) byte {
 	line = strings.TrimRight(line, " ")
 	if len(line) < 2 || !strings.ContainsRune("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", rune(line[0])) || strings.Trim(line, line[:1]) != "" {
@@ -142,7 +142,7 @@ func (r *rst) block(lines []string, depth int) int {
 	return r.text(lines, depth)
 }
 
-// indented returns the leading lines that are blank or indented by at least n, without blank ones at the end.
+// indented returns the leading lines that are blank or indented by at least n, without trailing blank lines.
 func indented(lines []string, n int) ([]string, int) {
 	used, last := 0, 0
 	for used < len(lines) {
@@ -217,7 +217,7 @@ func (r *rst) item(lines []string, mark string, width, depth int) int {
 
 func (r *rst) depthOf(depth int) int { return min(depth, 8) }
 
-// paragraphLines counts the lines up to a blank one, or one that begins a list.
+// paragraphLines counts the lines before a blank line or one that begins a list.
 func paragraphLines(lines []string) int {
 	n := 0
 	for n < len(lines) && strings.TrimSpace(lines[n]) != "" {
@@ -273,7 +273,7 @@ func (r *rst) lineBlock(lines []string) int {
 	return n
 }
 
-// explicit writes a directive or a footnote; comments and targets are left out.
+// explicit writes a directive or a footnote. It leaves out comments and targets.
 func (r *rst) explicit(line string, body []string, depth int) {
 	if m := rstFootnote.FindStringSubmatch(line); m != nil {
 		r.paragraph("[^" + strings.TrimPrefix(m[1], "#") + "]: " + r.inline(strings.TrimSpace(m[2]+" "+strings.Join(dedent(body), " "))))
@@ -285,7 +285,7 @@ func (r *rst) explicit(line string, body []string, depth int) {
 	}
 	r.any = true
 	if depth == 0 {
-		r.w.Block() // not of the list above
+		r.w.Block() // so that it is not part of the list above
 	}
 	args, options := m[2], map[string]string{}
 	body = dedent(body)

@@ -141,7 +141,7 @@ func (r *rst) simpleTable(lines []string) int {
 				row[k] = strings.TrimSpace(string(runes[c.from:min(max(to, c.from), len(runes))]))
 			}
 		}
-		if row[0] == "" && len(rows) > 0 { // the row goes on
+		if row[0] == "" && len(rows) > 0 { // it continues the row above
 			last := rows[len(rows)-1]
 			for k := range row {
 				last[k] = strings.TrimSpace(last[k] + " " + row[k])

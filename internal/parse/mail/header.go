@@ -30,7 +30,7 @@ var keptMailFields = func() map[string]string {
 
 // mailFieldName returns the lower-case name of a kept field, "" for any other field.
 func mailFieldName(name []byte) string {
-	var lower [32]byte // longer than any of them
+	var lower [32]byte // longer than any kept field name
 	if len(name) > len(lower) {
 		return ""
 	}

@@ -99,7 +99,7 @@ func mailDepth(ctx context.Context) int {
 	return n
 }
 
-// put writes within the limit.
+// put writes s within the limit.
 func (m *mailReader) put(s string) {
 	if left := m.out.Max - len(m.out.Buf); len(s) > left {
 		s = clean.Cut(s, max(0, left))
@@ -109,7 +109,7 @@ func (m *mailReader) put(s string) {
 	m.out.Buf = append(m.out.Buf, s...)
 }
 
-// trimmed returns what was written from start on, without white space around it.
+// trimmed returns the text written since start, without white space around it.
 func (m *mailReader) trimmed(start int) []byte { return bytes.TrimSpace(m.out.Buf[start:]) }
 
 // block begins a new paragraph.
@@ -165,7 +165,7 @@ func (m *mailReader) mail(head, body []byte, doc *document.Document, level int) 
 	m.body = before
 	m.part(h, body, level)
 	if len(m.out.Buf) == before && level == 0 && subject == "" {
-		m.out.Buf = m.out.Buf[:start] // a header alone is no text
+		m.out.Buf = m.out.Buf[:start] // a header without a body gives no text
 	}
 	return subject
 }
@@ -273,7 +273,7 @@ func (m *mailReader) attachment(name, mediaType, charset string, data []byte) {
 	if err != nil {
 		var e *document.Error
 		if errors.As(err, &e) && (e.Kind == document.Unsupported || e.Kind == document.NoText) {
-			return // its name is all that there is
+			return // only its name is written
 		}
 		m.fault(err, "an attachment could not be read")
 		return
@@ -306,7 +306,7 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 		}
 		return
 	}
-	// The richest alternative stands last, the plainest first.
+	// The richest alternative comes last, the plainest first.
 	for pass := range 2 {
 		for i := range parts {
 			h, inner := m.split(parts[i])
@@ -348,7 +348,7 @@ func (m *mailReader) free(h mailHeader) {
 	m.headers = append(m.headers, h)
 }
 
-// splitParts cuts a multipart body at its boundary lines. Without an end line the last part goes to the end.
+// splitParts cuts a multipart body at its boundary lines. Without an end line the last part extends to the end.
 func splitParts(body []byte, boundary string) (parts []mailPart, complete bool) {
 	if boundary == "" {
 		return []mailPart{append([]byte("\n"), body...)}, false

@@ -70,7 +70,7 @@ func nextMail(data []byte) (mail, rest []byte) {
 		}
 		at := pos + i
 		line, _, _ := bytes.Cut(data[at+1:], []byte("\n"))
-		// The line holds a date; a sentence that begins with "From" does not end in a year or a zone.
+		// The line contains a date. A sentence that begins with "From" does not end in a year or a zone.
 		if bytes.Count(line, []byte(":")) >= 1 && bytes.Count(line, []byte(" ")) >= 3 || bytes.HasPrefix(line, []byte("From MAILER-DAEMON")) {
 			return unquoteFrom(data[:at+1]), data[at+1:]
 		}

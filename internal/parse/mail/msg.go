@@ -44,13 +44,13 @@ const (
 // MSGParser reads messages that Outlook saved ([MS-OXMSG]). Files reads attachments and bodies that are not plain text.
 type MSGParser struct{ Files Reader }
 
-// msgFile is a message, or an attachment below a prefix.
+// msgFile is a message, or an attachment whose streams have the prefix.
 type msgFile struct {
 	*ole.File
 	prefix string
 }
 
-// text returns a property that is a text; empty when there is none.
+// text returns a text property, or "" if there is none.
 func (f msgFile) text(id int) string {
 	if b := f.Stream(fmt.Sprintf("%s__substg1.0_%04X001F", f.prefix, id)); b != nil {
 		units := make([]uint16, len(b)/2)
@@ -69,7 +69,7 @@ func (f msgFile) text(id int) string {
 // lines converts all line ends to line feeds.
 func lines(s string) string { return strings.ReplaceAll(s, "\r\n", "\n") }
 
-// binary returns a property that is bytes; nil when there is none.
+// binary returns a binary property, or nil if there is none.
 func (f msgFile) binary(id int) []byte {
 	return f.Stream(fmt.Sprintf("%s__substg1.0_%04X0102", f.prefix, id))
 }
@@ -77,7 +77,7 @@ func (f msgFile) binary(id int) []byte {
 // windowsEpoch is the number of seconds from 1601 to 1970.
 const windowsEpoch = 11_644_473_600
 
-// time returns a property that is a time, from the table of properties of fixed length.
+// time returns a time property from the table of fixed-length properties.
 func (f msgFile) time(id int) time.Time {
 	table := f.Stream(f.prefix + MSGMark)
 	for at := 32; at+16 <= len(table); at += 16 {
@@ -149,7 +149,7 @@ func (p MSGParser) Parse(ctx context.Context, in document.Input, lim document.Li
 	return m.finish(doc)
 }
 
-// sender is the name of the sender with the address.
+// sender returns the sender's name and address.
 func (f msgFile) sender() string {
 	name, address := clean.OneLine(f.text(msgSenderName)), clean.OneLine(f.text(msgSenderSMTP))
 	if other := clean.OneLine(f.text(msgSenderMail)); address == "" && strings.Contains(other, "@") {
@@ -199,7 +199,7 @@ func (m *mailReader) msgBody(f msgFile) {
 const rtfDictionary = "{\\rtf1\\ansi\\mac\\deff0\\deftab720{\\fonttbl;}{\\f0\\fnil \\froman \\fswiss \\fmodern \\fscript \\fdecor MS Sans SerifSymbolArial" +
 	"Times New RomanCourier{\\colortbl\\red0\\green0\\blue0\r\n\\par \\pard\\plain\\f0\\fs20\\b\\i\\u\\tab\\tx"
 
-// unpackRTF decompresses RTF. The result ends where the data is damaged, or after most bytes.
+// unpackRTF decompresses RTF. It stops at damaged data and after most bytes.
 func unpackRTF(data []byte, most int64) []byte {
 	if len(data) < 16 {
 		return nil
@@ -239,7 +239,7 @@ func unpackRTF(data []byte, most int64) []byte {
 			ref := int(binary.BigEndian.Uint16(body))
 			body = body[2:]
 			from := ref >> 4
-			if from == at%window { // the end
+			if from == at%window { // marks the end
 				return out
 			}
 			for n := ref&15 + 2; n > 0; n-- {

@@ -15,7 +15,7 @@ import (
 type book struct {
 	*xmlReader
 	doc   document.Document
-	level int // of the section
+	level int // nesting of sections
 	title bool
 	notes bool // within a body of notes
 	note  string

@@ -64,13 +64,13 @@ type HTMLReader struct {
 	skip     int               // open elements whose content is dropped
 	lists    []htmlList
 	pre      *strings.Builder  // the text of the open pre element
-	lang     string            // its language
+	lang     string            // the language of the open pre element's code
 	Title    strings.Builder   // the text of the title element
 	Meta     map[string]string // the meta elements of the head by name
 	pageLang string
 	midLine  bool // the last token was text that did not end with a line
-	cut      bool // the page ended inside a tag, or within elements that must be closed
-	ended    bool // it ended with all its elements closed, and had some
+	cut      bool // the page ended inside a tag, or inside elements that must be closed
+	ended    bool // the page had elements and closed all of them
 	started  bool // the reader has seen a tag
 }
 

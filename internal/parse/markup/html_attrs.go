@@ -36,7 +36,7 @@ func DeclaredCharset(data []byte) string {
 // tagName returns the name of a start or end tag as written in the source, and the bytes after the name.
 func tagName(raw []byte) (atom.Atom, []byte) {
 	raw = bytes.TrimPrefix(bytes.TrimPrefix(raw, []byte("<")), []byte("/"))
-	var name [24]byte // longer than any name that means something
+	var name [24]byte // longer than any element name that the parser handles
 	n := 0
 	for n < len(raw) && !endsName(raw[n]) {
 		if n < len(name) {
@@ -103,7 +103,7 @@ func readAttrs(b []byte) tagAttrs {
 		if key, value, b = nextAttr(b); key == nil {
 			break
 		}
-		var name [16]byte // longer than any key that matters
+		var name [16]byte // longer than any attribute name that the parser handles
 		if len(key) > len(name) {
 			continue
 		}
@@ -158,7 +158,7 @@ func (a *tagAttrs) set(key, value []byte) {
 	}
 }
 
-// metaTag keeps the fields that describe the page.
+// metaTag stores the metadata fields of a meta element.
 func (h *HTMLReader) metaTag(a tagAttrs) {
 	key := a.name
 	if key == "" {

@@ -53,7 +53,7 @@ type xmlReader struct {
 	w    *output.Writer
 	open []xmlOpen
 	any  bool
-	bare bool // attributes are left out: those of drawings are numbers
+	bare bool // leave out attributes; those of drawings are numbers
 }
 
 // xmlOpen is an open element. It records whether the line of the element is already written.

@@ -1,5 +1,4 @@
-// Package media names the types of documents: what a declared type or the ending of a file name means, and which types
-// no bundled parser reads.
+// Package media has the document types: which type a declared type or a file name ending means, and which types no bundled parser reads.
 package media
 
 import (
@@ -35,7 +34,7 @@ const (
 	Notebook    = "application/x-ipynb+json"
 	Calendar    = "text/calendar"
 	Contacts    = "text/vcard"
-	WhatsApp    = "text/x-whatsapp-chat" // of our own making: an exported chat has no type
+	WhatsApp    = "text/x-whatsapp-chat" // our own name: an exported chat has no registered type
 	RST         = "text/x-rst"
 	AsciiDoc    = "text/x-asciidoc"
 	Org         = "text/x-org"
@@ -52,7 +51,7 @@ const (
 	MSG         = "application/vnd.ms-outlook"
 )
 
-// ReadAsIs reports whether the original of a type is what people read, or, for PDF, what its viewers show.
+// ReadAsIs reports whether people read the original of a type directly or, like PDF, in a viewer that shows the same text.
 func ReadAsIs(mediaType string) bool {
 	switch mediaType {
 	case Text, Markdown, HTML, XHTML, CSV, TSV, XML, PDF, RST, AsciiDoc, Org:
@@ -132,7 +131,7 @@ var Aliases = map[string]string{
 	"application/vnd.oasis.opendocument.presentation-template":                ODP,
 }
 
-// Extensions are the name endings of each bundled type, space separated, without the dot.
+// Extensions has the name endings of each bundled type, space separated, without the dot.
 var Extensions = map[string]string{
 	Markdown: "md markdown mdown mkd mkdn mdx rmd qmd",
 	HTML:     "html htm shtml xht",
@@ -177,7 +176,7 @@ var Extensions = map[string]string{
 		"dockerfile gitignore editorconfig lock mod sum clj cljs edn lisp el scm rkt nim zig v vhdl sv pas f90 f for cob",
 }
 
-// What files are that no bundled parser reads, and behind a colon what their sender can do.
+// Descriptions of files that no bundled parser reads. The text after a colon is a hint for the sender.
 const (
 	whatDOC   = "an old binary word document (.doc): save it as .docx"
 	whatXLS   = "an old binary spreadsheet (.xls): save it as .xlsx"
@@ -191,7 +190,7 @@ const (
 	whatData  = "a binary data file"
 )
 
-// refusedExts are name endings of formats that no bundled parser reads, with what they are.
+// refusedExts maps the name endings of formats that no bundled parser reads to their description.
 var refusedExts = invert(map[string]string{
 	whatDOC:   "doc dot",
 	whatXLS:   "xls xlt xlsb",
@@ -205,7 +204,7 @@ var refusedExts = invert(map[string]string{
 	whatData:  "sqlite sqlite3 db mdb accdb parquet avro orc feather npy npz pkl pickle h5 hdf5 onnx pt safetensors gguf swf",
 })
 
-// refusedTypes are media types that no bundled parser reads, with what they are.
+// refusedTypes maps the media types that no bundled parser reads to their description.
 var refusedTypes = invert(map[string]string{
 	whatDOC: DOC,
 	whatXLS: XLS + " application/vnd.ms-excel.sheet.binary.macroenabled.12",
@@ -234,11 +233,11 @@ func invert(m map[string]string) map[string]string {
 
 // Refusal is why no bundled parser reads a file.
 type Refusal struct {
-	// What the file is: "an archive".
+	// What describes the file: "an archive".
 	What string
-	// Hint says what its sender can do; it may be empty.
+	// Hint says what the sender can do. It may be empty.
 	Hint string
-	// Image is set when OCR would read the file, and Sound when a transcriber would.
+	// Image is set if OCR would read the file, and Sound if a transcriber would.
 	Image, Sound bool
 }
 
@@ -248,7 +247,7 @@ func refusal(what string) *Refusal {
 	return r
 }
 
-// RefusedExt returns why no bundled parser reads files whose name ends so; nil if one may.
+// RefusedExt returns why no bundled parser reads files with that name ending, or nil if one may.
 func RefusedExt(ext string) *Refusal {
 	if what, ok := refusedExts[ext]; ok {
 		return refusal(what)
@@ -256,7 +255,7 @@ func RefusedExt(ext string) *Refusal {
 	return nil
 }
 
-// RefusedType returns why no bundled parser reads a media type; nil if one may.
+// RefusedType returns why no bundled parser reads a media type, or nil if one may.
 func RefusedType(mediaType string) *Refusal {
 	if what, ok := refusedTypes[mediaType]; ok {
 		return refusal(what)
@@ -273,8 +272,8 @@ func RefusedType(mediaType string) *Refusal {
 	return nil
 }
 
-// Ext returns the ending of a file name in lower case without the dot; for a name without one, the name itself if
-// it is a known one such as Dockerfile.
+// Ext returns the ending of a file name in lower case without the dot. For a known name without ending, such as Dockerfile, it returns the
+// name.
 func Ext(name string) string {
 	name = strings.ReplaceAll(name, "\\", "/")
 	base := strings.ToLower(path.Base(name))

@@ -24,7 +24,7 @@ const (
 	fibTable1    = 1 << 9
 )
 
-// maxPieces bounds the pieces of a document's text.
+// maxPieces bounds the number of pieces of a document's text.
 const maxPieces = 1 << 20
 
 // openOLE opens a compound file, or returns a document error that says why it cannot.
@@ -36,23 +36,23 @@ func openOLE(in document.Input) (*ole.File, error) {
 	return f, nil
 }
 
-// binaryDoc is a Word document of the versions 97 to 2003.
+// binaryDoc is a document of Word 97 to 2003.
 type binaryDoc struct {
 	main, table []byte
 	pieces      []docPiece
-	papxAt      []uint32 // the file positions at which pages of paragraph properties begin
+	papxAt      []uint32 // file positions at which pages of paragraph properties begin
 	papxPage    []uint32
 	odd         oddUnits
 }
 
-// docPiece is a run of characters: count of them from byte at on.
+// docPiece is a run of count characters stored from byte at on.
 type docPiece struct {
 	first, count int
 	at           uint32
 	compressed   bool // one byte each
 }
 
-// ParseDOC reads Word documents of the versions 97 to 2003: text, headings, tables, notes and comments.
+// ParseDOC reads documents of Word 97 to 2003: text, headings, tables, notes and comments.
 func ParseDOC(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	f, err := openOLE(in)
 	if err != nil {
@@ -129,7 +129,7 @@ func (d *binaryDoc) readPieces() {
 	}
 }
 
-// readPapx reads where the pages of paragraph properties are ([MS-DOC] 2.8.6).
+// readPapx reads the locations of the pages of paragraph properties ([MS-DOC] 2.8.6).
 func (d *binaryDoc) readPapx() {
 	plc := d.part(fibPapx)
 	n := (len(plc) - 4) / 8
@@ -139,7 +139,7 @@ func (d *binaryDoc) readPapx() {
 	}
 }
 
-// paragraph properties that the text needs.
+// docParagraph has the paragraph properties that affect the text.
 type docParagraph struct {
 	style   int
 	inTable bool
@@ -201,7 +201,7 @@ func (d *binaryDoc) paragraph(fc uint32) (p docParagraph) {
 	return p
 }
 
-// sprmSize is the length of a property's argument ([MS-DOC] 2.6).
+// sprmSize returns the length of a property's argument ([MS-DOC] 2.6).
 func sprmSize(op uint16, arg []byte) int {
 	switch op >> 13 {
 	case 0, 1:
@@ -235,7 +235,7 @@ func (d *binaryDoc) write(ctx context.Context, w *output.Writer) error {
 		bounds = append(bounds, end)
 	}
 	t := &docText{d: d, w: w, bounds: bounds}
-	left := 2 * len(d.main) // pieces that claim the same bytes again and again are a fault
+	left := 2 * len(d.main) // more means that pieces overlap many times
 	for _, p := range d.pieces {
 		width := uint32(2)
 		if p.compressed {
@@ -270,7 +270,7 @@ type docText struct {
 	bounds  []int // the positions at which the parts end
 	part    int
 	units   []uint16
-	fields  []bool // of the open fields, whether their result has begun
+	fields  []bool // open fields; true once the result began
 	table   bool
 	row     bool
 	pending bool // a cell is open
@@ -296,7 +296,7 @@ func (t *docText) char(c uint16, cp int, fc uint32) {
 		}
 		for _, result := range t.fields {
 			if !result && c != 0x0D && c != 0x07 {
-				return // the instruction
+				return // the field's instruction
 			}
 		}
 	}
@@ -316,7 +316,7 @@ func (t *docText) char(c uint16, cp int, fc uint32) {
 	}
 }
 
-// paragraph writes the paragraph that mark ends.
+// paragraph writes the paragraph that the character mark ends.
 func (t *docText) paragraph(p docParagraph, mark uint16) {
 	t.d.odd.note(t.units)
 	text := strings.TrimSpace(string(utf16.Decode(t.units)))

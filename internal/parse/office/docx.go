@@ -13,8 +13,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// ParseDOCX reads Word documents (ECMA-376 part 1, WordprocessingML): the body, then footnotes, endnotes and
-// comments, then headers and footers once. Deleted and hidden text is left out.
+// ParseDOCX reads Word documents (ECMA-376 part 1, WordprocessingML): the body, then footnotes, endnotes and comments, then each distinct
+// header and footer once. It leaves out deleted and hidden text.
 func ParseDOCX(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	p, err := openOOXML(ctx, in, lim)
 	if err != nil {
@@ -65,13 +65,13 @@ type docxReader struct {
 	w      *output.Writer
 	styles map[string]docxStyle
 	lists  docxLists
-	counts map[string]int // number reached, by list and level
+	counts map[string]int // current number by list and level
 	rels   map[string]relation
 
 	paraOpen bool
 	style    string // of the current paragraph
 	num      string
-	level    int // of the list; -1 when not set
+	level    int // list level; -1 when not set
 	outline  int // heading level from the paragraph itself; 0 when not set
 	code     *strings.Builder
 	inCode   bool
@@ -82,7 +82,7 @@ type docxReader struct {
 	noteLast map[string]int
 }
 
-// skippedDOCX are elements whose content is no text of the document.
+// skippedDOCX lists elements whose content is not text of the document.
 var skippedDOCX = map[string]bool{
 	"del": true, "moveFrom": true, "delText": true, "delInstrText": true, "Fallback": true,
 	"sdtPr": true, "sectPr": true, "rubyPr": true, "ffData": true, "fldData": true, "binData": true,
@@ -295,7 +295,7 @@ func (d *docxReader) paragraphProperties(x *xmlscan.Scanner) {
 	}
 }
 
-// runProperties notes whether a run is hidden.
+// runProperties records whether a run is hidden.
 func (d *docxReader) runProperties(x *xmlscan.Scanner) {
 	depth := len(x.Stack)
 	for len(x.Stack) >= depth && x.Next() {
@@ -305,7 +305,7 @@ func (d *docxReader) runProperties(x *xmlscan.Scanner) {
 	}
 }
 
-// openParagraph begins the block that style and properties ask for.
+// openParagraph begins the block that the style and the properties require.
 func (d *docxReader) openParagraph() {
 	st := d.resolve(d.style)
 	if st.code {
@@ -363,7 +363,7 @@ func (d *docxReader) count(num string, level, start int) int {
 	return n + 1
 }
 
-// flushCode writes the paragraphs of code that were collected.
+// flushCode writes the collected paragraphs of code.
 func (d *docxReader) flushCode() {
 	if d.code == nil {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// docxField is an open field: its instruction until the separator, and whether it opened a link.
+// docxField is an open field: its instruction, read until the separator, and whether it opened a link.
 type docxField struct {
 	instr  string
 	result bool
@@ -26,7 +26,7 @@ func (d *docxReader) instruction(x *xmlscan.Scanner) {
 	}
 }
 
-// fieldChar follows the parts of a field; a HYPERLINK field is a link around its result.
+// fieldChar handles the begin, separator and end of a field. A HYPERLINK field is a link around its result.
 func (d *docxReader) fieldChar(kind string) {
 	n := len(d.fields)
 	switch kind {
@@ -70,7 +70,7 @@ func hyperlinkField(instr string) string {
 	return url
 }
 
-// buttonField returns the text that a field instruction like MACROBUTTON name text shows: a place to fill in.
+// buttonField returns the placeholder text of a field instruction like MACROBUTTON name text.
 func buttonField(instr string) string {
 	rest, ok := strings.CutPrefix(strings.TrimSpace(instr), "MACROBUTTON ")
 	if !ok {
@@ -80,7 +80,7 @@ func buttonField(instr string) string {
 	return label
 }
 
-// symbolText returns a character of a symbol font where it has a place of its own; fonts put theirs at U+F000.
+// symbolText returns the standard character for a character of a symbol font, whose codes begin at U+F000.
 func symbolText(hex string) string {
 	n, err := strconv.ParseUint(hex, 16, 32)
 	switch {

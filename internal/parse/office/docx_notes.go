@@ -53,7 +53,7 @@ func (d *docxReader) notes(part, element, mark string) error {
 	return scanFault(d.p.File, x)
 }
 
-// noteNumber numbers the notes of a kind in the order in which the text refers to them, as readers see them.
+// noteNumber numbers the notes of a kind in the order in which the text refers to them, as word processors do.
 func (d *docxReader) noteNumber(kind, id string) string {
 	key := kind + " " + id
 	if d.noteIDs[key] == 0 && len(d.noteIDs) < 1<<16 {
@@ -63,7 +63,7 @@ func (d *docxReader) noteNumber(kind, id string) string {
 	return strconv.Itoa(d.noteIDs[key])
 }
 
-// headers writes headers and footers behind the body, each text once, and only those with words.
+// headers writes headers and footers after the body: each text once, and only if it has words.
 func (d *docxReader) headers(rels []relation) error {
 	seen := map[string]bool{}
 	for _, r := range rels {

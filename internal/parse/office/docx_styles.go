@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// docxStyle is what a paragraph style means for the text.
+// docxStyle is the meaning of a paragraph style for the text.
 type docxStyle struct {
 	base    string
 	heading int // 1 to 9; 0 for none
@@ -16,7 +16,7 @@ type docxStyle struct {
 	level   int
 }
 
-// Bounds on styles and lists, far above what documents hold.
+// Bounds on styles and lists, far above those of real documents.
 const (
 	maxStyles     = 10_000
 	maxStyleChain = 20
@@ -52,7 +52,7 @@ func (d *docxReader) readStyles(part string) {
 	}
 }
 
-// named sets what the built-in names of styles mean.
+// named sets the meaning of the built-in style names.
 func (st *docxStyle) named(name string) {
 	name = strings.ToLower(name)
 	switch name {
@@ -69,7 +69,7 @@ func (st *docxStyle) named(name string) {
 	}
 }
 
-// resolve follows the chain of styles.
+// resolve follows the chain of base styles.
 func (d *docxReader) resolve(id string) docxStyle {
 	out := docxStyle{level: -1}
 	if id == "" {
@@ -119,8 +119,7 @@ type listFormat struct {
 	start    int
 }
 
-// format returns the format of a list level; without a definition it is a bullet. ok is false for levels that show
-// no marker.
+// format returns the format of a list level, which is a bullet if it has no definition. ok is false for levels that show no marker.
 func (l docxLists) format(num string, level int) (listFormat, bool) {
 	f, ok := l.abstract[l.nums[num]][level]
 	if !ok {
@@ -165,7 +164,7 @@ func (d *docxReader) readNumbering(part string) {
 			format.numbered = v != "bullet" && v != "none"
 			format.none = v == "none"
 		case "lvlText":
-			// A blank bullet carries the further paragraphs of an item.
+			// Word uses a blank bullet for the second and later paragraphs of an item.
 			format.none = format.none || !format.numbered && strings.TrimSpace(x.Attr("val")) == ""
 		case "num":
 			num = x.Attr("numId")

@@ -58,8 +58,7 @@ func ParseEPUB(ctx context.Context, in document.Input, lim document.Limits) (*do
 	return output.Titled(doc), nil
 }
 
-// chapter writes one chapter as a page whose label is its title or its first heading, and reports whether it has an
-// end.
+// chapter writes one chapter as a page, labelled with its title or first heading. It reports whether the chapter is complete.
 func chapter(ctx context.Context, w *output.Writer, s io.Reader, meta map[string]string) (whole bool, err error) {
 	w.Page("")
 	pages := len(w.Pages)
@@ -106,8 +105,7 @@ type book struct {
 
 const maxSpine = 20_000
 
-// readBook finds the package document and reads the spine. Without a usable one, all chapters count in the order of
-// the container.
+// readBook finds the package document and reads the spine. Without a usable spine it lists all chapters in the order of the container.
 func readBook(z *archive.File, lim document.Limits) book {
 	b := book{}
 	if x := scanEntry(z, "META-INF/container.xml", lim.MaxDepth); x != nil {
@@ -140,7 +138,7 @@ func readBook(z *archive.File, lim document.Limits) book {
 	return b
 }
 
-// readSpine reads the manifest and the spine. The table of contents of EPUB 3 is left out: it repeats the headings.
+// readSpine reads the manifest and the spine. It leaves out the table of contents of EPUB 3, which repeats the headings.
 func (b *book) readSpine(x *xmlscan.Scanner) {
 	dir := path.Dir(b.opf)
 	files := map[string]string{}

@@ -2,8 +2,8 @@ package office
 
 import "unicode/utf16"
 
-// oddUnits counts the UTF-16 code units that no program writes in a text.
-// The old formats have no checksums, so these units are the sign that a part was overwritten.
+// oddUnits counts UTF-16 code units that no program writes in a text. The old formats have no checksums, so these units are the only sign
+// that a part was overwritten.
 type oddUnits struct{ controls, zeros, halves, private, all int }
 
 // control counts a control character that is not part of the text.
@@ -11,7 +11,7 @@ func (o *oddUnits) control(c uint16) {
 	switch {
 	case c == 0:
 		o.zeros++
-	case c >= 0x0F && c < 0x13, c >= 0x16 && c < 0x1E: // below are signs for pictures, notes, cells and fields
+	case c >= 0x0F && c < 0x13, c >= 0x16 && c < 0x1E: // smaller ones mark pictures, notes, cells and fields
 		o.controls++
 	}
 }
@@ -28,7 +28,7 @@ func (o *oddUnits) note(units []uint16) {
 			i++
 		case c < 0xE000 || c >= 0xFFFE:
 			o.halves++
-		case c < 0xF000, c >= 0xF100 && c < 0xF900: // what lies between are signs of symbol fonts
+		case c < 0xF000, c >= 0xF100 && c < 0xF900: // the others are symbol fonts
 			o.private++
 		}
 	}

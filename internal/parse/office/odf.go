@@ -66,7 +66,7 @@ type odfReader struct {
 	sheets   bool
 	slides   bool
 	sheet    odfSheet
-	part     func(name string) *xmlscan.Scanner // opens a file of the container; nil when there is none
+	part     func(name string) *xmlscan.Scanner // opens a file of the container; nil for a single XML file
 	title    bool
 	odfState
 	saved []odfState
@@ -76,7 +76,7 @@ type odfReader struct {
 type odfState struct {
 	para  int // depth of open paragraphs
 	lists []odfList
-	pre   *strings.Builder // code that is collected
+	pre   *strings.Builder // collected code
 	inPre bool
 	math  int      // open elements of a formula
 	boxes [][]byte // text boxes of the current paragraph
@@ -103,7 +103,7 @@ func (d *odfReader) leave() []byte {
 type odfList struct {
 	style string
 	next  int
-	item  bool // the current item has got its marker
+	item  bool // the marker of the current item was written
 }
 
 func newODFReader(ctx context.Context, w *output.Writer) *odfReader {
@@ -152,7 +152,7 @@ func (d *odfReader) start(x *xmlscan.Scanner) {
 		"alphabetical-index-source", "bibliography-source":
 		x.Skip()
 	case "date", "creator":
-		if d.note > 0 && d.para == 0 { // of a comment; in a paragraph they are fields
+		if d.note > 0 && d.para == 0 { // the author and date of a comment; inside a paragraph they are fields
 			x.Skip()
 		}
 	case "list-style", "style":
@@ -200,7 +200,7 @@ func (d *odfReader) start(x *xmlscan.Scanner) {
 		}
 		d.openNote(x)
 	case "mi", "mn", "mo", "mtext":
-		d.para++ // a formula between the words
+		d.para++ // a formula within a sentence
 		d.math++
 	case "desc":
 		d.image(x)
@@ -330,7 +330,7 @@ func (d *odfReader) end(name string) {
 	}
 }
 
-// flushBoxes writes the text boxes that were anchored in the paragraph that has ended.
+// flushBoxes writes the text boxes that are anchored in the paragraph that has ended.
 func (d *odfReader) flushBoxes() {
 	boxes := d.boxes
 	d.boxes = nil
@@ -346,7 +346,7 @@ func (d *odfReader) flushCode() {
 	d.w.Fenced("", code)
 }
 
-// ParseFlatODF reads an OpenDocument file that is a single XML file; x stands behind the start tag of its root.
+// ParseFlatODF reads an OpenDocument file that is a single XML file. The caller has read the start tag of the root.
 func ParseFlatODF(ctx context.Context, x *xmlscan.Scanner, lim document.Limits) (*document.Document, error) {
 	d := newODFReader(ctx, output.New(lim, 4096))
 	if err := d.read(x); err != nil {

@@ -43,7 +43,7 @@ func (d *odfReader) formula(href string) {
 	}
 }
 
-// openNote begins a footnote, an endnote or a comment; its text goes behind the document.
+// openNote begins a footnote, an endnote or a comment. Its text is written after the document.
 func (d *odfReader) openNote(x *xmlscan.Scanner) {
 	if d.note > 0 || len(d.notes) > 1<<16 {
 		x.Skip()

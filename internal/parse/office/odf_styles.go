@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// readStyles reads list and paragraph styles of styles.xml; content.xml has more of them.
+// readStyles reads the list and paragraph styles of styles.xml. content.xml has further styles.
 func (d *odfReader) readStyles(x *xmlscan.Scanner) error {
 	for x.Next() {
 		if x.Kind != xmlscan.Start {
@@ -28,7 +28,7 @@ func (d *odfReader) readStyles(x *xmlscan.Scanner) error {
 	return nil
 }
 
-// style reads one style if x stands on one.
+// style reads one style if x is at one.
 func (d *odfReader) style(x *xmlscan.Scanner) {
 	if len(d.numbered) > maxStyles || len(d.parents) > maxStyles {
 		return
@@ -74,8 +74,7 @@ const (
 	odfNumbered
 )
 
-// isNumbered reports whether the items of a list style at a level, from 1 on, are numbered. Some programs define the
-// first level alone.
+// isNumbered reports whether a list style numbers the items of a level, from 1 on. Some programs define only the first level.
 func (d *odfReader) isNumbered(style string, level int) bool {
 	levels := d.numbered[style]
 	if len(levels) == 0 {
@@ -87,7 +86,7 @@ func (d *odfReader) isNumbered(style string, level int) bool {
 	return levels[0] == odfNumbered
 }
 
-// inherits looks a property up along the chain of parent styles.
+// inherits returns a property of a style, or of the nearest parent style that has it.
 func inherits[T comparable](d *odfReader, name string, of map[string]T) T {
 	var zero T
 	for range maxStyleChain {

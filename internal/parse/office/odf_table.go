@@ -6,7 +6,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// odfSheet collects the cells of the sheet that is being read.
+// odfSheet collects the cells of the current sheet.
 type odfSheet struct {
 	grid     *output.Grid
 	row, col int
@@ -22,7 +22,7 @@ type odfCell struct {
 	number      bool
 }
 
-// Bounds on repetition: a few bytes may claim a million equal rows or cells.
+// Bounds on repetition: a few bytes may declare a million equal rows or cells.
 const (
 	maxRepeatRows  = 100
 	maxRepeatCells = 256
@@ -42,7 +42,7 @@ func (d *odfReader) tableStart(x *xmlscan.Scanner) {
 	case "table-row":
 		w.BeginRow()
 	case "table-cell":
-		w.BeginCell(1, 1) // the cells that it covers are listed
+		w.BeginCell(1, 1) // the file lists the cells that it covers
 		d.saved = append(d.saved, d.odfState)
 		d.odfState = odfState{}
 	case "covered-table-cell":

@@ -15,13 +15,13 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// ooxml is an Office Open XML package (ECMA-376 part 2): a ZIP container whose parts point at one another.
+// ooxml is an Office Open XML package (ECMA-376 part 2): a ZIP container whose parts refer to one another.
 type ooxml struct {
 	*archive.File
 	depth int
 }
 
-// relation points from one part to another, or outside.
+// relation is a reference from one part to another, or to an external target.
 type relation struct {
 	id, kind, target string
 	external         bool
@@ -81,7 +81,7 @@ func scanEntry(z *archive.File, name string, depth int) *xmlscan.Scanner {
 	return xmlscan.New(io.Reader(s), depth)
 }
 
-// relations returns the relations of a part in the order of the file.
+// relations returns the relations of a part in file order.
 func (p *ooxml) relations(part string) []relation {
 	dir, base := path.Split(part)
 	x := p.scan(dir + "_rels/" + base + ".rels")
@@ -102,13 +102,13 @@ func (p *ooxml) relations(part string) []relation {
 		}
 		rels = append(rels, r)
 	}
-	if scanFault(p.File, x) != nil { // limits stop the part itself as well
+	if scanFault(p.File, x) != nil { // the limits end the part itself too
 		p.Note(archive.ReasonDamaged)
 	}
 	return rels
 }
 
-// resolvePart returns the name of a part that a relation of a part in dir points at.
+// resolvePart returns the name of the part that target refers to, relative to dir.
 func resolvePart(dir, target string) string {
 	target = strings.ReplaceAll(target, "\\", "/")
 	target, _, _ = strings.Cut(target, "#")

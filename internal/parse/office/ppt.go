@@ -32,24 +32,24 @@ const (
 	maxPPTPersisted = 1 << 20
 )
 
-// pptFile is a presentation of the versions 97 to 2003.
+// pptFile is a presentation of PowerPoint 97 to 2003.
 type pptFile struct {
 	ctx   context.Context
 	data  []byte
-	at    map[uint32]uint32 // where the newest version of each object is
+	at    map[uint32]uint32 // offset of the newest version of each object
 	depth int
 	cut   bool
 	odd   oddUnits
 }
 
-// pptRecord is a record: a container of others where its version is 15.
+// pptRecord is a record. If its version is 15 it is a container of other records.
 type pptRecord struct {
 	kind, instance int
 	container      bool
 	body           []byte
 }
 
-// records calls visit for the records of data, until it returns false.
+// records calls visit for the records of data until visit returns false.
 func (f *pptFile) records(data []byte, visit func(pptRecord) bool) {
 	for len(data) >= 8 {
 		first := binary.LittleEndian.Uint16(data)
@@ -85,7 +85,7 @@ func u32At(b []byte, at int) uint32 {
 	return binary.LittleEndian.Uint32(b[at:])
 }
 
-// readEdits follows the edits of the file from the newest on, and returns the id of the document.
+// readEdits follows the edits of the file from the newest to the oldest, and returns the id of the document.
 func (f *pptFile) readEdits(at uint32) (document uint32) {
 	for n := 0; at != 0 && n < maxPPTEdits; n++ {
 		edit := f.record(at)
@@ -109,7 +109,7 @@ func (f *pptFile) readEdits(at uint32) (document uint32) {
 			}
 		}
 		before := u32At(edit.body, 8)
-		if before >= at { // older edits stand before newer ones
+		if before >= at { // older edits have lower offsets
 			break
 		}
 		at = before
@@ -139,7 +139,7 @@ func (f *pptFile) texts(data []byte, boxed bool) (out []pptText) {
 			kind := u32At(r.body, 0)
 			title = kind == pptTitle || kind == pptCentreTitle
 		case r.kind == pptTextChars || r.kind == pptTextBytes:
-			if text := f.string(r); strings.TrimSpace(text) != "" && strings.TrimSpace(text) != "*" { // a number of the page
+			if text := f.string(r); strings.TrimSpace(text) != "" && strings.TrimSpace(text) != "*" { // "*" is a page number
 				out = append(out, pptText{title, text})
 			}
 		}
@@ -149,7 +149,7 @@ func (f *pptFile) texts(data []byte, boxed bool) (out []pptText) {
 	return out
 }
 
-// string decodes a text, whose bytes are the low halves of UTF-16 where it is short.
+// string decodes a text record. One kind has only the low bytes of UTF-16.
 func (f *pptFile) string(r pptRecord) string {
 	units := make([]uint16, 0, len(r.body))
 	if r.kind == pptTextBytes {
@@ -177,7 +177,7 @@ type pptSlideRef struct {
 	texts   []pptText
 }
 
-// slideList returns the slides of a list in the document container: the presentation's for instance 0, notes for 2.
+// slideList returns the slides of a list in the document container: instance 0 is the presentation, 2 the notes.
 func (f *pptFile) slideList(document []byte, instance int) (out []pptSlideRef) {
 	f.records(document, func(r pptRecord) bool {
 		if r.kind != pptSlideList || r.instance != instance {
@@ -223,8 +223,7 @@ func (f *pptFile) notesOf(document []byte) map[uint32][]pptText {
 	return notes
 }
 
-// ParsePPT reads PowerPoint presentations of the versions 97 to 2003: each slide is a page with its title, its texts and
-// its notes.
+// ParsePPT reads presentations of PowerPoint 97 to 2003. Each slide is a page with its title, its texts and its notes.
 func ParsePPT(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	c, err := openOLE(in)
 	if err != nil {

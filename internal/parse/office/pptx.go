@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// ParsePPTX reads presentations (ECMA-376 part 1, PresentationML): slides in their order with title, text, lists,
-// tables, diagrams, charts and speaker notes.
+// ParsePPTX reads presentations (ECMA-376 part 1, PresentationML): slides in order with title, text, lists, tables, diagrams, charts and
+// speaker notes.
 func ParsePPTX(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	p, err := openOOXML(ctx, in, lim)
 	if err != nil {
@@ -41,7 +41,7 @@ func ParsePPTX(ctx context.Context, in document.Input, lim document.Limits) (*do
 	return output.Titled(finishOffice(d.w, p.File, p.properties)), nil
 }
 
-// slideParts returns the slides in order: as the presentation lists them, else by number.
+// slideParts returns the slides in the order of the presentation part, or by their numbers without one.
 func slideParts(p *ooxml, main string) ([]string, error) {
 	var parts []string
 	if x := p.scan(main); x != nil {
@@ -73,18 +73,18 @@ func slideParts(p *ooxml, main string) ([]string, error) {
 
 const maxSlides = 10_000
 
-// drawReader turns DrawingML text bodies into blocks: those of slides, notes, and the drawings of spreadsheets.
+// drawReader turns DrawingML text bodies of slides, notes and spreadsheet drawings into blocks.
 type drawReader struct {
 	p    *ooxml
 	w    *output.Writer
 	rels map[string]relation
 
 	holder  string // placeholder type of the current shape; "text" for a shape without one
-	bullets bool   // paragraphs of the shape are list items unless they say otherwise
+	bullets bool   // paragraphs of the shape are list items by default
 	level   int
 	marker  string
 	number  int
-	begun   bool // the current paragraph has its block
+	begun   bool // the block of the current paragraph was begun
 	link    bool
 	title   []byte
 	inTitle bool
@@ -358,7 +358,7 @@ func (d *drawReader) chart(part string) error {
 	return scanFault(d.p.File, x)
 }
 
-// plainText returns the text of the current element, which holds no others.
+// plainText returns the text of the current element, which has no child elements.
 func (d *drawReader) plainText(x *xmlscan.Scanner) string {
 	var b strings.Builder
 	for x.Next() && x.Kind != xmlscan.End {

@@ -16,8 +16,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// ParseRTF reads Rich Text Format (version 1.9.1 of its specification): text in the charsets of its fonts and in
-// Unicode, tables, lists, footnotes, fields and headings by outline level or style.
+// ParseRTF reads Rich Text Format (version 1.9.1 of its specification): text in the charsets of its fonts and in Unicode, tables, lists,
+// footnotes, fields, and headings by outline level or style.
 func ParseRTF(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	data := bytes.TrimLeft(in.Data, "\xef\xbb\xbf \t\r\n")
 	if !bytes.HasPrefix(data, []byte("{\\rtf")) {
@@ -42,7 +42,7 @@ func ParseRTF(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	return output.Titled(doc), nil
 }
 
-// rtfReader is the state of the whole file; rtfState is what groups save and restore.
+// rtfReader is the state of the whole file. rtfState is the part that groups save and restore.
 type rtfReader struct {
 	ctx      context.Context
 	data     []byte
@@ -51,27 +51,27 @@ type rtfReader struct {
 	state    rtfState
 	stack    []rtfState
 	maxDepth int
-	page     encoding.Encoding // of the document
+	page     encoding.Encoding // code page of the document
 	fonts    map[int]encoding.Encoding
-	fontDef  int // the font that the font table defines
+	fontDef  int // the font being defined in the font table
 	defFont  int
 	styles   map[int]rtfStyle
 	styleDef int
 	styleTxt []byte
 	bytes    []byte // undecoded text in the charset of the current font
 	decoders map[encoding.Encoding]*encoding.Decoder
-	decoded  []byte // space for the same text decoded
+	decoded  []byte // buffer for the decoded text
 	high     rune   // a high surrogate that waits for the low one
-	skip     int    // characters that stand for the last \u and are left out
+	skip     int    // characters left to skip, which are the fallback of the last \u
 	inTable  bool
 	inRow    bool
-	pending  bool // a paragraph begins with the next text
+	pending  bool // the next text begins a paragraph
 	meta     map[string]string
 	created  time.Time
 	revised  time.Time
 	date     [5]int
 	notes    []output.LateNote
-	capture  []byte // text of a destination that is kept: a title, a field's instruction
+	capture  []byte // text of a destination that is stored: a title, a field's instruction
 	partial  string
 }
 
@@ -85,7 +85,7 @@ const (
 	destFonts
 	destStyles
 	destInfo    // the info group itself
-	destField   // one field of it, or an instruction
+	destField   // a text field of the info group
 	destInstr   // a field's instruction
 	destListTxt // the marker of a list item
 	destDate
@@ -93,14 +93,14 @@ const (
 
 type rtfState struct {
 	dest        rtfDest
-	name        string // which info field
+	name        string // name of the info field
 	font        int
 	unicodeSkip int
 	hidden      bool
 	intbl       bool
 	outline     int // heading level, 0 for none
 	style       int
-	level       int // of the list
+	level       int // list level
 	inList      bool
 	listMark    string
 	link        bool
@@ -122,7 +122,7 @@ func (r *rtfReader) read() error {
 				return document.Errorf(document.LimitExceeded, "groups are nested deeper than %d levels", r.maxDepth)
 			}
 			r.stack = append(r.stack, r.state)
-			// A destination's own mark does not hold for groups inside.
+			// The mark of a destination does not apply to the groups inside it.
 			r.state.link, r.state.note = false, false
 		case '}':
 			r.flush()
@@ -130,7 +130,7 @@ func (r *rtfReader) read() error {
 			r.skip = 0
 			r.closeGroup()
 			if len(r.stack) == 0 {
-				return nil // what follows the document's group is no part of it
+				return nil // text after the document's group does not belong to it
 			}
 		case '\\':
 			r.control()
@@ -155,7 +155,7 @@ func (r *rtfReader) read() error {
 	return nil
 }
 
-// chars takes literal characters.
+// chars handles literal characters.
 func (r *rtfReader) chars(b []byte) {
 	for len(b) > 0 && r.skip > 0 {
 		r.skip--
@@ -247,7 +247,7 @@ func (r *rtfReader) symbol(c byte) {
 	case '-':
 	case '*':
 		r.flush()
-		// An ignorable destination: keep only those that are known.
+		// An ignorable destination: skip it unless its content is needed.
 		if !rtfKnownIgnorable(r.data[r.pos:]) {
 			r.state.dest = destSkip
 		}
@@ -257,7 +257,7 @@ func (r *rtfReader) symbol(c byte) {
 	}
 }
 
-// rtfKnownIgnorable reports whether the destination after \* is one whose content counts.
+// rtfKnownIgnorable reports whether the content of the destination after \* is needed.
 func rtfKnownIgnorable(b []byte) bool {
 	for _, w := range []string{"\\fldinst", "\\shppict", "\\shptxt", "\\shpinst", "\\pntext", "\\cs", "\\footnote", "\\annotation"} {
 		if bytes.HasPrefix(b, []byte(w)) {
@@ -267,7 +267,7 @@ func rtfKnownIgnorable(b []byte) bool {
 	return false
 }
 
-// unicode takes a \u character; negative numbers are those from 32768 on.
+// unicode handles a \u character. Negative numbers are the codes from 32768 on.
 func (r *rtfReader) unicode(n int) {
 	r.flush()
 	if n < 0 {
@@ -285,7 +285,7 @@ func (r *rtfReader) unicode(n int) {
 		} else {
 			u = (r.high-0xD800)<<10 + (u - 0xDC00) + 0x10000
 		}
-	case u >= 0xF020 && u <= 0xF0FF: // a symbol font's place for an 8-bit character
+	case u >= 0xF020 && u <= 0xF0FF: // an 8-bit character of a symbol font
 		if u == 0xF0B7 {
 			u = '\u2022'
 		} else {
@@ -312,7 +312,7 @@ func (r *rtfReader) flush() {
 	switch {
 	case !slices.ContainsFunc(text, func(b byte) bool { return b >= utf8.RuneSelf }):
 	case enc == charmap.Windows1252 && len(text) > 3 && charset.MostlyUTF8(text):
-		text = charset.ToValid(text) // not allowed, but written
+		text = charset.ToValid(text) // some programs write it against the specification
 	default:
 		dec := r.decoders[enc]
 		if dec == nil {
@@ -326,7 +326,7 @@ func (r *rtfReader) flush() {
 	r.bytes = r.bytes[:0]
 }
 
-// write puts text where the destination wants it.
+// write adds text to the current destination.
 func (r *rtfReader) write(s string) {
 	switch r.state.dest {
 	case destSkip, destInfo, destFonts, destDate:
@@ -343,7 +343,7 @@ func (r *rtfReader) write(s string) {
 			return
 		}
 		if s == "\u2022" && r.pending && r.state.listMark == "" && !r.inNote() {
-			r.state.listMark = "-" // a bullet that was typed or written out
+			r.state.listMark = "-" // a bullet written as text
 			return
 		}
 		r.begin(s)
@@ -351,7 +351,7 @@ func (r *rtfReader) write(s string) {
 	}
 }
 
-// closeGroup ends a group and acts on what its destination collected.
+// closeGroup ends a group and handles the text that its destination collected.
 func (r *rtfReader) closeGroup() {
 	if len(r.stack) == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// begin opens the paragraph that the next text belongs to.
+// begin opens the paragraph of the next text.
 func (r *rtfReader) begin(s string) {
 	if strings.TrimSpace(s) == "" {
 		return
@@ -89,7 +89,7 @@ func (r *rtfReader) endTable() {
 	}
 }
 
-// cell ends a cell, row a row.
+// cell ends a cell. row ends a row.
 func (r *rtfReader) cell() {
 	if r.state.dest != destText || r.inNote() {
 		return
@@ -115,7 +115,7 @@ func (r *rtfReader) row() {
 	r.pending = false
 }
 
-// setListMark takes the marker that the writing program has put before a list item.
+// setListMark stores the marker that the writing program put before a list item.
 func (r *rtfReader) setListMark(text string) {
 	text = strings.TrimSpace(text)
 	digits := strings.TrimRight(text, ".) ")
@@ -142,7 +142,7 @@ func (r *rtfReader) endDate(name string) {
 	}
 }
 
-// endStyle takes the name of a style.
+// endStyle handles the name of a style.
 func (r *rtfReader) endStyle() {
 	name := strings.ToLower(strings.TrimRight(strings.TrimSpace(string(r.styleTxt)), ";"))
 	r.styleTxt = r.styleTxt[:0]

@@ -9,14 +9,14 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// rtfChars are control words that stand for characters.
+// rtfChars maps control words to the characters that they represent.
 var rtfChars = map[string]string{
 	"tab": " ", "emdash": "\u2014", "endash": "\u2013", "emspace": " ", "enspace": " ", "qmspace": " ",
 	"bullet": "\u2022", "lquote": "\u2018", "rquote": "\u2019", "ldblquote": "\u201c", "rdblquote": "\u201d",
 	"zwj": "\u200d", "zwnj": "\u200c",
 }
 
-// rtfSkipped are destinations without text of the document.
+// rtfSkipped lists destinations that are not text of the document.
 var rtfSkipped = map[string]bool{
 	"colortbl": true, "pict": true, "objdata": true, "objclass": true, "listtable": true,
 	"listoverridetable": true, "revtbl": true, "rsidtbl": true, "generator": true, "themedata": true,
@@ -111,7 +111,7 @@ func (r *rtfReader) charsetWord(word string, arg int) bool {
 	case "fcharset":
 		if r.state.dest == destFonts && len(r.fonts) < maxStyles {
 			var e encoding.Encoding
-			if arg != 0 && arg != 1 && arg != 2 { // the document's own, the default, symbols
+			if arg != 0 && arg != 1 && arg != 2 { // ANSI, default, symbol
 				e = rtfCharsets[arg]
 			} else if arg == 0 {
 				e = charmap.Windows1252

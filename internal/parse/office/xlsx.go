@@ -13,9 +13,9 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// ParseXLSX reads workbooks (ECMA-376 part 1, SpreadsheetML): each sheet is a page with its cells as tables. Numbers
-// are rounded as the sheet shows them, with its percent and currency signs, but without separators of thousands and
-// zeros at the end; dates are ISO 8601. Hidden sheets say so.
+// ParseXLSX reads workbooks (ECMA-376 part 1, SpreadsheetML). Each sheet is a page with its cells as tables. Numbers are rounded as the
+// sheet shows them, with percent and currency signs, but without thousands separators and trailing zeros. Dates are ISO 8601. Hidden sheets
+// are labelled as hidden.
 func ParseXLSX(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	p, err := openOOXML(ctx, in, lim)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *xlsxReader) attached(d *drawReader, part string) error {
 	return nil
 }
 
-// comments writes the comments of a sheet with the cells that they belong to.
+// comments writes the comments of a sheet with the cells that they are attached to.
 func (r *xlsxReader) comments(part string) error {
 	x := r.p.scan(part)
 	for x != nil && x.Next() && !r.w.Full {
@@ -306,7 +306,7 @@ func plainNumber(s string) string {
 	return strconv.FormatFloat(f, 'f', -1, 64)
 }
 
-// columnOf returns the number of the column in a cell reference such as "AB12"; 0 when there is none.
+// columnOf returns the column number of a cell reference such as "AB12", or 0 when it has none.
 func columnOf(ref string) int {
 	n := 0
 	for i := 0; i < len(ref) && i < 4; i++ {

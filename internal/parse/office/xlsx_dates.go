@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// dateKind is what a number format shows of a serial date.
+// dateKind is which parts of a serial date a number format shows.
 type dateKind uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	dateTime
 )
 
-// readFormats reads how the cell formats show numbers.
+// readFormats reads the number formats of cells.
 func (r *xlsxReader) readFormats(part string) error {
 	x := r.p.scan(part)
 	if x == nil {
@@ -45,7 +45,7 @@ func (r *xlsxReader) readFormats(part string) error {
 	return scanFault(r.p.File, x)
 }
 
-// builtinFormat returns the formats that every workbook knows (ECMA-376 part 1, 18.8.30).
+// builtinFormat returns one of the formats that every workbook has (ECMA-376 part 1, 18.8.30).
 func builtinFormat(id int) cellFormat {
 	switch {
 	case id >= 14 && id <= 17, id >= 27 && id <= 31, id == 36, id >= 50 && id <= 54, id >= 57 && id <= 58:
@@ -58,7 +58,7 @@ func builtinFormat(id int) cellFormat {
 	return newCellFormat(builtinCodes[id])
 }
 
-// formatKind reads a format code: letters outside quotes, escapes and brackets tell.
+// formatKind determines the kind from the letters of a format code outside quotes, escapes and brackets.
 func formatKind(code string) dateKind {
 	code, _, _ = strings.Cut(code, ";")
 	var letters []byte
@@ -97,8 +97,8 @@ func formatKind(code string) dateKind {
 	return notDate
 }
 
-// serialDate formats a serial date: days since 1899-12-30, which makes up for the 29 February 1900 that the format
-// believes in, or since 1904-01-01.
+// serialDate formats a serial date: days since 1904-01-01, or since 1899-12-30, which compensates for the nonexistent 29 February 1900 that
+// the format counts.
 func serialDate(s string, kind dateKind, date1904 bool) string {
 	days, err := strconv.ParseFloat(s, 64)
 	if err != nil || days < 0 || days > 2958466 { // 9999-12-31

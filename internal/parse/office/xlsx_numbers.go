@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// cellFormat is how cells show a number. The zero value is General.
+// cellFormat is a number format. The zero value is General.
 type cellFormat struct {
 	date     dateKind
-	shown    bool // the fields below hold
+	shown    bool // the fields below apply
 	percent  bool
 	decimals int
-	padded   int    // digits before the point that are shown at least, from 2 on: numbers of articles and the like
+	padded   int    // least number of digits before the point, if 2 or more, as in article numbers
 	prefix   string // a currency sign or the like
 	suffix   string
 }
 
-// maxPadded bounds the zeros that a format adds.
+// maxPadded bounds the leading zeros that a format adds.
 const maxPadded = 20
 
-// builtinCodes are the codes of the number formats that every workbook knows (ECMA-376 part 1, 18.8.30).
+// builtinCodes are the number formats that every workbook has (ECMA-376 part 1, 18.8.30).
 var builtinCodes = map[int]string{1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%",
 	37: "#,##0", 38: "#,##0", 39: "#,##0.00", 40: "#,##0.00"}
 
@@ -29,7 +29,7 @@ func newCellFormat(code string) cellFormat {
 	if kind := formatKind(code); kind != notDate {
 		return cellFormat{date: kind}
 	}
-	code, _, _ = strings.Cut(code, ";") // that of numbers above zero
+	code, _, _ = strings.Cut(code, ";") // the section for positive numbers
 	var f cellFormat
 	digits, point, literal := 0, false, ""
 	place := func(text string) {
@@ -53,7 +53,7 @@ func newCellFormat(code string) cellFormat {
 			point = true
 		case ',':
 			if digits > 0 && (i+1 == len(code) || !strings.ContainsRune("0#?", rune(code[i+1]))) {
-				return cellFormat{} // shown in thousands
+				return cellFormat{} // scales to thousands
 			}
 		case '%':
 			f.percent = true

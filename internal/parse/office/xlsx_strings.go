@@ -12,10 +12,10 @@ type sharedStrings struct {
 	spans  [][]sharedSpan
 	count  int
 	size   int
-	open   []byte // the string that is being read
+	open   []byte // the string being read
 }
 
-// sharedSpan is where a string lies in its block.
+// sharedSpan is the location of a string in its block.
 type sharedSpan struct{ block, start, end uint32 }
 
 const (
@@ -23,7 +23,7 @@ const (
 	sharedSpans = 8 << 10   // spans
 )
 
-// end keeps the open string under the next number.
+// end stores the open string under the next number.
 func (s *sharedStrings) end() {
 	last := len(s.blocks) - 1
 	if last < 0 || cap(s.blocks[last])-len(s.blocks[last]) < len(s.open) {
@@ -42,7 +42,7 @@ func (s *sharedStrings) end() {
 	s.open = s.open[:0]
 }
 
-// at returns string n; nil when there is none.
+// at returns string n, or nil if it does not exist.
 func (s *sharedStrings) at(n int) []byte {
 	if n < 0 || n >= s.count {
 		return nil

@@ -1,6 +1,5 @@
-// Package ole reads the streams of compound files, the containers of office documents before 2007 and of Outlook's
-// messages ([MS-CFB]). It never allocates memory by the sizes that a file declares.
-// From a truncated file it returns the remaining part of each stream.
+// Package ole reads the streams of compound files, the containers of office documents before 2007 and of Outlook's messages ([MS-CFB]). It
+// never allocates memory by the sizes that a file declares. For a truncated file it returns the part of each stream that exists.
 package ole
 
 import (
@@ -9,7 +8,7 @@ import (
 	"unicode/utf16"
 )
 
-// ErrFormat means that the data is no compound file.
+// ErrFormat means that the data is not a compound file.
 var ErrFormat = errors.New("not a compound file")
 
 const (
@@ -18,7 +17,7 @@ const (
 	miniSector  = 64
 	miniCutoff  = 4096
 	maxEntries  = 50_000
-	lastSector  = 0xFFFFFFFA // sector numbers are below
+	lastSector  = 0xFFFFFFFA // sector numbers are lower
 	headerDIFAT = 109
 )
 
@@ -115,7 +114,7 @@ func (f *File) readFAT() {
 
 // endsEarly reports whether the allocation table refers to sectors beyond the end of the file.
 func (f *File) endsEarly() bool {
-	there := (len(f.data) - headerSize + f.sector - 1) / f.sector // the last may be short
+	there := (len(f.data) - headerSize + f.sector - 1) / f.sector // the last one may be short
 	for n := len(f.fat) - 1; n >= max(there, 0); n-- {
 		if f.fat[n] != 0xFFFFFFFF { // free
 			return true
@@ -124,7 +123,7 @@ func (f *File) endsEarly() bool {
 	return false
 }
 
-// chain returns the bytes of a chain of sectors, at most size.
+// chain returns the bytes of a chain of sectors, up to size.
 func (f *File) chain(start uint32, size uint64) []byte {
 	size = min(size, uint64(len(f.data)))
 	var out []byte
@@ -184,7 +183,7 @@ func (f *File) readDirectory(start uint32) {
 	}
 }
 
-// walk fills in the paths of the entries below a storage, which are a tree of siblings.
+// walk sets the paths of the entries in a storage, which are a tree of siblings.
 func (f *File) walk(n uint32, prefix string, depth int, seen map[uint32]bool) {
 	if n >= uint32(len(f.entries)) || seen[n] || depth > 256 {
 		return
@@ -200,14 +199,13 @@ func (f *File) walk(n uint32, prefix string, depth int, seen map[uint32]bool) {
 	f.walk(e.right, prefix, depth+1, seen)
 }
 
-// Has reports whether there is a stream of that path.
+// Has reports whether there is a stream with that path.
 func (f *File) Has(path string) bool {
 	_, ok := f.paths[path]
 	return ok
 }
 
-// Stream returns the content of a stream by its path, such as "WordDocument" or "storage/stream"; nil when there is
-// none.
+// Stream returns the content of a stream by its path, such as "WordDocument" or "storage/stream". It returns nil if there is none.
 func (f *File) Stream(path string) []byte {
 	i, ok := f.paths[path]
 	if !ok {

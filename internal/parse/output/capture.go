@@ -6,15 +6,15 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// Capture diverts all writes into a separate buffer, which Release returns.
-// Captures and table cells nest in any order, as long as the inner one is closed first.
+// Capture diverts all writes into a separate buffer, which Release returns. Captures and table cells nest in any order, as long as the
+// inner one is closed first.
 func (w *Writer) Capture() {
 	w.stack = append(w.stack, w.flow)
 	w.flow = flow{start: true}
 	w.tables = append(w.tables, &table{captured: true})
 }
 
-// Release ends the innermost capture; tables that are open inside it are closed.
+// Release ends the innermost capture and closes the tables that are open inside it.
 func (w *Writer) Release() []byte {
 	for len(w.tables) > 0 && !w.tables[len(w.tables)-1].captured {
 		w.EndTable()
@@ -27,7 +27,7 @@ func (w *Writer) Release() []byte {
 	w.flow = w.stack[len(w.stack)-1]
 	w.stack = w.stack[:len(w.stack)-1]
 	w.rich = w.rich || rich
-	// It is counted again when it is inserted, and must come out even if it filled the limit.
+	// The text is counted again when it is inserted, and must fit then even if it filled the limit.
 	w.spent = max(0, w.spent-len(text))
 	w.cut = w.cut || w.Full
 	w.Full = false
@@ -44,7 +44,7 @@ func (w *Writer) Keep(text []byte) []byte {
 	return text
 }
 
-// InsertKept writes blocks that were kept.
+// InsertKept writes blocks that Keep stored.
 func (w *Writer) InsertKept(texts [][]byte) {
 	for _, b := range texts {
 		w.kept -= len(b)
@@ -62,7 +62,7 @@ func (w *Writer) Insert(text []byte) {
 	w.Block()
 }
 
-// InsertInline writes captured text into the current block; its marks count.
+// InsertInline writes captured text into the current block, with its Markdown marks unchanged.
 func (w *Writer) InsertInline(text []byte) {
 	w.pre = true
 	if len(text) > 0 && w.open("") {
@@ -72,7 +72,7 @@ func (w *Writer) InsertInline(text []byte) {
 	w.Full = w.Full || w.cut
 }
 
-// SpanCell lets the open cell span that many columns.
+// SpanCell makes the open cell span cols columns.
 func (w *Writer) SpanCell(cols int) {
 	if w.InCell() {
 		w.tables[len(w.tables)-1].span = max(1, min(cols, maxSpan))

@@ -13,14 +13,14 @@ import (
 type Grid struct {
 	W     *Writer
 	Begin func() // called before the first cell; may be nil
-	Full  bool   // there was more than the limits allow
+	Full  bool   // cells were dropped because of the limits
 	any   bool   // there was a cell
 	// rows holds the index in cells at which each buffered row begins. Rows stay buffered until Grid knows their table.
 	rows  []int
 	cells []gridCell
 	text  []byte
 	index map[int32]int // the columns of the open table, when rows of it were written
-	row   []tableCell   // space for one row
+	row   []tableCell   // buffer for one row
 }
 
 type gridCell struct {
@@ -36,7 +36,7 @@ const (
 	lastHeldRows = 16
 )
 
-// Set puts a cell; rows must come in order, or nearly so.
+// Set adds a cell. Rows must come in order, with few exceptions.
 func (g *Grid) Set(row, col int, text []byte, number bool) {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || g.Full {

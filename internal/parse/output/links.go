@@ -11,10 +11,10 @@ import (
 type linkMark struct {
 	at   int
 	url  string
-	note bool // a reference to a note: its number gets brackets
+	note bool // a reference to a note, whose number gets brackets
 }
 
-// LinkStart opens a link; LinkEnd closes the innermost one.
+// LinkStart opens a link. LinkEnd closes the innermost one.
 func (w *Writer) LinkStart(url string) {
 	if len(w.links) < 16 {
 		w.links = append(w.links, linkMark{at: -1, url: url})
@@ -28,7 +28,8 @@ func (w *Writer) NoteStart() {
 	}
 }
 
-// NoteLink makes a reference to a note of an open link within the page that holds nothing yet: its text is raised.
+// NoteLink makes the innermost link, if it leads to a place in the page and has no text yet, a reference to a note. It is called when
+// superscript begins inside a link.
 func (w *Writer) NoteLink() {
 	if n := len(w.links); n > 0 && w.links[n-1].at < 0 && strings.HasPrefix(w.links[n-1].url, "#") {
 		w.links[n-1].note = true

@@ -7,33 +7,33 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// table collects the rows of a table until its end, because only then the writer knows whether the table fits Markdown.
+// table collects the rows of a table until its end, because only then the writer knows whether Markdown can represent the table.
 type table struct {
 	rows  [][]tableCell
-	spans []int // per column, how many further rows a cell from above reaches into
+	spans []int // per column, how many further rows a cell from above covers
 	cell  bool  // a cell is open
 	span  int   // columns of the open cell
 	rich  bool  // a cell has blocks that a table row cannot hold
 	cols  int
-	cells int  // kept in rows
-	begun bool // rows were written already
+	cells int  // cells in rows
+	begun bool // some rows were already written
 	drop  bool // nested too deep to be a table: its rows become lines
-	// captured marks an entry that is a capture and not a table, so that writes do not affect cells of the tables around it.
+	// captured marks an entry that is a capture instead of a table, so that writes do not affect the cells of enclosing tables.
 	captured bool
 }
 
 type tableCell struct {
 	text []byte
-	fill bool // stands for a cell that spans from the left or from above
+	fill bool // part of a cell that spans from the left or from above
 }
 
 // Limits on the size that a table may declare, so that attributes of a few bytes cannot inflate the text.
 const (
 	maxSpan       = 256
 	maxTableDepth = 8
-	// maxKeptCells is how many cells of a table are kept; beyond, its rows are written as far as they go.
+	// maxKeptCells bounds the cells kept of a table. Beyond it, the rows so far are written.
 	maxKeptCells = 50_000
-	// MaxRowCells is how many columns a table has, as in the widest spreadsheets; more go on in another row.
+	// MaxRowCells bounds the columns of a table, like the widest spreadsheets. Further cells go on another row.
 	MaxRowCells = 16_384
 )
 
@@ -51,7 +51,7 @@ func (w *Writer) BeginTable() {
 	}
 }
 
-// maxNestedText is how many bytes a cell with a table may have to stay in its row.
+// maxNestedText is the greatest size in bytes of a cell with a table that stays in its row.
 const maxNestedText = 800
 
 // holdsTable records that the current flow contains a table.
@@ -180,13 +180,13 @@ func (w *Writer) EndTable() {
 	w.Block()
 }
 
-// writeRows writes the rows that a table keeps and forgets them.
+// writeRows writes and drops the rows that a table keeps.
 func (w *Writer) writeRows(t *table) {
 	t.trim()
 	if len(t.rows) == 0 {
 		return
 	}
-	// The cells were counted when they were read, and their text must come out even if it filled the limit.
+	// The cells were counted when they were read, so their text must be written even if it filled the limit.
 	cut := w.Full
 	w.Full, w.spent = false, max(0, w.spent-t.size())
 	if t.rich || t.cols == 1 && !t.begun {
@@ -221,7 +221,7 @@ func (w *Writer) tableAsRows(t *table) {
 	}
 }
 
-// trim drops empty rows and counts the columns that hold text.
+// trim drops empty rows and counts the columns with text.
 func (t *table) trim() {
 	rows := t.rows[:0]
 	for _, row := range t.rows {
@@ -272,14 +272,14 @@ func (w *Writer) Row(cells [][]byte) {
 	}
 }
 
-// HeaderRow writes the first such row, and the rule below it.
+// HeaderRow writes the first complete row, and the delimiter row below it.
 func (w *Writer) HeaderRow(cells [][]byte) {
 	w.Row(cells)
 	w.Line()
 	w.Raw(headerRule(len(cells)))
 }
 
-// rowText puts a cell on one line, with the sign that separates cells escaped. The result may share b's memory.
+// rowText converts a cell to one line, with column separators escaped. The result may share b's memory.
 func rowText(b []byte) string {
 	b = bytes.TrimSpace(b)
 	if bytes.IndexByte(b, '\n') < 0 && bytes.IndexByte(b, '|') < 0 {
@@ -293,7 +293,7 @@ func rowText(b []byte) string {
 			continue
 		}
 		inRow := isRow
-		if isRow = len(line) > 3 && line[0] == '|' && line[len(line)-1] == '|'; isRow { // of a table in the cell
+		if isRow = len(line) > 3 && line[0] == '|' && line[len(line)-1] == '|'; isRow { // a row of a nested table
 			line = bytes.ReplaceAll(bytes.TrimSpace(line[1:len(line)-1]), []byte(" | "), []byte(", "))
 		}
 		if isRow && inRow {
@@ -317,7 +317,7 @@ func (w *Writer) tableAsBlocks(t *table) {
 			}
 			w.Block()
 			w.rich = true
-			w.pre = true // its marks are wanted
+			w.pre = true // its Markdown is kept
 			if w.open("") {
 				w.put(clean.String(text))
 			}
@@ -327,5 +327,5 @@ func (w *Writer) tableAsBlocks(t *table) {
 	w.Block()
 }
 
-// headerRule is the line below the header of a table.
+// headerRule returns the delimiter row below the header of a table.
 func headerRule(cols int) string { return "|" + strings.Repeat(" --- |", cols) }

@@ -16,16 +16,16 @@ const Piece = 32 << 10
 // Collector collects plain text from writes of any size. The collected text is valid UTF-8.
 // It has line feeds as the only line ends and no other control characters except tabs.
 type Collector struct {
-	Buf  []byte            // what was collected; its capacity may be set before the first Write
-	Max  int               // no more is taken once Buf has as many bytes
+	Buf  []byte            // the collected text; its capacity may be set before the first Write
+	Max  int               // writes are refused once Buf has as many bytes
 	cr   bool              // the last piece ended with a carriage return
-	bad  bool              // the last character stands for bytes that are no UTF-8
-	tail [utf8.UTFMax]byte // the beginning of a character that the next piece goes on with
-	held int               // bytes of tail
-	copy []byte            // space for ReadAll
+	bad  bool              // the last character replaced invalid UTF-8
+	tail [utf8.UTFMax]byte // first bytes of a character that the next piece completes
+	held int               // number of bytes in tail
+	copy []byte            // buffer of ReadAll
 }
 
-// plainBytes marks the bytes that Collector keeps unchanged, including the bytes of multi-byte characters.
+// plainBytes marks the bytes that Collector keeps unchanged, including those of multi-byte characters.
 var plainBytes = func() (t [256]bool) {
 	for i := range t {
 		t[i] = i >= ' ' && i != 0x7f || i == '\n' || i == '\t'
@@ -33,7 +33,7 @@ var plainBytes = func() (t [256]bool) {
 	return t
 }()
 
-// Write takes the next piece.
+// Write adds the next piece.
 func (t *Collector) Write(p []byte) (int, error) {
 	n := len(p)
 	for t.held > 0 && len(p) > 0 {
@@ -76,7 +76,7 @@ func wholeRunes(p []byte) int {
 	return len(p)
 }
 
-// clean takes bytes that end with a whole character.
+// clean adds bytes that end with a whole character.
 func (t *Collector) clean(p []byte) {
 	for len(p) > 0 {
 		n := 0
@@ -121,7 +121,7 @@ func (t *Collector) text(s []byte) {
 	}
 }
 
-// Grow makes room for n bytes, by a quarter when the estimate was wrong.
+// Grow makes room for n bytes, and grows by a quarter once the estimate is exceeded.
 func (t *Collector) Grow(n int) {
 	if cap(t.Buf)-len(t.Buf) < n {
 		t.Buf = slices.Grow(t.Buf, max(n, min(cap(t.Buf)/4, t.Max+Piece-len(t.Buf)), 512))
@@ -140,7 +140,7 @@ func (t *Collector) Finish() []byte {
 // Restart drops the state at the end of the last piece, because the next piece begins another text.
 func (t *Collector) Restart() { t.cr, t.bad = false, false }
 
-// ReadAll takes everything that r has, up to the limit.
+// ReadAll reads everything from r, up to the limit.
 func (t *Collector) ReadAll(r io.Reader) error {
 	if _, direct := r.(io.WriterTo); !direct && t.copy == nil {
 		t.copy = make([]byte, Piece)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What comes out must not depend on where the pieces of a text part.
+// The result must not depend on where the pieces of a text are cut.
 func TestTextOutPieces(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

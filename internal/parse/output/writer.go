@@ -1,5 +1,5 @@
-// Package output writes the text of a document: blocks, lists, links, tables and notes as Markdown ([Writer]), sheets of
-// cells ([Grid]), or plain text in pieces ([Collector]), all within the limit on the text.
+// Package output writes the text of a document: blocks, lists, links, tables and notes as Markdown ([Writer]), sheets of cells ([Grid]), or
+// plain text in pieces ([Collector]). All respect the limit on the text.
 package output
 
 import (
@@ -10,19 +10,19 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
-// Writer assembles Markdown-flavoured text from blocks and inline runs. Breaks between blocks are written when the
-// next text comes, so that empty blocks leave nothing. Writes beyond the limit are dropped and set Full.
+// Writer assembles Markdown text from blocks and inline runs. It writes the break between two blocks when the next text comes, so that
+// empty blocks leave no trace. Writes beyond the limit are dropped and set Full.
 type Writer struct {
 	flow
 	Max   int             // the limit on the text, in bytes
-	Full  bool            // the limit is reached: nothing more is written
-	Pages []document.Page // those that began so far
-	// NestTables lets small tables stand in a cell of another one, a row behind the other. Without it a table that
-	// holds tables is taken for the layout of a page, whose cells follow one another.
+	Full  bool            // the limit is reached; further writes are dropped
+	Pages []document.Page // pages begun so far
+	// NestTables allows small tables inside a cell of another table, with their rows on one line. Without it a table that contains tables
+	// counts as the layout of a page, and its cells are written one after another.
 	NestTables bool
-	spent      int      // bytes written, cells of tables included
-	cut        bool     // a capture was full, or something was not kept
-	kept       int      // bytes that are held for later
+	spent      int      // bytes written, including table cells
+	cut        bool     // a capture was full, or Keep dropped text
+	kept       int      // bytes stored by Keep
 	stack      []flow   // the flows around the current table cell
 	tables     []*table // the tables around the current position, innermost last
 }
@@ -33,21 +33,21 @@ type flow struct {
 	gap    int    // line ends to write before the next text: 0, 1 or 2
 	space  bool   // write one collapsed space before the next text
 	mark   string // prefix of the next block: "# ", "- "
-	indent string // prefix of the further lines of the block: the indentation of a list item
+	indent string // prefix of the block's other lines: the indentation of a list item
 	Quote  int    // depth of block quotes
 	start  bool   // at the beginning of a block
 	pre    bool   // inside preformatted text
 	plain  bool   // the current block is a heading, where line ends become spaces
 	links  []linkMark
 	inItem bool // the current or last block is a list item
-	toItem bool // the next block is one
-	// itemIndent opens further paragraphs of the last list item.
+	toItem bool // the next block is a list item
+	// itemIndent is the indentation of further paragraphs of the last list item.
 	itemIndent string
-	rich       bool // holds headings, tables or code, and so does not fit a row of a table
-	nested     bool // holds tables that fit one if they are small
+	rich       bool // has headings, tables or code, which do not fit in a table row
+	nested     bool // has tables, which fit in a row if they are small
 }
 
-// New returns a writer that keeps at most lim.MaxOutput bytes; sizeHint is how many are expected.
+// New returns a writer that keeps at most lim.MaxOutput bytes. sizeHint is the expected size.
 func New(lim document.Limits, sizeHint int) *Writer {
 	w := &Writer{Max: int(min(lim.MaxOutput, 1<<30))}
 	w.buf = make([]byte, 0, min(sizeHint, w.Max))
@@ -55,13 +55,13 @@ func New(lim document.Limits, sizeHint int) *Writer {
 	return w
 }
 
-// maxQuote bounds how many quote marks a line gets.
+// maxQuote bounds the quote marks of a line.
 const maxQuote = 8
 
-// Block ends the current block; the next text begins a new one after a blank line.
+// Block ends the current block. The next text begins a new one after a blank line.
 func (w *Writer) Block() { w.breakLines(2, "", "") }
 
-// Line ends the current line without a blank one.
+// Line ends the current line without a blank line.
 func (w *Writer) Line() { w.breakLines(1, w.mark, w.indent) }
 
 func (w *Writer) breakLines(n int, mark, indent string) {
@@ -82,7 +82,7 @@ func (w *Writer) Heading(level int) {
 	w.rich = true
 }
 
-// Item begins a list item at a depth from 0 on; marker is "-" or a number with its sign.
+// Item begins a list item at a depth from 0 on. marker is "-" or a number with its punctuation.
 func (w *Writer) Item(depth int, marker string) {
 	depth = max(0, min(depth, 16))
 	gap := 2
@@ -100,16 +100,16 @@ func (w *Writer) Item(depth int, marker string) {
 	w.itemIndent = w.indent
 }
 
-// ItemBreak ends a paragraph inside a list item; the next one stays part of the item.
+// ItemBreak ends a paragraph inside a list item. The next paragraph remains part of the item.
 func (w *Writer) ItemBreak() {
 	indent := w.indent
 	if w.mark != "" {
-		return // nothing of the item was written yet
+		return // the item has no text yet
 	}
 	w.breakLines(1, indent, indent)
 }
 
-// ContinueItem lets the block that was just begun go on with the last list item, if that was the block before.
+// ContinueItem makes the block that was just begun part of the last list item, if that was the block before.
 func (w *Writer) ContinueItem() {
 	if !w.inItem || !w.start || w.itemIndent == "" {
 		return
@@ -117,7 +117,7 @@ func (w *Writer) ContinueItem() {
 	w.gap, w.mark, w.indent, w.toItem = 1, w.itemIndent, w.itemIndent, true
 }
 
-// Newline is a line break inside a block.
+// Newline writes a line break inside a block.
 func (w *Writer) Newline() {
 	if w.plain {
 		w.space = true
@@ -173,7 +173,7 @@ func (w *Writer) open(next string) bool {
 	return !w.Full
 }
 
-// startsLikeMark reports whether a paragraph would be taken for a heading or a code fence.
+// startsLikeMark reports whether Markdown would read a paragraph as a heading or a code fence.
 func startsLikeMark(s string) bool {
 	if strings.HasPrefix(s, "```") {
 		return true
@@ -222,7 +222,7 @@ func (w *Writer) Text(s string) {
 	}
 }
 
-// Word writes text that holds no white space to collapse.
+// Word writes text without white space to collapse.
 func (w *Writer) Word(s string) {
 	s = clean.StripInvisible(s)
 	if s == "" || !w.open(s) {
@@ -290,7 +290,7 @@ func (w *Writer) Page(label string) {
 	w.Pages = append(w.Pages, document.Page{Number: len(w.Pages) + 1, Label: label, Start: len(w.buf)})
 }
 
-// Raw writes s as it stands: nothing is escaped and white space is kept.
+// Raw writes s unchanged: it escapes nothing and keeps white space.
 func (w *Writer) Raw(s string) {
 	pre := w.pre
 	w.pre = true
@@ -300,10 +300,10 @@ func (w *Writer) Raw(s string) {
 	w.pre = pre
 }
 
-// Label opens the next block or line with mark, as it stands.
+// Label begins the next block or line with mark, unchanged.
 func (w *Writer) Label(mark string) { w.mark = mark }
 
-// WordBreak separates the next text from the last one by a space.
+// WordBreak puts a space between the previous and the next text.
 func (w *Writer) WordBreak() { w.space = true }
 
 // LineDue reports whether the next text begins a line.
@@ -312,13 +312,13 @@ func (w *Writer) LineDue() bool { return w.gap > 0 }
 // MidLine reports whether the current line has text.
 func (w *Writer) MidLine() bool { return w.gap == 0 && len(w.buf) > 0 }
 
-// Length returns how many bytes the current flow has; what is due before the next text is not counted.
+// Length returns the number of bytes in the current flow, without breaks that are still pending.
 func (w *Writer) Length() int { return len(w.buf) }
 
-// Peek returns at most n bytes of what was written from an earlier length on.
+// Peek returns at most n bytes of the text written since an earlier length.
 func (w *Writer) Peek(from, n int) string { return string(w.buf[from:min(len(w.buf), from+n)]) }
 
-// Document returns what was written.
+// Document returns the written document.
 func (w *Writer) Document() *document.Document {
 	for len(w.tables) > 0 {
 		if w.inTable() {
@@ -330,7 +330,7 @@ func (w *Writer) Document() *document.Document {
 	doc := &document.Document{Text: clean.String(bytes.TrimRight(w.buf, " \n\t")), Markdown: true}
 	w.buf = nil
 	for _, p := range w.Pages {
-		// Pages were noted before the break that came in front of their first text.
+		// The page was recorded before the break in front of its first text was written.
 		for p.Start < len(doc.Text) && doc.Text[p.Start] == '\n' {
 			p.Start++
 		}

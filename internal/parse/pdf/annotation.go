@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// maxComments bounds the comments of a page, and maxComment the bytes of one.
+	// maxComments bounds the number of comments of a page, and maxComment the bytes of one comment.
 	maxComments, maxComment = 500, 16 << 10
 	// maxFieldParents bounds the fields around a field.
 	maxFieldParents = 16
-	// fieldSize is the size in points of the value of a field that does not say how it looks.
+	// fieldSize is the assumed font size, in points, of a form field's value when the field has no appearance.
 	fieldSize = 10
 )
 
@@ -35,7 +35,7 @@ func (in *interpreter) comment(a dict) {
 	}
 }
 
-// fieldValue shows the value of a form field that has no appearance, which viewers make one for (ISO 32000-1, 12.7.3.3).
+// fieldValue adds the value of a form field that has no appearance stream. Viewers generate one (ISO 32000-1, 12.7.3.3).
 func (in *interpreter) fieldValue(a dict, rect []float64) {
 	d := in.d
 	if rect == nil || d.name(a["Subtype"]) == "Stamp" || d.name(a["Subtype"]) == "Watermark" {
@@ -55,7 +55,7 @@ func (in *interpreter) fieldValue(a dict, rect []float64) {
 		}
 	}
 	if kind != "Tx" && kind != "Ch" {
-		return // a button has a state, and a signature bytes
+		return // the value of a button is a state, that of a signature is bytes
 	}
 	list, ok := value.(array)
 	if !ok {
@@ -74,7 +74,7 @@ func (in *interpreter) fieldValue(a dict, rect []float64) {
 	in.page.placeText(words, box)
 }
 
-// placeText adds words from the upper left corner of a box on, as lines of its width.
+// placeText lays words out as lines inside a box, starting at its upper left corner.
 func (p *pageGlyphs) placeText(words []string, at box) {
 	size := math.Min(fieldSize, math.Max(1, 0.8*(at.y1-at.y0)))
 	left, y := at.x0+2, at.y1-1.1*size

@@ -8,40 +8,42 @@ import (
 )
 
 const (
-	// bandGap is how much wider than the distance of lines, in points and as a factor of it, the gap between two rows of a table is at least, and maxBandGap
-	// how wide, in ems, at most.
+	// The gap between two rows of a table is at least bandGap times the usual distance of lines plus bandGapPoints points, and at most
+	// maxBandGap ems.
 	bandGap, bandGapPoints, maxBandGap = 1.12, 0.5, 3.2
-	// minBandRows and minBandLong are the least number of rows of a table that no lines part, and of those of them that have cells of several lines.
+	// minBandRows is the least number of rows of a table without ruling lines, and minBandLong how many of its rows must have a cell of
+	// several lines.
 	minBandRows, minBandLong = 3, 2
-	// maxBandColumns bounds the columns of such a table, and maxBandLines the mean number of lines of its rows: more are columns of text.
+	// maxBandColumns bounds the columns of such a table, and maxBandLines the mean number of lines of its rows. Anything larger is columns
+	// of text.
 	maxBandColumns, maxBandLines = 8, 9
-	// bandFill is the least share of its cells that have text, and pairFill of those of a table of two columns: notes stand in the margin of a few
-	// paragraphs.
+	// bandFill is the least share of the table's cells that must have text. Tables of two columns need pairFill, because margin notes beside
+	// a few paragraphs look like them.
 	bandFill, pairFill = 0.6, 0.85
-	// maxCut is the greatest share of cell lines that may have a gap as wide as the gaps between columns.
+	// maxCut is the greatest share of cell lines that may contain a gap as wide as the gaps between columns.
 	maxCut = 0.1
 	// riverGap is the least width, in ems, of the gap between columns.
 	riverGap = 0.02
-	// minLefts is how many segments begin at the left edge of a column.
+	// minLefts is how many segments must begin at the left edge of a column.
 	minLefts = 3
-	// strayStarts is the greatest share of the lines that begin a row by one column, and go on by another.
+	// strayStarts is the greatest share of rows whose first line begins a row in one column and continues the row above in another.
 	strayStarts = 0.4
 	// maxBandWork limits the segments of a page on which the reader searches for such tables.
 	maxBandWork = 4000
 )
 
-// band is lines between two gaps that go across all of them.
+// band is the lines between two horizontal gaps that no text crosses.
 type band struct {
 	pieces  []*segment // the segments, cut at wide gaps
 	segs    []*segment
 	columns []tableColumn
-	top     float64 // the highest baseline
-	bottom  float64 // and the lowest
+	top     float64 // baseline of the first line
+	bottom  float64 // baseline of the last line
 	size    float64
 }
 
-// takeBandTables puts tables whose rows stand apart, and whose columns too, in place of their segments: cells that go on over several lines look like columns of text
-// otherwise. segs are in descending order of v.
+// takeBandTables finds tables whose rows and columns are separated by gaps alone, and replaces their segments by one table segment each.
+// Without it, cells of several lines would be read as columns of text. segs are in descending order of v.
 func takeBandTables(segs []*segment) []*segment {
 	if len(segs) < 2*minBandRows || len(segs) > maxBandWork {
 		return segs
@@ -65,7 +67,7 @@ func takeBandTables(segs []*segment) []*segment {
 	return out
 }
 
-// linePitch returns the usual distance of lines, in ems: of each from the one above that it stands under.
+// linePitch returns the usual distance, in ems, of a line from the line above it.
 func linePitch(segs []*segment) float64 {
 	var all []float64
 	for i, s := range segs {
@@ -110,7 +112,7 @@ func findBands(segs []*segment, pitch float64) []band {
 	return out
 }
 
-// leftEdges returns where several segments begin.
+// leftEdges returns the positions at which several segments begin.
 func leftEdges(segs []*segment) []float64 {
 	all := make([]float64, 0, len(segs))
 	for _, s := range segs {
@@ -133,7 +135,7 @@ func leftEdges(segs []*segment) []float64 {
 	return out
 }
 
-// pieces cuts a segment at its wide gaps, and where a text object begins at an edge at which others do.
+// pieces cuts a segment at its wide gaps, and at each text object that begins at one of lefts.
 func (s *segment) pieces(lefts []float64) []*segment {
 	var cuts []int
 	for _, g := range s.wideGaps() {
@@ -163,7 +165,7 @@ func (s *segment) pieces(lefts []float64) []*segment {
 	return out
 }
 
-// rivers returns the columns between the stretches that neither pieces nor columns reach into.
+// rivers merges pieces and columns that overlap horizontally. The gaps between the returned columns are free of both.
 func rivers(pieces []*segment, columns []tableColumn) []tableColumn {
 	all := slices.Clone(columns)
 	size := 0.0
@@ -183,7 +185,8 @@ func rivers(pieces []*segment, columns []tableColumn) []tableColumn {
 	return out
 }
 
-// bandTable returns the columns of the bands from one on that may be rows of one table, and the first band behind them.
+// bandTable returns the merged columns of the bands, starting at from, that may be rows of one table. to is the index after the last of
+// those bands.
 func bandTable(bands []band, from int) (columns []tableColumn, to int) {
 	for to = from; to < len(bands); to++ {
 		b := &bands[to]
@@ -199,7 +202,7 @@ func bandTable(bands []band, from int) (columns []tableColumn, to int) {
 	return columns, to
 }
 
-// apart reports whether columns lie in different ones of merged.
+// apart reports whether each of columns lies in a merged column of its own.
 func apart(columns, merged []tableColumn) bool {
 	last := -1
 	for _, c := range columns {
@@ -212,7 +215,7 @@ func apart(columns, merged []tableColumn) bool {
 	return true
 }
 
-// mono reports whether most of a band is in a font of code.
+// mono reports whether most of a band is set in a monospaced font.
 func (b *band) mono() bool {
 	n := 0
 	for _, s := range b.pieces {
@@ -223,7 +226,7 @@ func (b *band) mono() bool {
 	return 2*n > len(b.pieces)
 }
 
-// newBandTable makes a table of bands, and a segment that stands for it; nil if they are none.
+// newBandTable returns the table that bands make and the segment that represents it, or nil if they do not look like a table.
 func newBandTable(bands []band, columns []tableColumn) (*ruledTable, *segment) {
 	if len(columns) < 2 {
 		return nil, nil
@@ -287,8 +290,8 @@ func newBandTable(bands []band, columns []tableColumn) (*ruledTable, *segment) {
 	return t, mark
 }
 
-// rows returns the cells of the rows of a band: it is parted at the lines that begin rows, unless many of them go on in another column, as where cells stand in the
-// middle of their rows.
+// rows splits a band into rows of cells at the lines that begin a row. It returns the band as one row if too many of those lines also
+// continue a cell, as happens when cells are centred vertically.
 func (b *band) rows(columns []tableColumn) [][][]*segment {
 	lines := makeLines(b.pieces)
 	var rows [][][]*segment
@@ -328,8 +331,9 @@ func (b *band) rows(columns []tableColumn) [][][]*segment {
 	return [][][]*segment{whole}
 }
 
-// beginsRow reports whether the cells of a line, by column, begin a row below those of the line above, and whether one of them may go on all the same. A cell begins where
-// there is none above, where its first word had room behind the text above, and where either has no letters; below a single word nothing tells.
+// beginsRow reports whether a line begins a new row below the line above, and whether one of its cells seems to continue the cell above all
+// the same. Both lines are given as cells by column. A cell begins if there is none above it, if its first word would have fitted behind
+// the text above, or if one of the two has no letters. Below a single word neither can be inferred.
 func beginsRow(above, cells [][]*segment, columns []tableColumn) (begins, stray bool) {
 	fresh, fits, on, unsure := 0, 0, 0, 0
 	for k, cell := range cells {
@@ -358,7 +362,7 @@ func beginsRow(above, cells [][]*segment, columns []tableColumn) (begins, stray 
 	return begins, on > 0 && (begins || fits > 0)
 }
 
-// marksItem reports whether the text of a first cell is the mark of a list item rather than a cell of a table with so many columns.
+// marksItem reports whether the text of a first cell is the marker of a list item, considering the number of columns.
 func marksItem(text string, columns int) bool {
 	if _, bullet := listMarker(text + " x"); bullet || isEnumerator(text) {
 		return true

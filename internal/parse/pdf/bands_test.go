@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestColumnsOfText holds that columns of text on common baselines are read one after the other, wherever their paragraphs end, and that cells in such
-// columns are rows where they begin together.
+// TestColumnsOfText checks that columns of text on common baselines are read one after the other, wherever their paragraphs end, and that
+// cells in such columns are rows where they begin together.
 func TestColumnsOfText(t *testing.T) {
 	t.Parallel()
 	line := func(column string, i int) string { return fmt.Sprintf("%s line %02d of words that fill it", column, i) }
-	page := func(left, right string) string { // a row of each for a line: x text, - none
+	page := func(left, right string) string { // each letter is a line: x has text, - is blank
 		var out strings.Builder
 		for i := range left {
 			v := 700 - 12*i

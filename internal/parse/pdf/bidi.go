@@ -31,9 +31,8 @@ func direction(text string) int {
 	return neutral
 }
 
-// join makes text of clusters that come in the order in which they stand on the page. Where there is
-// right-to-left script they are put in the order in which they are read, the reverse of the Unicode Bidirectional
-// Algorithm's last step for one level of embedding.
+// join returns the text of clusters, which come in visual order. Right-to-left text is put into reading order, the reverse of the Unicode
+// Bidirectional Algorithm's last step for one embedding level.
 func (sp *wordSpace) join() string {
 	clusters := sp.clusters
 	rtl, ltr := 0, 0
@@ -66,9 +65,8 @@ func (sp *wordSpace) join() string {
 	return string(bytes.TrimSpace(sp.text))
 }
 
-// reverseRuns reverses the stretches that begin and end with clusters of direction dir and hold neutral ones and
-// digits between. Digits are written from left to right in either script: with dir leftToRight they count as such,
-// otherwise they are turned back.
+// reverseRuns reverses the runs that begin and end with clusters of direction dir and have only neutral clusters and digits between. Digits
+// are written from left to right in both scripts: with leftToRight they are part of a run, with rightToLeft they are reversed back.
 func reverseRuns(clusters []cluster, dir int) {
 	in := func(d int) bool { return d == dir || dir == leftToRight && d == digits }
 	for i := 0; i < len(clusters); {
@@ -93,7 +91,7 @@ func reverseRuns(clusters []cluster, dir int) {
 	}
 }
 
-// reverseDigits turns numbers back that were reversed with the text around them.
+// reverseDigits restores the order of numbers that were reversed with the text around them.
 func reverseDigits(clusters []cluster) {
 	for i := 0; i < len(clusters); {
 		end := i

@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// builder writes small PDF files. Objects are numbered from 1 in the order in which they are added; object 1 is the
-// catalog and object 2 the page tree.
+// builder writes small PDF files. Objects are numbered from 1 in the order in which they are added. Object 1 is the catalog and object 2
+// the page tree.
 type builder struct {
 	objs  []string
 	pages []int
-	info  string // entries of the trailer
-	root  string // further entries of the catalog
+	info  string // more trailer entries
+	root  string // more catalog entries
 }
 
 func newBuilder() *builder { return &builder{objs: []string{"", ""}} }
@@ -25,7 +25,7 @@ func (b *builder) add(body string) int {
 	return len(b.objs)
 }
 
-// stream appends a stream object with further dictionary entries.
+// stream appends a stream object with additional dictionary entries.
 func (b *builder) stream(entries, data string) int {
 	return b.add(fmt.Sprintf("<< %s /Length %d >>\nstream\n%s\nendstream", entries, len(data), data))
 }
@@ -35,7 +35,7 @@ func (b *builder) page(resources, content string) {
 	b.pageWith("", resources, content)
 }
 
-// pageWith is page with further entries of the page dictionary.
+// pageWith is page with additional entries of the page dictionary.
 func (b *builder) pageWith(entries, resources, content string) {
 	c := b.stream("", content)
 	p := b.add(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /Contents %d 0 R /Resources << %s >> %s >>", c, resources, entries))
@@ -71,7 +71,7 @@ func (b *builder) bytes() []byte {
 	return out.Bytes()
 }
 
-// compressed writes the file with all objects but streams in an object stream, and a cross-reference stream.
+// compressed writes the file with a cross-reference stream, and all objects except streams in an object stream.
 func (b *builder) compressed() []byte {
 	b.tree()
 	var out, head, body bytes.Buffer
@@ -99,7 +99,7 @@ func (b *builder) compressed() []byte {
 	entries[container+1] = entry{1, at, 0}
 	var table bytes.Buffer
 	for _, e := range entries {
-		row := []byte{2, byte(e.kind), 0, 0, 0, 0, byte(e.b)} // PNG "up" rows, to go through the predictor
+		row := []byte{2, byte(e.kind), 0, 0, 0, 0, byte(e.b)} // a PNG "up" row, so that the predictor runs
 		binary.BigEndian.PutUint32(row[2:], uint32(e.a))
 		table.Write(row)
 	}

@@ -8,10 +8,10 @@ import (
 const (
 	// cellGap is the least gap between two cells.
 	cellGap = 0.5
-	// cellGapRatio is how much wider it is than the other gaps of its segment.
+	// cellGapRatio is how much wider the gap between two cells is than the other gaps of its segment.
 	cellGapRatio = 1.6
-	// wideCellGap is the least gap, in ems, between two cells that need not be wider than the others of its segment, where it goes on in
-	// softLines lines.
+	// A gap of at least wideCellGap ems may separate two cells even if it is no wider than the other gaps of its segment, provided that it
+	// continues over softLines lines.
 	wideCellGap, softLines = 0.9, 3
 )
 
@@ -19,11 +19,11 @@ const (
 type wideGap struct {
 	u0, u1 float64
 	at     int
-	soft   bool // it does not stand out among the gaps of its segment
+	soft   bool // it is no wider than the other gaps of its segment
 }
 
-// findCells sets the cells of all lines: segments are cut at wide gaps that continue in the next line or the one
-// above, as a blank stretch between two columns does.
+// findCells sets the cells of all lines. It cuts segments at wide gaps that continue in the line below or above, as the blank stretch
+// between two columns does.
 func findCells(lines []line) {
 	gaps := make([][][]wideGap, len(lines)) // by line and segment
 	edges := findEdges(lines)
@@ -65,21 +65,21 @@ func findCells(lines []line) {
 }
 
 const (
-	// minEdgeLines is how many lines have to have a text object that begins at the edge of a column, and edgeShare their
-	// least share of the lines between the first and the last of them.
+	// minEdgeLines is how many lines must have a text object that begins at a column edge, and edgeShare the least share of them among the
+	// lines from the first to the last of those.
 	minEdgeLines, edgeShare = 4, 0.4
-	// edgeSlack is how far, in points, text objects of one edge may begin from one another.
+	// edgeSlack is how far apart, in points, text objects at one edge may begin.
 	edgeSlack = 0.3
 )
 
-// columnEdge is where a column begins in the lines from from to to: spreadsheets place each cell by itself, however
-// narrow the gap before it is.
+// columnEdge is the left edge u of a column in lines from to to. Spreadsheets write each cell as a text object of its own, even where the
+// gap before it is narrow.
 type columnEdge struct {
 	u        float64
 	from, to int
 }
 
-// findEdges finds the places within lines at which text objects begin in most of them.
+// findEdges finds the positions inside lines at which text objects begin in many of the lines.
 func findEdges(lines []line) []columnEdge {
 	type place struct {
 		u    float64
@@ -113,7 +113,7 @@ func findEdges(lines []line) []columnEdge {
 	return out
 }
 
-// cutsAt lists the glyphs of a segment of line i that begin a column.
+// cutsAt lists the indexes of the glyphs in a segment of line i that begin a column.
 func (s *segment) cutsAt(edges []columnEdge, i int) []int {
 	if len(edges) == 0 {
 		return nil
@@ -130,7 +130,7 @@ func (s *segment) cutsAt(edges []columnEdge, i int) []int {
 	return out
 }
 
-// wideGaps lists the gaps of a segment that stand out.
+// wideGaps lists the gaps of a segment that may separate cells.
 func (s *segment) wideGaps() []wideGap {
 	var space [32]wideGap
 	all := space[:0]
@@ -172,11 +172,11 @@ func (s *segment) wideGaps() []wideGap {
 	return slices.Clone(out)
 }
 
-// maxBlankLines is how many lines that are blank where a gap is may lie between two lines that have it: cells that go
-// on while those beside them do not.
+// maxBlankLines is how many lines without text at a gap may lie between two lines that have the gap. Such lines continue a cell whose
+// neighbours have ended.
 const maxBlankLines = 5
 
-// goesOn says whether a gap of lines[i] goes on in the next lines in the direction of step that have text on both sides of it.
+// goesOn reports whether a gap of lines[i] continues in the next lines, in the direction of step, that have text on both sides of it.
 func (g wideGap) goesOn(lines []line, gaps [][][]wideGap, i, step int) bool {
 	need := 1
 	if g.soft {
@@ -202,7 +202,7 @@ func (g wideGap) goesOn(lines []line, gaps [][][]wideGap, i, step int) bool {
 	return false
 }
 
-// within says whether line l, of which all are the gaps, is blank in at least least of the gap, between two texts.
+// within reports whether line l is blank over at least the share least of the gap, between two texts. all has the gaps of l.
 func (g wideGap) within(l *line, all [][]wideGap, least float64) bool {
 	meets := func(u0, u1 float64) bool { return min(u1, g.u1)-max(u0, g.u0) >= least }
 	for k, s := range l.segs {

@@ -2,15 +2,15 @@ package pdf
 
 import "math"
 
-// cffFont holds the information of a CFF font program (Adobe Technical Note 5176) on the meaning of its glyphs.
+// cffFont has what a CFF font program (Adobe Technical Note 5176) says about the meaning of its glyphs.
 type cffFont struct {
-	cid      bool      // the charset holds CIDs
+	cid      bool      // the charset contains CIDs
 	names    []string  // by glyph, when not cid
 	cids     []int     // by glyph, when cid
-	encoding codeTable // the built-in one, when not cid
+	encoding codeTable // the built-in encoding, when not cid
 }
 
-// Operators of a Top DICT; those of two bytes have 12<<8 added.
+// Operators of a Top DICT. Two-byte operators have 12<<8 added.
 const (
 	cffCharset     = 15
 	cffEncoding    = 16
@@ -18,7 +18,7 @@ const (
 	cffROS         = 12<<8 | 30
 )
 
-// parseCFF reads the charset and the encoding of the first font; nil when data is no CFF.
+// parseCFF reads the charset and the encoding of the first font. It returns nil when data is not CFF.
 func parseCFF(data []byte) *cffFont {
 	b := be(data)
 	if len(b) < 4 || b.u8(0) != 1 {
@@ -51,7 +51,7 @@ func parseCFF(data []byte) *cffFont {
 	return f
 }
 
-// cffIndex reads an INDEX at off and returns its items and the offset behind it.
+// cffIndex reads an INDEX at off and returns its items and the offset after it.
 func cffIndex(b be, off int) ([]be, int) {
 	count := b.u16(off)
 	size := b.u8(off + 2)
@@ -77,7 +77,7 @@ func cffIndex(b be, off int) ([]be, int) {
 	return items, at(count)
 }
 
-// cffDict reads the last operand of each operator.
+// cffDict returns the last operand of each operator.
 func cffDict(b be) map[int]int {
 	out := map[int]int{}
 	operand := 0
@@ -103,7 +103,7 @@ func cffDict(b be) map[int]int {
 				i++
 			}
 			i++
-			operand = math.MaxInt32 // a real number, which no operator read here has
+			operand = math.MaxInt32 // a real number; no operator read here has one
 		case v >= 32 && v <= 246:
 			operand = v - 139
 		case v >= 247 && v <= 250:
@@ -117,7 +117,7 @@ func cffDict(b be) map[int]int {
 	return out
 }
 
-// cffCharsetOf returns the string id (or CID) of each glyph. The expert sets read as the standard one.
+// cffCharsetOf returns the string id (or CID) of each glyph. The expert charsets are read as the standard one.
 func cffCharsetOf(b be, off, count int) []int {
 	out := make([]int, 1, count)
 	if off <= 2 {
@@ -159,7 +159,7 @@ func cffString(sid int, strings []be) string {
 	return ""
 }
 
-// readEncoding fills the built-in encoding. Standard and Expert encodings are taken as the standard one.
+// readEncoding fills the built-in encoding. The Expert encoding is read as the Standard one.
 func (f *cffFont) readEncoding(b be, off int, strings []be) {
 	if off <= 1 {
 		f.encoding = *standardEncoding

@@ -2,7 +2,7 @@ package pdf
 
 import "strings"
 
-// maxWidthRanges bounds the ranges of widths of one font, which are looked through one by one.
+// maxWidthRanges bounds the width ranges of one font, which are searched linearly.
 const maxWidthRanges = 2048
 
 // widthRange is the width of the CIDs from lo to hi.
@@ -11,21 +11,21 @@ type widthRange struct {
 	width  float64
 }
 
-// cidFont is a composite font: codes of one to four bytes lead to CIDs by its encoding.
+// cidFont is a composite font. Its encoding maps codes of one to four bytes to CIDs.
 type cidFont struct {
 	vertical  bool
 	encoding  *cmap    // nil for Identity and for character sets
 	charset   *charset // a predefined encoding
 	toUnicode *cmap
-	ordering  string // the collection of Adobe's that the CIDs are of; empty for others
+	ordering  string // Adobe's collection that the CIDs belong to; empty for others
 
 	widths       map[int]float64
 	ranges       []widthRange
 	defaultWidth float64
-	advance      float64 // of vertical writing, negative downwards
+	advance      float64 // in vertical writing, negative downwards
 
 	gidOf func(cid int) int
-	glyph func(gid int) string // what the embedded program says
+	glyph func(gid int) string // the text of a glyph by the embedded program
 
 	known map[uint64]shown // by code and its length
 }
@@ -54,7 +54,7 @@ func (d *document) newCIDFont(dic dict, toUnicode *cmap) *cidFont {
 	return f
 }
 
-// cidEncoding reads the Encoding of a composite font: a name, or an embedded CMap and those that it uses.
+// cidEncoding reads the Encoding of a composite font: a name, or an embedded CMap with the CMaps it uses.
 func (d *document) cidEncoding(f *cidFont, o any) {
 	switch v := d.resolve(o).(type) {
 	case name:
@@ -73,8 +73,8 @@ func (d *document) cidEncoding(f *cidFont, o any) {
 	}
 }
 
-// cidCollection notes whose CIDs the codes of a font lead to (ISO 32000-1, 9.7.3). Those of a predefined CMap that is
-// not known do not lead to CIDs here.
+// cidCollection sets the character collection that the font's CIDs belong to (ISO 32000-1, 9.7.3). It leaves it empty for a predefined CMap
+// that this package does not know, whose codes cannot be mapped to CIDs.
 func (d *document) cidCollection(f *cidFont, encoding any, descendant dict) {
 	if n, ok := d.resolve(encoding).(name); ok && !strings.HasPrefix(string(n), "Identity") {
 		return
@@ -86,7 +86,7 @@ func (d *document) cidCollection(f *cidFont, encoding any, descendant dict) {
 	}
 }
 
-// embeddedCMap reads a CMap stream with the ranges of the CMaps that it uses behind its own.
+// embeddedCMap reads a CMap stream and appends the ranges of the CMaps that it uses.
 func (d *document) embeddedCMap(s *stream, depth int) *cmap {
 	data, err := d.decode(s)
 	if err != nil {
@@ -133,7 +133,7 @@ func (d *document) cidWidths(f *cidFont, w array) {
 	}
 }
 
-// cidProgram reads the embedded program when there is no ToUnicode map to tell what glyphs mean.
+// cidProgram reads the embedded font program when no ToUnicode map gives the meaning of glyphs.
 func (d *document) cidProgram(f *cidFont, descendant dict) {
 	if f.toUnicode != nil && len(f.toUnicode.ranges) > 0 || f.charset != nil {
 		return
@@ -215,8 +215,8 @@ func (f *cidFont) unicode(code uint32, n int) string {
 	return f.toUnicode.unicode(code, n)
 }
 
-// width returns the advance of a CID. For a character set whose CIDs are not known (-1), codes of one byte are half
-// as wide as the others, as in the fonts of that kind.
+// width returns the advance of a CID. If the CID is unknown (-1), codes of one byte are half as wide as the others, as in fonts of such
+// character sets.
 func (f *cidFont) width(cid, n int) float64 {
 	if f.vertical {
 		return f.advance

@@ -15,14 +15,14 @@ import (
 //go:embed data/cid/*.bin
 var cidData embed.FS
 
-// cidTables are the collections by the ordering that a font names; each is read when a font asks for it.
+// cidTables has the collections by the ordering that a font names. Each is read when a font first needs it.
 var cidTables = map[string]func() []string{
 	"Japan1": cidTable("Adobe-Japan1"), "GB1": cidTable("Adobe-GB1"), "CNS1": cidTable("Adobe-CNS1"),
 	"Korea1": cidTable("Adobe-Korea1"), "KR": cidTable("Adobe-KR"),
 }
 
-// cidTable returns the texts by CID, read at the first call. An entry is 0 for none, 1 for a count and as many code
-// points, else 2 above the zigzag distance from the code point before it.
+// cidTable returns the texts by CID, read at the first call. An entry begins with 0 for no text, with 1 for a count and as many code
+// points, else it is 2 plus the zigzag difference from the previous code point.
 func cidTable(name string) func() []string {
 	return sync.OnceValue(func() []string {
 		f, err := cidData.Open("data/cid/" + name + ".bin")
@@ -61,7 +61,7 @@ func cidTable(name string) func() []string {
 	})
 }
 
-// cidText returns the text of a CID of one of Adobe's collections; "" where it has none.
+// cidText returns the text of a CID of one of Adobe's collections, or "" if it has none.
 func cidText(ordering string, cid int) string {
 	table, ok := cidTables[ordering]
 	if !ok {

@@ -10,9 +10,9 @@ import (
 const (
 	// maxCMapRanges bounds the ranges of one CMap.
 	maxCMapRanges = 200_000
-	// maxCMapUses bounds a chain of CMaps that are based on one another.
+	// maxCMapUses bounds a chain of CMaps that each use another.
 	maxCMapUses = 8
-	// maxCodeText bounds the UTF-16 bytes that one code may stand for. Some writers let one code stand for a whole run.
+	// maxCodeText bounds the UTF-16 bytes that one code may map to. Some writers map one code to a whole run of text.
 	maxCodeText = 4096
 )
 
@@ -22,8 +22,8 @@ type codespace struct {
 	lo, hi uint32
 }
 
-// cmapRange maps codes of n bytes from lo to hi to numbers from cid on, or to texts from text on, or one by one to
-// list. none says that the map gives its codes no text: what they show is part of the text of another.
+// cmapRange maps codes of n bytes from lo to hi to numbers from cid on, to texts from text on, or one by one to list. none is set if the
+// map gives these codes an empty text on purpose: they are shown as part of another code's text.
 type cmapRange struct {
 	n      int
 	lo, hi uint32
@@ -33,15 +33,15 @@ type cmapRange struct {
 	list   [][]rune
 }
 
-// cmap is a parsed CMap: of a font's encoding (code to CID) or a ToUnicode map (code to text).
+// cmap is a parsed CMap: a font's encoding (code to CID) or a ToUnicode map (code to text).
 type cmap struct {
 	spaces   []codespace
 	ranges   []cmapRange
 	vertical bool
-	base     name // the CMap that this one uses
+	base     name // the CMap that this one builds on
 }
 
-// parseCMap reads the CMap in data. What is out of form is skipped.
+// parseCMap reads the CMap in data. It skips what is malformed.
 func (d *document) parseCMap(data []byte) *cmap {
 	m := &cmap{}
 	l := d.lexer(data, false)
@@ -113,7 +113,7 @@ func (m *cmap) sort() {
 	})
 }
 
-// codeOf returns a code string as a number, and its length in bytes (0 for what is no code).
+// codeOf returns a code string as a number and its length in bytes, which is 0 if o is not a code.
 func codeOf(o any) (uint32, int) {
 	s, ok := o.(str)
 	if !ok || len(s) == 0 || len(s) > 4 {
@@ -126,7 +126,7 @@ func codeOf(o any) (uint32, int) {
 	return v, len(s)
 }
 
-// addRange keeps a range whose target is a CID, a UTF-16 text, a glyph name, or an array of the latter.
+// addRange adds a range whose target is a CID, a UTF-16 text, a glyph name, or an array of texts or names.
 func (m *cmap) addRange(from, to, target any) {
 	lo, n := codeOf(from)
 	hi, _ := codeOf(to)
@@ -158,7 +158,7 @@ func (m *cmap) addRange(from, to, target any) {
 	m.ranges = append(m.ranges, r)
 }
 
-// utf16Text decodes big-endian UTF-16. A single byte is one character.
+// utf16Text decodes big-endian UTF-16. A single byte is decoded as one character.
 func utf16Text(s str) []rune {
 	if len(s) == 1 {
 		return []rune{rune(s[0])}
@@ -171,7 +171,7 @@ func utf16Text(s str) []rune {
 	return utf16.Decode(units)
 }
 
-// find returns the range that holds a code of n bytes; n of 0 matches any length.
+// find returns the range that contains a code of n bytes. n of 0 matches any length.
 func (m *cmap) find(code uint32, n int) *cmapRange {
 	if n == 0 {
 		for n = 1; n <= 4; n++ {
@@ -185,7 +185,7 @@ func (m *cmap) find(code uint32, n int) *cmapRange {
 		r := &m.ranges[i]
 		return r.n > n || r.n == n && r.lo > code
 	})
-	// Ranges may overlap; the one that begins last wins, and a few before it are looked at.
+	// Ranges may overlap. The matching range that begins last wins; a few ranges before it are tried.
 	for k := i - 1; k >= 0 && k >= i-4 && m.ranges[k].n == n; k-- {
 		if m.ranges[k].hi >= code {
 			return &m.ranges[k]
@@ -203,17 +203,17 @@ func (m *cmap) cid(code uint32, n int) (int, bool) {
 	return r.cid + int(code-r.lo), true
 }
 
-// silent says whether a ToUnicode map gives a code no text on purpose.
+// silent reports whether a ToUnicode map gives a code an empty text on purpose.
 func (m *cmap) silent(code uint32, n int) bool {
 	r := m.find(code, n)
 	return r != nil && r.none
 }
 
-// unicode returns the text of a code in a ToUnicode map, "" when there is none that can be used.
+// unicode returns the text of a code in a ToUnicode map, or "" when it has none that is usable.
 func (m *cmap) unicode(code uint32, n int) string {
 	r := m.find(code, n)
 	if r == nil {
-		r = m.find(code, 0) // maps whose code lengths differ from the font's are common
+		r = m.find(code, 0) // many maps have other code lengths than the font
 	}
 	if r == nil {
 		return ""
@@ -242,8 +242,7 @@ func (m *cmap) unicode(code uint32, n int) string {
 	return string(out)
 }
 
-// privateSymbols maps codes of Symbol and Wingdings that word processors write in the private use area, those that
-// lists and forms are made with.
+// privateSymbols maps codes of Symbol and Wingdings that word processors write in the private use area: those used for lists and forms.
 var privateSymbols = map[rune]rune{
 	0xf06c: '●', 0xf06e: '■', 0xf06f: '□', 0xf071: '❑', 0xf076: '❖', 0xf0a7: '▪', 0xf0a8: '◻', 0xf0b7: '•',
 	0xf0d8: '➢', 0xf0df: '←', 0xf0e0: '→', 0xf0fc: '✓', 0xf0fe: '☑',
@@ -272,7 +271,7 @@ func (m *cmap) next(s str) (code uint32, n int) {
 	return code, shortest
 }
 
-// holds compares byte by byte, as codespace ranges are boxes and not intervals.
+// holds reports whether code is in the range. It compares byte by byte, because codespace ranges are boxes and not intervals.
 func (c codespace) holds(code uint32) bool {
 	for shift := 0; shift < 8*c.n; shift += 8 {
 		b := code >> shift & 0xff

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// monoShare is the part of a line that is set in fonts of one width, for the line to be code.
+	// monoShare is the least share of a line set in monospaced fonts for the line to be code.
 	monoShare = 0.9
-	// maxIndent bounds the columns that a line of code may begin behind.
+	// maxIndent bounds the columns of indentation of a line of code.
 	maxIndent = 200
 )
 
-// isMono tells by a font's name whether all its characters have one width.
+// isMono reports whether a font's name is that of a monospaced font.
 func isMono(base string) bool {
 	lower := strings.ToLower(base)
 	for _, word := range []string{"mono", "courier", "typewriter", "consol", "menlo", "sourcecode", "firacode", "cmtt", "cmsltt", "sftt", "lmtt", "txtt"} {
@@ -24,7 +24,7 @@ func isMono(base string) bool {
 	return false
 }
 
-// countMono counts the glyphs of a page, and those in fonts of one width: where most are, they are no code.
+// countMono counts the glyphs of a page, and those in monospaced fonts. In a document that is mostly monospaced, such lines are not code.
 func (d *document) countMono(segs []*segment) {
 	for _, s := range segs {
 		for i := range s.glyphs {
@@ -36,7 +36,7 @@ func (d *document) countMono(segs []*segment) {
 	}
 }
 
-// mono reports whether the line is set in fonts of one width.
+// mono reports whether the line is set in monospaced fonts.
 func (l *line) mono() bool {
 	all, mono := 0, 0
 	for _, s := range l.segs {
@@ -52,8 +52,8 @@ func (l *line) mono() bool {
 	return all > 0 && float64(mono) >= monoShare*float64(all)
 }
 
-// codeLines says how many of the first lines are a block of code; before is the line above them, or nil. A line alone
-// is one when it stands apart or is indented: in a paragraph it is words in another font.
+// codeLines returns how many of the first lines are a block of code. before is the line above them, or nil. A single line is code only if
+// it stands apart or is indented: inside a paragraph it is words in another font.
 func codeLines(lines []line, before *line, usual float64) int {
 	n := 0
 	for n < len(lines) && lines[n].mono() && (n == 0 || lines[n-1].v-lines[n].v < 4*lines[n].size) {
@@ -72,7 +72,7 @@ func codeLines(lines []line, before *line, usual float64) int {
 	return 1
 }
 
-// codeBlock writes lines as they stand, with their indentation and the gaps within them.
+// codeBlock writes lines with their indentation and the gaps within them.
 func codeBlock(lines []line) block {
 	var widths, gaps []float64
 	left := math.Inf(1)
@@ -110,7 +110,7 @@ func codeBlock(lines []line) block {
 	return b
 }
 
-// writeCode writes one line whose columns are width wide from left on.
+// writeCode writes one line whose left edge is at left and whose columns are width wide.
 func (l *line) writeCode(out *strings.Builder, left, width float64) {
 	column := 0
 	for _, s := range l.segs {
@@ -133,7 +133,7 @@ func (l *line) writeCode(out *strings.Builder, left, width float64) {
 	}
 }
 
-// fence encloses code in a fence that is longer than any within.
+// fence encloses code in a fence that is longer than any fence within it.
 func fence(code string) string {
 	longest, run := 0, 0
 	for i := range len(code) {

@@ -8,20 +8,19 @@ import (
 const (
 	// maxColumnDepth bounds columns within columns.
 	maxColumnDepth = 8
-	// maxGutters bounds the places that are tried for a gutter in one region.
+	// maxGutters bounds the positions that are tried as a gutter in one region.
 	maxGutters = 24
-	// minColumnLines is the least number of lines on both sides of a gutter.
+	// minColumnLines is the least number of lines on each side of a gutter.
 	minColumnLines = 3
 	// minColumnChars is the least mean number of characters in the lines of a column of text.
 	minColumnChars = 8
 	// sameRow is how far apart, in ems, the baselines of cells of one table row may be.
 	sameRow = 0.08
-	// minTextChars is the same where the lines of both sides stand on the same baselines, as the cells of a table do.
+	// minTextChars is minColumnChars for lines whose two sides stand on the same baselines, as the cells of a table do.
 	minTextChars = 24
 )
 
-// readingOrder cuts a page into regions of one column, in the order in which they are read. segs are in descending
-// order of v.
+// readingOrder cuts a page into regions of one column, in reading order. segs are in descending order of v.
 func readingOrder(d *document, segs []*segment) [][]*segment {
 	var out [][]*segment
 	var split func(segs []*segment, depth int)
@@ -45,7 +44,7 @@ func readingOrder(d *document, segs []*segment) [][]*segment {
 	return out
 }
 
-// gutter is a place between two columns: the segments from index from to index to lie left of u or right of it.
+// gutter is a gap between two columns: of the segments from index from to index to, each lies left or right of u.
 type gutter struct {
 	u        float64
 	from, to int
@@ -63,8 +62,7 @@ func (g gutter) sides(segs []*segment) (left, right []*segment) {
 	return left, right
 }
 
-// bestGutter tries the left edges that several lines share, and takes the gutter between two columns of text that
-// parts most of the text.
+// bestGutter tries the left edges that several lines share, and returns the gutter with the most text on both sides.
 func bestGutter(d *document, segs []*segment) (gutter, bool) {
 	var best gutter
 	for _, u := range gutterPlaces(segs) {
@@ -124,7 +122,7 @@ func gutterPlaces(segs []*segment) []float64 {
 	return out
 }
 
-// trimGutter drops what stands apart above and below the columns on one side only: a heading, a page number.
+// trimGutter excludes segments above and below the columns that are on one side only, such as a heading or a page number.
 func trimGutter(segs []*segment, g gutter) gutter {
 	const apart = 2.2
 	for changed := true; changed; {
@@ -159,7 +157,7 @@ func oneSided(segs []*segment, u float64) bool {
 	return true
 }
 
-// side measures one side of a gutter.
+// side is the measurements of one side of a gutter.
 type side struct {
 	rows        int
 	chars       int
@@ -181,8 +179,7 @@ func (s *side) add(seg *segment) {
 	s.u0, s.u1 = min(s.u0, seg.u0), max(s.u1, seg.u1)
 }
 
-// measureGutter says whether the two sides are columns of text. Short cells on common baselines are a table, which is
-// read row by row.
+// measureGutter reports whether the two sides are columns of text. Short cells on common baselines are a table, which is read row by row.
 func measureGutter(segs []*segment, g gutter) (gutter, bool) {
 	var left, right side
 	size, aligned := 0.0, 0

@@ -10,7 +10,7 @@ const (
 	maxStates = 256
 	// maxOperands bounds the operands before an operator.
 	maxOperands = 256
-	// maxSpareArray bounds the space of an operand that the next one uses again.
+	// maxSpareArray bounds the memory of an operand array that is reused for the next one.
 	maxSpareArray = 4096
 	// maxFormDepth bounds forms within forms.
 	maxFormDepth = 20
@@ -42,7 +42,7 @@ type interpreter struct {
 	overflow   int // states that were not saved
 	text, line matrix
 	marks      []mark
-	lostMarks  int // sequences that were not kept
+	lostMarks  int // sequences that were not kept because of the limit
 	hidden     int // depth of hidden optional content
 	path       map[*stream]bool
 	lines      path
@@ -104,7 +104,7 @@ func (in *interpreter) run(data []byte, resources dict, depth int) {
 	}
 }
 
-// operator executes an operator that needs no further data.
+// operator executes an operator that reads no data after itself.
 func (in *interpreter) operator(op keyword, args []any, resources dict) {
 	s := &in.state
 	var v [6]float64
@@ -191,7 +191,7 @@ func (in *interpreter) restore() {
 	in.saved = in.saved[:len(in.saved)-1]
 }
 
-// resource looks up a named resource of a category, not resolved.
+// resource looks up a named resource of a category. It does not resolve references.
 func (in *interpreter) resource(resources dict, category, n name) any {
 	return in.d.dict(resources[category])[n]
 }
@@ -206,7 +206,7 @@ func nameArg(args []any) name {
 	return ""
 }
 
-// xobject runs a form, or notes that an image is shown.
+// xobject runs a form, or records that the page shows an image.
 func (in *interpreter) xobject(n name, resources dict, depth int) {
 	st := in.d.stream(in.resource(resources, "XObject", n))
 	if st == nil {
@@ -220,7 +220,7 @@ func (in *interpreter) xobject(n name, resources dict, depth int) {
 	}
 }
 
-// form runs the content of a form placed by at. A form that is already running, or one too deep, shows nothing.
+// form runs the content of a form with the transformation at. It skips a form that is already running or nested too deeply.
 func (in *interpreter) form(st *stream, at matrix, resources dict, depth int) {
 	if depth >= min(maxFormDepth, in.d.lim.MaxDepth) || in.path[st] || in.layer.hides(st.dict["OC"]) {
 		return
@@ -247,8 +247,8 @@ func (in *interpreter) form(st *stream, at matrix, resources dict, depth int) {
 	in.run(data, resources, depth+1)
 }
 
-// skipInlineImage moves behind the EI of an inline image. The data is binary, so an EI counts only with white space
-// before it and something like content behind it.
+// skipInlineImage moves behind the EI that ends an inline image. The data is binary, so an EI counts only if white space precedes it and
+// what follows looks like content.
 func skipInlineImage(l *lexer) {
 	i := bytes.Index(l.b[l.pos:], []byte("ID"))
 	if i < 0 {

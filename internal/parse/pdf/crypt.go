@@ -20,14 +20,14 @@ const (
 	cryptAES256
 )
 
-// maxCryptDepth bounds the walk that decrypts the strings of an object.
+// maxCryptDepth bounds the nesting of an object whose strings are decrypted.
 const maxCryptDepth = 64
 
 // passwordPad fills a password to 32 bytes (ISO 32000-1, 7.6.3.3); the empty password is all padding.
 var passwordPad = []byte("\x28\xBF\x4E\x5E\x4E\x75\x8A\x41\x64\x00\x4E\x56\xFF\xFA\x01\x08" +
 	"\x2E\x2E\x00\xB6\xD0\x68\x3E\x80\x2F\x0C\xA9\xFE\x64\x53\x69\x7A")
 
-// decrypter holds the file key of the standard security handler.
+// decrypter has the file key of the standard security handler.
 type decrypter struct {
 	key          []byte
 	streamMethod int
@@ -36,7 +36,7 @@ type decrypter struct {
 	locked       bool // the empty password does not open the file
 }
 
-// setCrypt makes the decrypter that the trailer asks for. A file that needs a password is an error.
+// setCrypt makes the decrypter that the trailer asks for. It returns an error if the file needs a password.
 func (d *document) setCrypt() error {
 	d.crypt = nil
 	enc := d.dict(d.trailer["Encrypt"])
@@ -88,13 +88,13 @@ func (d *document) setCrypt() error {
 		return d.lock("a password is needed")
 	}
 	d.crypt = c
-	// What was parsed so far holds undecrypted strings.
+	// The objects parsed so far contain encrypted strings.
 	clear(d.cache)
 	clear(d.objs)
 	return nil
 }
 
-// lock records that the document cannot be opened, which ends the reading.
+// lock records that the document cannot be opened, and ends the reading.
 func (d *document) lock(reason string) error {
 	err := fmt.Errorf("%w: %s", ErrEncrypted, reason)
 	d.crypt = &decrypter{locked: true}
@@ -102,7 +102,7 @@ func (d *document) lock(reason string) error {
 	return err
 }
 
-// cryptMethod returns the method of a named crypt filter, -1 for one that is not known.
+// cryptMethod returns the method of a named crypt filter, or -1 if it is unknown.
 func (d *document) cryptMethod(filters dict, which any) int {
 	n := d.name(which)
 	if n == "" || n == "Identity" {
@@ -246,7 +246,7 @@ func (c *decrypter) objectKey(id ref, method int) []byte {
 	return h.Sum(nil)[:min(len(c.key)+5, 16)]
 }
 
-// bytes decrypts b, which is not changed.
+// bytes returns b decrypted. It does not change b.
 func (c *decrypter) bytes(b []byte, id ref, method int) []byte {
 	switch method {
 	case cryptNone:
@@ -272,7 +272,7 @@ func (c *decrypter) bytes(b []byte, id ref, method int) []byte {
 	return out
 }
 
-// strings decrypts the strings in o, whose containers are changed in place.
+// strings decrypts the strings in o. Arrays and dictionaries are changed in place.
 func (c *decrypter) strings(o any, id ref, depth int) any {
 	if depth > maxCryptDepth || c.locked {
 		return o

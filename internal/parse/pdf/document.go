@@ -9,15 +9,14 @@ import (
 )
 
 const (
-	// maxCachedObjects bounds the cache of parsed objects, which is emptied when it is full.
+	// maxCachedObjects bounds the cache of parsed objects, which is cleared when it is full.
 	maxCachedObjects = 512
-	// maxObjStreamBytes bounds the decoded object streams that are kept.
+	// maxObjStreamBytes bounds the cache of decoded object streams.
 	maxObjStreamBytes = 2 << 20
-	// maxObjectBytes bounds one object in the file, the bytes of a stream aside.
+	// maxObjectBytes bounds one object in the file, without the bytes of a stream.
 	maxObjectBytes = 8 << 20
-	// baseBudget and budgetPerByte make the budgets of decoded bytes and of work grow with the input, so that a small
-	// file cannot keep the reader busy for long. Manuals of thousands of pages need about 20 bytes of work for each of
-	// theirs.
+	// baseBudget and budgetPerByte make the budgets of decoded bytes and of work grow with the input, so that a small file cannot keep the
+	// reader busy for long. Manuals of thousands of pages need about 20 units of work for each input byte.
 	baseBudget    = 64 << 20
 	budgetPerByte = 64
 	// maxRefHops bounds a chain of references that lead to references.
@@ -34,15 +33,15 @@ const (
 	partialGlyphs   = "some characters have no known meaning in their font"
 )
 
-// document is an open file. Its methods do not return errors: an unreadable object is null. note records why the text may be
-// incomplete. stop holds the error that ends the whole reading: the end of the context or an exhausted budget.
+// document is an open file. Its methods do not return errors: an unreadable object is null, partial has the first reason why the text may
+// be incomplete, and stop has the error that ends the whole reading, which is the end of the context or an exhausted budget.
 type document struct {
 	ctx  context.Context
 	lim  Limits
 	data []byte // from the header on
 
 	xref     objectTable
-	hybrid   bool // the section that is being read is the stream of a hybrid file
+	hybrid   bool // the stream of a hybrid file is being read
 	trailer  dict
 	crypt    *decrypter
 	repaired bool
@@ -54,17 +53,17 @@ type document struct {
 
 	inflater    io.ReadCloser
 	decoded     int64 // bytes left of Limits.MaxDecodedBytes
-	work        int64 // bytes of syntax and operators left, against files that make the reader go round
+	work        int64 // units of syntax and operators left; ends files that loop
 	ticks       int
-	noEndstream int // no "endstream" stands at or behind this offset
+	noEndstream int // "endstream" does not occur at or after this offset
 
-	mono, shown int // glyphs so far in fonts of one width, and of all
+	mono, shown int // glyphs so far in monospaced fonts, and in all fonts
 
 	partial string
 	stop    error
 }
 
-// openDocument finds the cross-reference data and the keys, so that objects can be loaded.
+// openDocument reads the cross-reference data and the keys, so that objects can be loaded.
 func openDocument(ctx context.Context, data []byte, lim Limits) (*document, error) {
 	head := data[:min(len(data), 1024)]
 	if i := bytes.Index(head, []byte("%PDF-")); i >= 0 {
@@ -96,10 +95,10 @@ func openDocument(ctx context.Context, data []byte, lim Limits) (*document, erro
 	return d, nil
 }
 
-// hasPages says whether the trailer leads to a page tree.
+// hasPages reports whether the trailer leads to a page tree.
 func (d *document) hasPages() bool {
 	if d.crypt != nil && d.crypt.locked {
-		return true // what is inside cannot be told yet
+		return true // the objects cannot be read yet
 	}
 	root := d.dict(d.trailer["Root"])
 	return root != nil && d.dict(root["Pages"]) != nil
@@ -119,7 +118,7 @@ func (d *document) fail(err error) {
 	}
 }
 
-// tick counts n units of work (about a byte of syntax each) and says whether to go on.
+// tick counts n units of work (about a byte of syntax each) and reports whether to continue.
 func (d *document) tick(n int) bool {
 	if d.stop != nil {
 		return false
@@ -150,7 +149,7 @@ func (d *document) resolve(o any) any {
 	return nil
 }
 
-// dict resolves o to a dictionary, that of a stream included, or nil.
+// dict resolves o to a dictionary, which may be that of a stream, or nil.
 func (d *document) dict(o any) dict {
 	switch v := d.resolve(o).(type) {
 	case dict:
@@ -202,7 +201,7 @@ func (d *document) numbers(o any, n int) []float64 {
 	return out
 }
 
-// load returns object num, or nil when it is missing, damaged or being loaded further up.
+// load returns object num, or nil when it is missing, damaged or already being loaded by a caller.
 func (d *document) load(num int) any {
 	if o, ok := d.cache[num]; ok {
 		return o
@@ -236,7 +235,7 @@ func (d *document) load(num int) any {
 	return o
 }
 
-// parseAt reads the indirect object num at off. It returns false when that object is not at off.
+// parseAt reads the indirect object num at off. It returns false when another object is there.
 func (d *document) parseAt(off, num int) (any, bool) {
 	if off < 0 || off >= len(d.data) {
 		return nil, false
@@ -273,7 +272,7 @@ func (d *document) parseAt(off, num int) (any, bool) {
 	return o, true
 }
 
-// refAt returns the object's id with the generation that stands in the file, which is part of its key.
+// refAt returns the object's id with the generation written in the file, which the decryption key of the object depends on.
 func (d *document) refAt(off, num int) ref {
 	l := d.lexer(d.data[off:min(len(d.data), off+64)], false)
 	_, _ = l.object()
@@ -286,7 +285,7 @@ func (d *document) lexer(b []byte, refs bool) *lexer {
 	return &lexer{b: b, refs: refs, maxDepth: d.lim.MaxDepth}
 }
 
-// streamBytes returns the bytes of a stream whose "stream" ends at pos. Length is believed when "endstream" follows.
+// streamBytes returns the bytes of a stream whose keyword "stream" ends at pos. It trusts Length if "endstream" follows.
 func (d *document) streamBytes(dic dict, pos int) []byte {
 	if pos < len(d.data) && d.data[pos] == '\r' {
 		pos++
@@ -328,7 +327,7 @@ type objStream struct {
 	offsets map[int]int
 }
 
-// compressed reads object num out of object stream container.
+// compressed reads object num from object stream container.
 func (d *document) compressed(container, num int) any {
 	s := d.objStream(container)
 	if s == nil {
@@ -355,7 +354,7 @@ func (d *document) objStream(num int) *objStream {
 		return s
 	}
 	if e, _ := d.xref.get(num); e.kind != entryOffset {
-		return nil // an object stream must not lie in another one
+		return nil // an object stream must not be inside another one
 	}
 	st := d.stream(ref{num: num})
 	if st == nil {

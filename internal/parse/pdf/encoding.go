@@ -63,12 +63,12 @@ func charmapEncoding(m *charmap.Charmap) *codeTable {
 		}
 	}
 	if m == charmap.Windows1252 {
-		e[0xad] = "-" // a hyphen that shows, not a soft one
+		e[0xad] = "-" // shown as a hyphen, not a soft hyphen
 	}
 	return &e
 }
 
-// namedEncoding returns the encoding of a name in a font dictionary, or nil.
+// namedEncoding returns the encoding that a font dictionary names, or nil.
 func namedEncoding(n name) *codeTable {
 	switch n {
 	case "WinAnsiEncoding":

@@ -15,7 +15,7 @@ var wordPattern = regexp.MustCompile(`[\p{L}\p{N}]+`)
 
 func wordsOf(text string) []string { return wordPattern.FindAllString(strings.ToLower(text), -1) }
 
-// recallOf returns which part of want's items is in got, each counted as often as it comes.
+// recallOf returns the share of the items of want that are in got, counting repetitions.
 func recallOf(want, got []string) float64 {
 	left := map[string]int{}
 	for _, w := range got {
@@ -39,7 +39,7 @@ func pairsOf(words []string) []string {
 	return out
 }
 
-// orderOf returns the length of the longest common subsequence over that of want.
+// orderOf returns the length of the longest common subsequence divided by the length of want.
 func orderOf(want, got []string) float64 {
 	row := make([]int, len(got)+1)
 	for _, w := range want {

@@ -13,13 +13,13 @@ import (
 // maxFilters bounds the chain of filters of one stream.
 const maxFilters = 8
 
-// errImageFilter means that a stream holds image data, which has no text.
+// errImageFilter means that a stream is image data, which has no text.
 var errImageFilter = errors.New("image data")
 
-// decode decrypts and decodes a stream. What could be decoded of damaged data is returned without an error.
+// decode decrypts and decodes a stream. For damaged data it returns the part that could be decoded, without an error.
 func (d *document) decode(s *stream) ([]byte, error) { return d.decodeInto(nil, s) }
 
-// decodeInto is decode with a buffer that the result may reuse and then owns.
+// decodeInto is decode with a buffer that the result may use and then owns.
 func (d *document) decodeInto(space *[]byte, s *stream) ([]byte, error) {
 	if d.crypt == nil || d.crypt.streamMethod == cryptNone {
 		return d.decodePlain(space, s)
@@ -44,7 +44,7 @@ func (d *document) decodeInto(space *[]byte, s *stream) ([]byte, error) {
 	return d.decodePlain(space, &stream{dict: s.dict, raw: raw, id: s.id})
 }
 
-// overLimit ends the reading because the sum of decoded bytes was used up.
+// overLimit ends the reading because the limit of decoded bytes is used up.
 func (d *document) overLimit() error {
 	err := fmt.Errorf("%w: too much decoded data", ErrLimit)
 	d.note(partialTooLarge)
@@ -52,7 +52,7 @@ func (d *document) overLimit() error {
 	return err
 }
 
-// filters returns the names of a stream's filters and their parameters, both of one length.
+// filters returns the names of a stream's filters and their parameters, in slices of equal length.
 func (d *document) filters(dic dict) ([]name, []any) {
 	f, p := dic["Filter"], dic["DecodeParms"]
 	if f == nil {
@@ -82,8 +82,7 @@ func (d *document) filters(dic dict) ([]name, []any) {
 	return names, params
 }
 
-// decodePlain decodes a stream that is not encrypted, or no longer. The last filter may use the space, if there is
-// one.
+// decodePlain decodes a stream that is not encrypted or was decrypted. The last filter may write to space, if it is not nil.
 func (d *document) decodePlain(space *[]byte, s *stream) ([]byte, error) {
 	data := s.raw
 	names, params := d.filters(s.dict)
@@ -138,20 +137,19 @@ func (d *document) decodePlain(space *[]byte, s *stream) ([]byte, error) {
 	return data, nil
 }
 
-// inflate decodes zlib data, or raw deflate data without its header. A checksum that is wrong counts as damage, one
-// that is missing does not.
+// inflate decodes zlib data, or raw deflate data without its header. A wrong checksum counts as damage, a missing one does not.
 func (d *document) inflate(space, data []byte, limit int64) ([]byte, bool) {
 	zlibHead := func(b []byte) bool {
 		return len(b) >= 2 && b[0]&0x0f == 8 && (int(b[0])<<8|int(b[1]))%31 == 0
 	}
 	trimmed := data
 	for len(trimmed) > 0 && isSpace(trimmed[0]) && !zlibHead(trimmed) {
-		trimmed = trimmed[1:] // a line end too many before the data
+		trimmed = trimmed[1:] // one line end too many before the data
 	}
 	if zlibHead(trimmed) {
 		data = trimmed[2:]
 	} else if len(data) >= 2 && data[0]&0x0f == 8 {
-		data = data[2:] // a damaged header check
+		data = data[2:] // the header check is damaged
 	}
 	src := bytes.NewReader(data)
 	if d.inflater == nil {
@@ -167,8 +165,8 @@ func (d *document) inflate(space, data []byte, limit int64) ([]byte, bool) {
 	return out, whole
 }
 
-// readBounded reads up to limit bytes and says whether the source ended well. It reads into space if there is some,
-// else packed guides the first size.
+// readBounded reads up to limit bytes and reports whether the source ended without an error. It reads into space if it has capacity, else
+// packed is a hint for the first size.
 func readBounded(ctx interface{ Err() error }, r io.Reader, space []byte, limit int64, packed int) ([]byte, bool) {
 	out := space[:0:min(int64(cap(space)), limit)]
 	if cap(out) == 0 {

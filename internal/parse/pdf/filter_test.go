@@ -125,7 +125,7 @@ func TestPredictors(t *testing.T) {
 	}
 }
 
-// Data that breaks off or was changed yields what was decoded, and the result says so.
+// TestDamagedData checks that truncated or changed data yields the part that was decoded, and that the result says so.
 func TestDamagedData(t *testing.T) {
 	t.Parallel()
 	var lines strings.Builder

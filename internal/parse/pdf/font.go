@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// maxCachedFonts bounds the fonts that are kept; they are dropped together when there are more.
+	// maxCachedFonts bounds the cache of fonts, which is cleared when it is full.
 	maxCachedFonts = 512
-	// maxCachedTexts bounds the codes that a composite font keeps the meaning of.
+	// maxCachedTexts bounds the codes whose text a composite font caches.
 	maxCachedTexts = 1 << 16
 )
 
-// shown is one character code as it is shown: its text ("" when it has none), its advance in text space units of one
-// em, and whether it is the single byte 32, which word spacing applies to.
+// shown is a character code as the page shows it: its text ("" when it has none), its advance in text space units of one em, and whether it
+// is the single byte 32, to which word spacing applies.
 type shown struct {
 	text   string
 	width  float64
 	space  bool
-	silent bool // it has no text of its own, on purpose
+	silent bool // the font gives it an empty text on purpose
 }
 
 // font turns the strings of a content stream into text and widths.
@@ -27,17 +27,17 @@ type font struct {
 	simple    *[256]shown // nil for composite fonts
 	composite *cidFont
 	vertical  bool
-	// height is the size of the font's em in text space: 1, but for Type 3 fonts, which set their own scale.
+	// height is the size of the font's em in text space. It is 1 except for Type 3 fonts, which set their own scale.
 	height float64
-	// type3 fonts may show their glyphs through forms; their codes without text are no loss of meaning.
+	// type3 fonts may draw their glyphs with forms, so a code without text does not mean that text is lost.
 	type3 bool
 	style style
 }
 
-// style tells fonts apart, and which of them are bold or of one width. It does not keep a font alive. 0 is no font.
+// style identifies a font and has flags for bold and monospaced ones, without keeping the font in memory. 0 is no font.
 type style uint32
 
-// fixedPitch is the flag of a font descriptor that says that all glyphs have one width (ISO 32000-1, table 123).
+// fixedPitch is the font descriptor flag of monospaced fonts (ISO 32000-1, table 123).
 const fixedPitch = 1
 
 func (d *document) makeStyle(number int, base string, descriptor dict) style {
@@ -54,7 +54,7 @@ func (d *document) makeStyle(number int, base string, descriptor dict) style {
 func (s style) bold() bool { return s&1 != 0 }
 func (s style) mono() bool { return s&2 != 0 }
 
-// next splits the first code off s, which is not empty, and returns the bytes that it takes.
+// next splits the first code off s, which is not empty, and returns the number of bytes that it takes.
 func (f *font) next(s str) (shown, int) {
 	if f.simple != nil {
 		return f.simple[s[0]], 1
@@ -62,7 +62,7 @@ func (f *font) next(s str) (shown, int) {
 	return f.composite.next(s)
 }
 
-// fonts caches what is made of font dictionaries.
+// fonts caches the fonts made from font dictionaries.
 type fonts struct {
 	d      *document
 	byRef  map[ref]*font
@@ -70,7 +70,7 @@ type fonts struct {
 	made   int
 }
 
-// inlineFont is a font whose dictionary is no object of its own. The dictionary is kept, so that its address is its own.
+// inlineFont is a font whose dictionary is not an object of its own. It keeps the dictionary, so that its address stays unique.
 type inlineFont struct {
 	dict dict
 	font *font
@@ -80,7 +80,7 @@ func newFonts(d *document) *fonts {
 	return &fonts{d: d, byRef: map[ref]*font{}, inline: map[uintptr]inlineFont{}}
 }
 
-// get returns the font that o leads to, nil when there is none.
+// get returns the font that o refers to, or nil.
 func (fs *fonts) get(o any) *font {
 	r, isRef := o.(ref)
 	if isRef {
@@ -113,7 +113,7 @@ func (fs *fonts) get(o any) *font {
 	return f
 }
 
-// newFont makes the font with a number of its own.
+// newFont makes the font and gives it the number.
 func (d *document) newFont(dic dict, number int) *font {
 	f := &font{height: 1}
 	toUnicode := d.toUnicode(dic["ToUnicode"])
@@ -137,7 +137,7 @@ func (d *document) newFont(dic dict, number int) *font {
 	return f
 }
 
-// baseFontName drops the tag of a subset ("ABCDEF+Name").
+// baseFontName removes the tag of a font subset ("ABCDEF+Name").
 func baseFontName(n name) string {
 	if i := strings.IndexByte(string(n), '+'); i == 6 {
 		return string(n[7:])
@@ -145,7 +145,7 @@ func baseFontName(n name) string {
 	return string(n)
 }
 
-// isBold tells by a font's name whether it is a bold one. TeX's names have their own way.
+// isBold reports whether a font's name is that of a bold font. TeX's names follow rules of their own.
 func isBold(base string) bool {
 	lower := strings.ToLower(base)
 	for _, word := range []string{"bold", "black", "heavy", "cmbx", "cmssbx", "sfbx", "-demi"} {
@@ -156,7 +156,7 @@ func isBold(base string) bool {
 	return false
 }
 
-// toUnicode reads a ToUnicode entry. Identity is a map of codes to themselves.
+// toUnicode reads a ToUnicode entry. The name Identity maps codes to themselves.
 func (d *document) toUnicode(o any) *cmap {
 	switch v := d.resolve(o).(type) {
 	case *stream:
@@ -188,8 +188,8 @@ type simpleFont struct {
 	toUnicode *cmap
 }
 
-// texts fills in what each code means: by the ToUnicode map, then the names of the Differences, then the base
-// encoding, then what the embedded font program says.
+// texts sets the text of each code: from the ToUnicode map, else the names in Differences, else the base encoding, else the embedded font
+// program.
 func (s *simpleFont) texts(out *[256]shown) {
 	d := s.d
 	var names [256]name
@@ -288,8 +288,8 @@ func (s *simpleFont) widths(f *font) {
 	}
 }
 
-// type3Height estimates the em of a Type 3 font in text space: from its bounding box, which is often missing or that
-// of a few low letters, and from the widths of its glyphs, which are half an em wide in the mean.
+// type3Height estimates the em of a Type 3 font in text space from its bounding box and from the mean width of its glyphs, which is about
+// half an em. The bounding box is often missing, or that of a few low letters.
 func type3Height(box []float64, scale float64, glyphs *[256]shown) float64 {
 	h := 0.0
 	if box != nil {
@@ -311,7 +311,7 @@ func type3Height(box []float64, scale float64, glyphs *[256]shown) float64 {
 	return h
 }
 
-// finite keeps numbers from a file in the range that the layout reckons with.
+// finite clamps numbers from a file to the range that the layout can compute with.
 func finite(v float64) float64 {
 	if math.IsNaN(v) || v > 1e7 || v < -1e7 {
 		return 0
@@ -319,7 +319,7 @@ func finite(v float64) float64 {
 	return v
 }
 
-// fontProgram reads the embedded font program of a simple font when a code asks for it.
+// fontProgram reads the embedded font program of a simple font when it is first needed.
 type fontProgram struct {
 	s      *simpleFont
 	loaded bool
@@ -364,7 +364,7 @@ func (p *fontProgram) load() {
 	}
 }
 
-// code returns what the font program means by a code; a Type 3 font has no meaning of its own.
+// code returns the text that the font program gives a code. A Type 3 font has none.
 func (p *fontProgram) code(code int) string {
 	if p.s.d.name(p.s.dict["Subtype"]) == "Type3" {
 		return ""
@@ -381,8 +381,8 @@ func (p *fontProgram) code(code int) string {
 	return p.enc[code]
 }
 
-// numbered gives a meaning to names like g36 or a65: a glyph of the embedded program, or the code itself when that is
-// the number.
+// numbered returns the text of names like g36 or a65: that of the glyph in the embedded program, or the code itself when it equals the
+// number.
 func (p *fontProgram) numbered(n string, code int) string {
 	v, ok := numberedName(n)
 	if !ok {

@@ -2,7 +2,7 @@ package pdf
 
 import "encoding/binary"
 
-// sfnt puts tables together to a font file.
+// sfnt builds a font file from tables.
 func sfnt(tables map[string][]byte) []byte {
 	out := binary.BigEndian.AppendUint32(nil, 0x00010000)
 	out = append(out, 0, byte(len(tables)), 0, 0, 0, 0, 0, 0)

@@ -37,7 +37,7 @@ var glyphList = sync.OnceValue(func() map[string]string {
 
 var glyphOrders = sync.OnceValue(func() map[string][]string { return sections(orderData) })
 
-// sections splits text into the fields below each "# name" line.
+// sections splits text at lines "# name" and returns the fields below each.
 func sections(text string) map[string][]string {
 	out := map[string][]string{}
 	current := ""
@@ -51,7 +51,7 @@ func sections(text string) map[string][]string {
 	return out
 }
 
-// zapfNames maps the glyph names of ZapfDingbats, which mean something else in other fonts.
+// zapfNames maps the glyph names of ZapfDingbats, which have another meaning in other fonts.
 var zapfNames = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for i, n := range glyphOrders()["zapfdingbats"] {
@@ -119,7 +119,7 @@ func uniName(n string) string {
 	return ""
 }
 
-// usable says whether r can stand in a text: no control, surrogate, private use or replacement character.
+// usable reports whether r can be part of a text: it is not a control, surrogate, private use or replacement character.
 func usable(r rune) bool {
 	switch {
 	case r < 0x20 || r > unicode.MaxRune || r == unicode.ReplacementChar:
@@ -130,8 +130,7 @@ func usable(r rune) bool {
 	return !unicode.Is(unicode.Co, r)
 }
 
-// numberedName splits names such as g12, cid0034, glyph7 or a65 into a number; subset fonts use them for glyph
-// indices or character codes.
+// numberedName returns the number in names such as g12, cid0034, glyph7 or a65. Subset fonts use them for glyph indexes or character codes.
 func numberedName(n string) (int, bool) {
 	digits := strings.TrimLeft(n, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 	if digits == "" || digits == n || len(digits) > 5 {

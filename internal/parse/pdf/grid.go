@@ -7,30 +7,30 @@ import (
 )
 
 const (
-	// maxGridRules bounds the lines of a page, joined, that are looked at for tables.
+	// maxGridRules bounds the joined lines of a page that are searched for tables.
 	maxGridRules = 600
 	// maxGridRows bounds the rows of a table.
 	maxGridRows = 400
-	// maxCellLines is how many lines a cell of a table may have; a frame around text has more.
+	// maxCellLines is how many lines a cell of a table may have. A frame around text has more.
 	maxCellLines = 40
-	// gridFill is the share of cells that have text: the grid of a chart has less.
+	// gridFill is the least share of cells that have text. The grid of a chart has less.
 	gridFill = 1.0 / 3
 )
 
-// ruledTable is a table whose cells are separated by drawn lines.
+// ruledTable is a table of cells. Its columns and rows are separated by drawn lines, by gaps or by the structure tree.
 type ruledTable struct {
 	us, vs []float64 // the edges of columns from left to right, and of rows from top to bottom
-	rules  []rule    // the lines across the text
+	rules  []rule    // the lines between columns
 	cells  [][][]*segment
 }
 
-// findGrids finds the tables that lines make.
+// findGrids finds the tables that drawn lines form.
 func findGrids(rules []rule) []*ruledTable {
 	rows, columns := mergeRules(rules, false), mergeRules(rules, true)
 	if len(rows) < 2 || len(columns) == 0 || len(rows)+len(columns) > maxGridRules {
 		return nil
 	}
-	// Lines that meet are of one table.
+	// Lines that meet belong to one table.
 	all := append(slices.Clone(rows), columns...)
 	group := make([]int, len(all))
 	for i := range group {
@@ -68,8 +68,8 @@ func findGrids(rules []rule) []*ruledTable {
 	return out
 }
 
-// newRuledTable makes a table of lines that meet, nil when they make fewer than two rows and columns. Sides that are
-// open end with the lines that reach furthest.
+// newRuledTable makes a table of lines that meet. It returns nil if they form fewer than two rows and columns. An open side ends where the
+// longest lines end.
 func newRuledTable(rules []rule) *ruledTable {
 	t := &ruledTable{}
 	u0, u1, v0, v1 := math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
@@ -98,7 +98,7 @@ func newRuledTable(rules []rule) *ruledTable {
 	return t
 }
 
-// edgesOf sorts positions and joins those that are next to each other, as both sides of a line are.
+// edgesOf sorts positions and joins those close to each other, such as the two sides of a thick line.
 func edgesOf(at []float64) []float64 {
 	slices.Sort(at)
 	out := at[:0]
@@ -111,8 +111,8 @@ func edgesOf(at []float64) []float64 {
 	return out
 }
 
-// take moves the segments within the table to its cells and returns the others, with one that stands for the table.
-// When it turns out to be no table, segs come back as they were.
+// take moves the segments inside the table to its cells. It returns the others and one segment that represents the table. If the content is
+// not a table, it returns segs unchanged.
 func (t *ruledTable) take(segs []*segment) []*segment {
 	var out []*segment
 	mark := &segment{table: t, u0: t.us[0], u1: t.us[len(t.us)-1], v: t.vs[0]}
@@ -154,14 +154,14 @@ func (t *ruledTable) take(segs []*segment) []*segment {
 }
 
 const (
-	// minSplitLines is how many lines the cells of a row have at least that turn out to be rows.
+	// minSplitLines is the least number of lines in the cells of a row that is split into rows.
 	minSplitLines = 3
-	// maxBands bounds the rows of a table whose lines part no rows: a head, the rows, and their sums.
+	// maxBands bounds the rows of a table whose drawn lines do not separate rows: a header, a body, and totals.
 	maxBands = 3
 )
 
-// splitRows parts rows between which no lines are drawn: those whose cells all have lines, one beside the other, that do not go on from
-// one another.
+// splitRows splits rows that have no drawn lines between them. Each non-empty cell of such a row has the same number of lines, on common
+// baselines, and the lines do not continue one another.
 func (t *ruledTable) splitRows() {
 	if len(t.cells) > maxBands {
 		return
@@ -209,7 +209,7 @@ func splitRow(row [][]*segment) [][][]*segment {
 	return out
 }
 
-// goOnWithin reports whether the lines of cells, by column, are texts that go on from line to line.
+// goOnWithin reports whether the lines of cells, by column, are running text that continues from line to line.
 func goOnWithin(cells [][]line) bool {
 	var columns []tableColumn
 	var rows []line
@@ -254,8 +254,8 @@ func (t *ruledTable) column(s *segment) int {
 	return max(0, min(k-1, len(t.us)-2))
 }
 
-// merged returns the first of the columns that no line parts from column k where a segment of it stands: a cell over several columns
-// is the first of them.
+// merged returns the leftmost column that no drawn line separates from column k at the height of s. A cell that spans several columns
+// belongs to the first.
 func (t *ruledTable) merged(k int, s *segment) int {
 	for k > 0 && !t.parted(k, s.v+0.3*s.size) {
 		k--
@@ -263,8 +263,8 @@ func (t *ruledTable) merged(k int, s *segment) int {
 	return k
 }
 
-// shared reports whether parts of a row stand beside one another, in different columns, in what no line parts from column k on: those
-// are cells, in a style that draws lines in some rows only.
+// shared reports whether two parts of a row lie side by side, in different columns, within the merged cell that begins at column k. They
+// are separate cells then, in a style that draws lines only in some rows.
 func (t *ruledTable) shared(k int, parts []*segment) bool {
 	for i, a := range parts {
 		if t.merged(t.column(a), a) != k {
@@ -286,7 +286,7 @@ func (t *ruledTable) parted(k int, v float64) bool {
 	})
 }
 
-// split cuts a segment where a line crosses it.
+// split cuts a segment where a drawn line crosses it.
 func (t *ruledTable) split(s *segment, row int) []*segment {
 	var out []*segment
 	rest := s
@@ -305,7 +305,7 @@ func (t *ruledTable) split(s *segment, row int) []*segment {
 	return append(out, rest)
 }
 
-// holds reports whether the cells have the text of a table.
+// holds reports whether the cells have enough text for a table.
 func (t *ruledTable) holds() bool {
 	filled, rows := 0, 0
 	columns := make([]bool, len(t.us)-1)
@@ -334,7 +334,7 @@ func (t *ruledTable) holds() bool {
 	return rows >= 2 && used >= 2 && float64(filled) >= gridFill*float64(rows*used)
 }
 
-// block writes the table. Rows and columns without any text are left out.
+// block writes the table. It leaves out rows and columns without text.
 func (t *ruledTable) block(hyphens *hyphenation) block {
 	b := block{kind: blockTable, lines: len(t.cells)}
 	var texts [][]string
@@ -371,7 +371,7 @@ func (t *ruledTable) block(hyphens *hyphenation) block {
 	return b
 }
 
-// markdownTable writes rows of cells, the first of which is the header.
+// markdownTable writes rows of cells as a Markdown table. The first row is the header.
 func markdownTable(rows [][]string) string {
 	var out strings.Builder
 	for i, cells := range rows {

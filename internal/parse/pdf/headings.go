@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// headingSize is how much larger than the body a heading is set.
+	// headingSize is how much larger than the body text a heading must be.
 	headingSize = 1.18
-	// boldShare is the part of the text, one in so many bytes, that bold lines may have to count as headings.
+	// boldShare limits bold headings: bold lines count as headings only if less than one in boldShare bytes of the text is bold.
 	boldShare = 4
 	// maxHeadingLines and maxHeadingBytes limit the size of a heading.
 	maxHeadingLines, maxHeadingBytes = 3, 200
@@ -22,7 +22,7 @@ const (
 	headingMark   = len(headingPrefix)
 )
 
-// candidate is a block that is a heading if the whole document agrees.
+// candidate is a block that becomes a heading if the sizes and weights in the whole document agree.
 type candidate struct {
 	at    int // offset in the text without marks
 	size  float64
@@ -30,8 +30,8 @@ type candidate struct {
 	colon bool // the text ends with a colon
 }
 
-// headings is the candidates in the order of the text, packed: of a table of contents every line is one. Each is a
-// varint of its distance from the one before it, above the flags, and its size where that is another one.
+// headings is the candidates in text order, packed, because every line of a table of contents is one. Each is a varint of the distance from
+// the previous one above the flags, followed by the size if it differs from that of the previous one.
 type headings struct {
 	packed []byte
 	count  int
@@ -39,7 +39,7 @@ type headings struct {
 	size   float64
 }
 
-// Flags of a packed candidate, in as many bits.
+// Flags of a packed candidate, in its lowest flagBits bits.
 const (
 	flagBold = 1 << iota
 	flagColon
@@ -84,7 +84,7 @@ func (h *headings) all() iter.Seq[candidate] {
 	}
 }
 
-// mayBeHeading says whether a block is short and has words, so that its size or weight may make it a heading.
+// mayBeHeading reports whether a block is short and has words, so that its size or weight may make it a heading.
 func mayBeHeading(b *block) bool {
 	if b.kind == blockTable || b.kind == blockCode || b.lines > maxHeadingLines || len(b.text) > maxHeadingBytes {
 		return false
@@ -102,8 +102,8 @@ func mayBeHeading(b *block) bool {
 	return letters >= 2 && !strings.ContainsRune(".,;", r)
 }
 
-// markHeadings puts a mark before the candidates that are set clearly larger than the body, or as a bold line where
-// bold is rare, and moves the beginnings of pages accordingly.
+// markHeadings inserts a mark before the candidates that are clearly larger than the body text, or bold where bold is rare, and moves the
+// starts of pages accordingly.
 func (w *writer) markHeadings() {
 	body, boldCounts := w.body(), boldShare*w.bold < w.bytes
 	isHeading := func(c candidate) bool {
@@ -119,11 +119,11 @@ func (w *writer) markHeadings() {
 	if n == 0 {
 		return
 	}
-	// The text moves to the end of its space, from where it comes back piece by piece, each behind its mark.
+	// The text is moved to the end of its buffer and copied back piece by piece, each piece after its mark.
 	size, shift := len(w.text), n*headingMark
 	w.text = slices.Grow(w.text, shift)[:size+shift]
 	copy(w.text[shift:], w.text[:size])
-	from, to, page := 0, 0, 0 // in the text without marks, with them, and the first page that is not moved
+	from, to, page := 0, 0, 0 // offsets without and with marks, and the first page that is not moved yet
 	for c := range w.headings.all() {
 		if !isHeading(c) {
 			continue
@@ -140,7 +140,7 @@ func (w *writer) markHeadings() {
 	}
 }
 
-// move moves the beginning of a page that has text.
+// move moves the start of a page that has text.
 func (p *Page) move(by int) {
 	if p.Start >= 0 {
 		p.Start += by

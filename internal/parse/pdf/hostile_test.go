@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxHostileTime is generous: the slowest input takes a second, but the race detector and a busy machine make it many.
+// maxHostileTime is generous: the slowest input takes a second, but the race detector and a busy machine make it much longer.
 const maxHostileTime = 45 * time.Second
 
 // parseBounded parses within the bounds that every input must keep: time, 256 MiB, a known error or a text.
@@ -67,7 +67,7 @@ func TestHostile(t *testing.T) {
 	tests := []struct {
 		name string
 		data []byte
-		text bool // the text is still had
+		text bool // some text is still returned
 	}{
 		{"page tree with a cycle", build(func(b *builder) {
 			b.pages = append(b.pages, b.add("<< /Type /Pages /Kids [2 0 R 2 0 R] >>"))
@@ -228,7 +228,7 @@ func TestRepair(t *testing.T) {
 	}
 }
 
-// TestMutants damages small files at random, with a fixed seed, and wants an error or a text from each.
+// TestMutants damages small files at random, with a fixed seed, and expects an error or a text from each.
 func TestMutants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 11))
 	n := 300

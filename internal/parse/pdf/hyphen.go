@@ -9,8 +9,8 @@ import (
 // maxKnownCompounds bounds the words with a hyphen that are remembered.
 const maxKnownCompounds = 20_000
 
-// hyphenation joins lines, and undoes the hyphens that were put in where a line ends. A word that was seen with its
-// hyphen in the middle of a line keeps it.
+// hyphenation joins lines and removes the hyphens that were inserted at line ends. A word that was seen with its hyphen inside a line keeps
+// it.
 type hyphenation struct {
 	compounds map[string]bool
 }
@@ -33,8 +33,8 @@ func compoundKey(word string) string {
 	return strings.ToLower(strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) }))
 }
 
-// join makes one text of the lines of a paragraph. hard, when not nil, tells which lines begin after a line end that
-// the author made, which stays.
+// join returns the lines of a paragraph as one text. hard, when not nil, marks the lines that begin after a line end set by the author,
+// which is kept.
 func (h *hyphenation) join(lines []string, hard []bool) string {
 	for _, l := range lines {
 		h.learn(l)
@@ -63,7 +63,7 @@ func (h *hyphenation) join(lines []string, hard []bool) string {
 	return out.String()
 }
 
-// lineEnd returns what stays of a line that next follows, and whether a space goes between.
+// lineEnd returns what remains of line l before the line next, and whether a space goes between them.
 func (h *hyphenation) lineEnd(l, next string) (string, bool) {
 	if cut, ok := strings.CutSuffix(l, "\u00ad"); ok {
 		return cut, false

@@ -1,6 +1,6 @@
 package pdf
 
-// layers knows which optional content groups are off when the document opens (ISO 32000-1, 8.11).
+// layers records which optional content groups are off when the document opens (ISO 32000-1, 8.11).
 type layers struct {
 	d   *document
 	off map[ref]bool
@@ -30,8 +30,8 @@ func (d *document) newLayers(catalog dict) *layers {
 	return ly
 }
 
-// hides says whether content that belongs to o, a group or a membership dictionary, is not shown. Membership by
-// expression, and policies other than the usual one (shown when any group is on), count as shown.
+// hides reports whether content that belongs to o, a group or a membership dictionary, is not shown. Membership by expression, and policies
+// other than the default (shown when any group is on), count as shown.
 func (ly *layers) hides(o any) bool {
 	if len(ly.off) == 0 || o == nil {
 		return false

@@ -6,12 +6,11 @@ import (
 	"strings"
 )
 
-// segmentWork is what one segment counts against the budget of work. A line of text is one segment, which many glyphs
-// paid for; a page of scattered glyphs has as many segments.
+// segmentWork is the cost of one segment in the work budget. A line of text is one segment for many glyphs; a page of scattered glyphs has
+// as many segments as glyphs.
 const segmentWork = 256
 
-// blocks puts what a page shows in reading order: first the direction of writing that most glyphs have, then the
-// others, then the comments that readers left.
+// blocks returns the text of a page in reading order: first the most common direction of writing, then the others, then readers' comments.
 func (l *pageLayout) blocks(d *document, hyphens *hyphenation) []block {
 	var out []block
 	for _, segs := range l.groups {
@@ -34,7 +33,7 @@ func (l *pageLayout) blocks(d *document, hyphens *hyphenation) []block {
 	return out
 }
 
-// goesOn says whether a paragraph that ends a column continues at the top of the next one.
+// goesOn reports whether a paragraph that ends a column continues at the top of the next one.
 func goesOn(a, b *block) bool {
 	if a.kind == blockTable || a.kind == blockCode || b.kind != blockParagraph || math.Abs(a.size-b.size) > 0.05*a.size {
 		return false
@@ -42,7 +41,7 @@ func goesOn(a, b *block) bool {
 	return startsLower(b.text) && !endsSentence(a.text)
 }
 
-// shownGlyphs drops invisible text, unless the page has little else: then it is the text layer of a scan.
+// shownGlyphs drops invisible text, unless the page has little else: it is then the text layer of a scan.
 func shownGlyphs(p *pageGlyphs) []glyph {
 	invisible, visible := 0, 0
 	for i := range p.glyphs {
@@ -66,11 +65,11 @@ func shownGlyphs(p *pageGlyphs) []glyph {
 	return out
 }
 
-// runText is the length in bytes from which the text of one glyph is that of a run.
+// runText is the length in bytes from which the text of one glyph is taken for that of a whole run.
 const runText = 32
 
-// dropRuns removes all but one of the glyphs that stand for the same whole run of text, or for the beginning of it: a
-// fault of writers that lay out Arabic, whose other glyphs mean nothing then.
+// dropRuns keeps one of several glyphs that map to the same whole run of text, or to its beginning. Some writers of Arabic do this by
+// mistake; the other glyphs have no text of their own then.
 func dropRuns(glyphs []glyph) []glyph {
 	var runs []string
 	for i := range glyphs {
@@ -97,7 +96,7 @@ func dropRuns(glyphs []glyph) []glyph {
 	})
 }
 
-// byDirection parts glyphs by their direction of writing, the most common first.
+// byDirection groups glyphs by their direction of writing, the most common first.
 func byDirection(glyphs []glyph) [][]glyph {
 	var counts [360]int
 	for i := range glyphs {

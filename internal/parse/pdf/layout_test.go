@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// paragraphLines shows lines below one another, from y on.
+// paragraphLines shows lines below one another, starting at y.
 func paragraphLines(x, y, size float64, lines ...string) string {
 	var out strings.Builder
 	for i, l := range lines {
@@ -202,14 +202,14 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestSubscriptsOfTightLines holds that a subscript does not fall among the letters of the next line.
+// TestSubscriptsOfTightLines checks that a subscript does not end up among the letters of the next line.
 func TestSubscriptsOfTightLines(t *testing.T) {
 	t.Parallel()
 	content := textAt(72, 700, "water is H") + sizedAt(116.5, 695, 8, "2") + textAt(121, 700, "O, they say,") + textAt(72, 688, "and it is wet in all its forms")
 	assert.Equal(t, "water is H2O, they say, and it is wet in all its forms", mustParse(t, onePage(content)).Text)
 }
 
-// TestLargeRunningHeads holds that a head in larger print is left out where each page has it, and a title is not.
+// TestLargeRunningHeads checks that a head in larger print is left out if each page has it, and that a title is not.
 func TestLargeRunningHeads(t *testing.T) {
 	t.Parallel()
 	page := func(head string, i int) string {

@@ -12,8 +12,8 @@ var (
 	errSyntax = errors.New("syntax error")
 )
 
-// maxElements bounds the values in one array or dictionary with all that it holds, so that an object of a few
-// megabytes cannot become gigabytes of interfaces.
+// maxElements bounds the values in one array or dictionary, nested ones included, so that an object of a few megabytes cannot become
+// gigabytes of interfaces.
 const maxElements = 1 << 20
 
 // Marks that close a composite object, as returned by [lexer.object].
@@ -30,11 +30,11 @@ type lexer struct {
 	maxDepth int
 	depth    int
 	elements int
-	content  bool  // the bytes are those of a content stream: strings share their memory, which the next page may use
-	spare    array // of a content stream: space for the next array outside of others
+	content  bool  // it reads a content stream: strings share its memory, which the next page may overwrite
+	spare    array // memory for the next top-level array of a content stream
 }
 
-// contentWords are the words of content streams, so that none is made anew each time it is read.
+// contentWords has the keywords of content streams, so that reading one does not allocate.
 var contentWords = func() map[string]any {
 	words := map[string]any{}
 	for word := range strings.FieldsSeq("b B b* B* BDC BI BMC BT BX c cm CS cs d d0 d1 Do DP EI EMC ET EX f F f* G g gs h i ID j J K k l m " +
@@ -82,8 +82,8 @@ func (l *lexer) skipSpace() {
 	}
 }
 
-// object reads the next object. A word that is no object (an operator, "obj", "stream") and a stray closing mark come
-// back as keyword.
+// object reads the next object. A word that is not an object (an operator, "obj", "stream") and a stray closing mark are returned as
+// keyword.
 func (l *lexer) object() (any, error) {
 	l.skipSpace()
 	if l.pos >= len(l.b) {
@@ -137,7 +137,7 @@ func (l *lexer) object() (any, error) {
 	}
 }
 
-// numberOrRef reads a number, and where references are allowed looks whether "G R" follows.
+// numberOrRef reads a number, or a reference "N G R" where references are allowed.
 func (l *lexer) numberOrRef() any {
 	v := l.number()
 	num, ok := v.(int)
@@ -159,7 +159,7 @@ func (l *lexer) numberOrRef() any {
 	return v
 }
 
-// number reads a number as tolerantly as viewers do: signs may repeat, a second point or letters end it.
+// number reads a number as tolerantly as viewers do: signs may repeat, and a second point or letters end it.
 func (l *lexer) number() any {
 	neg, real := false, false
 	for l.pos < len(l.b) && (l.b[l.pos] == '+' || l.b[l.pos] == '-') {
@@ -212,7 +212,7 @@ func makeNumber(neg, real bool, whole, frac float64) any {
 	return int(v)
 }
 
-// commonInts bounds the numbers, of either sign, that are made once: most of those in content streams.
+// commonInts bounds the integers, of either sign, that are boxed once. Most numbers in content streams are among them.
 const commonInts = 1000
 
 var boxedInts = func() (t [2*commonInts + 1]any) {
@@ -249,7 +249,7 @@ func (l *lexer) name() name {
 	return name(out)
 }
 
-// enter counts a level of nesting; the outermost one starts a new count of elements.
+// enter counts a level of nesting. The outermost one resets the count of elements.
 func (l *lexer) enter() error {
 	if l.depth == 0 {
 		l.elements = 0
@@ -269,7 +269,7 @@ func (l *lexer) count() error {
 	return nil
 }
 
-// array reads up to the closing bracket; one that is missing is taken as read at the end of the data.
+// array reads up to the closing bracket. The end of the data closes an array whose bracket is missing.
 func (l *lexer) array() (any, error) {
 	if err := l.enter(); err != nil {
 		return nil, err
@@ -300,7 +300,7 @@ func (l *lexer) array() (any, error) {
 	}
 }
 
-// dict reads up to the closing mark. Pairs whose key is no name are dropped, as is a key without value.
+// dict reads up to the closing mark. It drops pairs whose key is not a name, and a key without value.
 func (l *lexer) dict() (any, error) {
 	if err := l.enter(); err != nil {
 		return nil, err

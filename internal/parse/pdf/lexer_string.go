@@ -15,7 +15,7 @@ func unhex(c byte) int {
 	return -1
 }
 
-// hex reads a hexadecimal string; an odd last digit counts as followed by 0.
+// hex reads a hexadecimal string. An odd last digit is read as if followed by 0.
 func (l *lexer) hex() str {
 	l.pos++
 	var out []byte
@@ -46,7 +46,7 @@ func (l *lexer) hex() str {
 func (l *lexer) literal() str {
 	l.pos++
 	start := l.pos
-	for i := start; i < len(l.b); i++ { // the common case needs no copy by pieces
+	for i := start; i < len(l.b); i++ { // the common case is one slice without escapes
 		c := l.b[i]
 		if c == ')' {
 			l.pos = i + 1
@@ -84,7 +84,7 @@ func (l *lexer) literal() str {
 	return str(out)
 }
 
-// escape appends what the escape after a backslash stands for.
+// escape appends the bytes that the escape after a backslash encodes.
 func (l *lexer) escape(out []byte) []byte {
 	if l.pos >= len(l.b) {
 		return out

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// line is the segments of one baseline in a region, from left to right.
+// line is the segments on one baseline of a region, from left to right.
 type line struct {
 	segs   []*segment
-	cells  []*segment // segs, cut further where a gap goes on in the line above or below
+	cells  []*segment // segs, cut further at gaps that continue in the line above or below
 	u0, u1 float64
 	v      float64
 	size   float64
 }
 
-// makeLines groups the segments of a region by their baselines. segs are in descending order of v, nearly: attached
-// scripts and measuring may have moved them.
+// makeLines groups the segments of a region by their baselines. segs are nearly in descending order of v: attached scripts and measuring
+// may have changed v.
 func makeLines(segs []*segment) []line {
 	segs = slices.Clone(segs)
 	slices.SortStableFunc(segs, func(a, b *segment) int {
@@ -56,7 +56,7 @@ func makeLines(segs []*segment) []line {
 	return lines
 }
 
-// style returns the style that at least share of the letters of the line have, 0 when there is none.
+// style returns the style of at least share of the line's letters, or 0 when none has that many.
 func (l *line) style(share float64) style {
 	counts := map[style]int{}
 	total := 0
@@ -79,7 +79,7 @@ func (l *line) style(share float64) style {
 	return most
 }
 
-// covers says whether s is printed over text of the line.
+// covers reports whether s is printed over text of the line.
 func (l *line) covers(s *segment) bool {
 	for _, o := range l.segs[max(0, len(l.segs)-maxColumns):] {
 		if overlap := min(o.u1, s.u1) - max(o.u0, s.u0); overlap > s.size && overlap > 0.5*min(o.u1-o.u0, s.u1-s.u0) {
@@ -95,7 +95,7 @@ func (l *line) text() string { return joinSegments(l.segs...) }
 // text returns the words of a segment, in logical order.
 func (s *segment) text() string { return joinSegments(s) }
 
-// leading returns the usual distance of baselines in a region, 0 when it has no two lines of one size.
+// leading returns the usual distance of baselines in a region, or 0 when no two lines have the same size.
 func leading(lines []line) float64 {
 	var gaps []float64
 	for i := 1; i < len(lines); i++ {
@@ -108,5 +108,5 @@ func leading(lines []line) float64 {
 		return 0
 	}
 	slices.Sort(gaps)
-	return gaps[len(gaps)*2/5] // below the median: gaps between paragraphs are the exception above
+	return gaps[len(gaps)*2/5] // below the median, because the gaps between paragraphs are larger
 }

@@ -6,14 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// Marks of list items. A dash is one only with a space behind it.
+// Markers of list items. A dash counts only if a space follows.
 const (
 	bullets = "•◦▪▫■□●○‣⁃∙❑❖◻➢➤▷▸►✓☑"
 	dashes  = "-–—*·"
 )
 
-// listMarker says whether text begins as a list item does. rest is set for a bullet, which has no words; a number is
-// part of the text.
+// listMarker reports whether text begins like a list item. For a bullet, rest is the text behind it; a number remains part of the text.
 func listMarker(text string) (rest string, ok bool) {
 	r, n := utf8.DecodeRuneInString(text)
 	if isBullet, isDash := strings.ContainsRune(bullets, r), strings.ContainsRune(dashes, r); (isBullet || isDash) && n < len(text) {
@@ -26,8 +25,8 @@ func listMarker(text string) (rest string, ok bool) {
 	return "", found && isEnumerator(mark)
 }
 
-// dropLeaders shortens the row of dots that leads from a title to its page number, and says whether text has one: it
-// is an entry of a table of contents then.
+// dropLeaders shortens the row of dots that leads from a title to its page number, and reports whether text has one. Such a line is an
+// entry of a table of contents.
 func dropLeaders(text string) (string, bool) {
 	const least = 4
 	dots, start := 0, -1
@@ -49,7 +48,7 @@ func dropLeaders(text string) (string, bool) {
 	return text, false
 }
 
-// isEnumerator says whether a word numbers an item: "1.", "12)", "(a)", "iv.", "[3]".
+// isEnumerator reports whether a word numbers an item: "1.", "12)", "(a)", "iv.", "[3]".
 func isEnumerator(word string) bool {
 	inner := strings.TrimLeft(word, "([")
 	bare := strings.TrimRight(inner, ".)]")

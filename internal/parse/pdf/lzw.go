@@ -8,10 +8,10 @@ const (
 	lzwMaxLen = 12
 )
 
-// lzwDecode decodes PDF's LZW, which differs from the standard library's in when the code length grows: one code
-// early unless EarlyChange is 0. false means that the data is damaged or longer than limit.
+// lzwDecode decodes PDF's LZW. Unlike the standard library's, its code length grows one code early unless EarlyChange is 0. false means
+// that the data is damaged or longer than limit.
 func lzwDecode(data []byte, limit int64, early bool) ([]byte, bool) {
-	// Each entry of the table is a piece of the output: where it was written, and its length.
+	// Each table entry is a piece of the output, given by its start and length.
 	type piece struct{ start, length int }
 	var table [1 << lzwMaxLen]piece
 	var out []byte
@@ -53,7 +53,7 @@ func lzwDecode(data []byte, limit int64, early bool) ([]byte, bool) {
 			return out[:limit], false
 		}
 		if prev.start >= 0 && next < len(table) {
-			// The previous piece with the first byte of this one stands in the output in one stretch.
+			// The previous piece and the first byte of this one are adjacent in the output.
 			table[next] = piece{prev.start, prev.length + 1}
 			next++
 		}

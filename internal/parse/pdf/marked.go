@@ -14,8 +14,8 @@ type mark struct {
 	start  int // index of its first glyph
 	actual string
 	has    bool // it has an ActualText
-	hidden bool // it belongs to hidden optional content, or to what repeats on every page
-	around tag  // of the content around it
+	hidden bool // it belongs to hidden optional content, or to content that repeats on every page
+	around tag  // tag of the enclosing sequence
 }
 
 // beginMark executes BDC.
@@ -38,7 +38,7 @@ func (in *interpreter) beginMark(args []any, resources dict) {
 		m.actual, m.has = t.actual, t.has
 	}
 	if in.page.tree != nil && args[0] == name("Artifact") && in.d.name(in.d.dict(props)["Type"]) == "Pagination" {
-		m.hidden = true // the head or the foot of the page
+		m.hidden = true // a running head or foot
 		in.hidden++
 	}
 	if t, ok := in.d.resolve(in.d.dict(props)["ActualText"]).(str); ok {
@@ -47,7 +47,7 @@ func (in *interpreter) beginMark(args []any, resources dict) {
 	in.pushMark(m)
 }
 
-// pushMark opens a sequence; beyond maxMarks it is only counted.
+// pushMark opens a sequence. Sequences beyond maxMarks are only counted.
 func (in *interpreter) pushMark(m mark) {
 	if len(in.marks) >= maxMarks {
 		in.lostMarks++
@@ -56,8 +56,8 @@ func (in *interpreter) pushMark(m mark) {
 	in.marks = append(in.marks, m)
 }
 
-// endMark closes the innermost sequence. An ActualText replaces the glyphs of a sequence that stays on one line;
-// longer ones keep their glyphs, which have a layout.
+// endMark closes the innermost sequence. An ActualText replaces the glyphs of a sequence that stays on one line; longer sequences keep
+// their glyphs, which have a layout.
 func (in *interpreter) endMark() {
 	if in.lostMarks > 0 {
 		in.lostMarks--
@@ -87,8 +87,7 @@ func (in *interpreter) endMark() {
 	}
 }
 
-// textString decodes a text string (ISO 32000-2, 7.9.2.2): UTF-16 or UTF-8 with a mark, else PDFDocEncoding, which is
-// read as WinAnsi for the codes that both have.
+// textString decodes a text string (ISO 32000-2, 7.9.2.2): UTF-16 or UTF-8 if it begins with a byte order mark, else PDFDocEncoding.
 func textString(s str) string {
 	var text []rune
 	switch {

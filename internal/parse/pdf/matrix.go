@@ -20,7 +20,7 @@ func (m matrix) apply(x, y float64) (float64, float64) {
 	return m[0]*x + m[2]*y + m[4], m[1]*x + m[3]*y + m[5]
 }
 
-// sane says whether all numbers can be reckoned with.
+// sane reports whether all numbers are finite and small enough to compute with.
 func (m matrix) sane() bool {
 	for _, v := range m {
 		if !isSane(v) {
@@ -39,7 +39,7 @@ func makeBox(v []float64) box {
 	return box{min(v[0], v[2]), min(v[1], v[3]), max(v[0], v[2]), max(v[1], v[3])}
 }
 
-// transform returns the box around the transformed corners.
+// transform returns the bounding box of the transformed corners.
 func (b box) transform(m matrix) box {
 	x, y := m.apply(b.x0, b.y0)
 	out := box{x, y, x, y}

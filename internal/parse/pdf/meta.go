@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	// maxMetaBytes bounds the title and the author.
+	// maxMetaBytes bounds the bytes of the title and of the author.
 	maxMetaBytes = 1000
-	// maxXMPTokens bounds the walk through an XMP packet.
+	// maxXMPTokens bounds the XML tokens that are read of an XMP packet.
 	maxXMPTokens = 20_000
 )
 
-// metadata fills in what the document information says, and what the XMP packet says where that is silent.
+// metadata fills in the metadata from the document information, and from the XMP packet where that has none.
 func (d *document) metadata(catalog dict, res *Result) {
 	info := d.dict(d.trailer["Info"])
 	res.Title = metaText(textString(d.str(info["Title"])))
@@ -30,13 +30,13 @@ func (d *document) metadata(catalog dict, res *Result) {
 	}
 	partial := d.partial
 	data, err := d.decode(st)
-	d.partial = partial // damage here costs no text
+	d.partial = partial // damage here loses no text
 	if err == nil {
 		xmp(data, res)
 	}
 }
 
-// metaText tidies a value of the metadata.
+// metaText cleans a metadata value.
 func metaText(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) > maxMetaBytes {
@@ -45,8 +45,8 @@ func metaText(s string) string {
 	return s
 }
 
-// parseDate reads "D:YYYYMMDDHHmmSSOHH'mm'" (ISO 32000-1, 7.9.4), of which all but the year may be missing; zero when
-// it is out of form.
+// parseDate reads "D:YYYYMMDDHHmmSSOHH'mm'" (ISO 32000-1, 7.9.4), in which only the year is required. It returns the zero time for other
+// forms.
 func parseDate(s string) time.Time {
 	s = strings.TrimPrefix(strings.TrimSpace(s), "D:")
 	digits := 0
@@ -119,7 +119,7 @@ func xmp(data []byte, res *Result) {
 	}
 }
 
-// parseISODate reads the date forms of XMP; zero when it is out of form.
+// parseISODate reads the date forms of XMP. It returns the zero time for other forms.
 func parseISODate(s string) time.Time {
 	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04Z07:00", "2006-01-02"} {
 		if t, err := time.Parse(layout, s); err == nil {

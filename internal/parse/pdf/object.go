@@ -10,8 +10,7 @@ type (
 	ref     struct{ num, gen int }
 )
 
-// stream is a stream object: its dictionary and its bytes as they stand in the file, which are decrypted and decoded
-// when they are read.
+// stream is a stream object: its dictionary and its raw bytes in the file, which are decrypted and decoded when they are read.
 type stream struct {
 	dict dict
 	raw  []byte

@@ -13,24 +13,23 @@ const (
 	entryCompressed
 )
 
-// xrefEntry tells where an object is: at a file offset, or in the object stream whose number is pos.
+// xrefEntry locates an object: at file offset pos, or in the object stream whose number is pos.
 type xrefEntry struct {
 	kind uint8
 	pos  int
 }
 
-// objectTable has the entries of objects by their numbers. Numbers that follow one another, as they do in nearly all
-// files, take eight bytes each; others are in a map.
+// objectTable maps object numbers to entries. Consecutive numbers, as in nearly all files, take eight bytes each; others are in a map.
 type objectTable struct {
-	dense  []int64 // pos above two bits, which have the kind and 1; 0 where there is no entry
+	dense  []int64 // pos<<2 | kind+1; 0 where there is no entry
 	sparse map[int]xrefEntry
 	count  int
 }
 
-// maxPackedPos is far beyond any offset.
+// maxPackedPos is far above any file offset.
 const maxPackedPos = 1 << 60
 
-// maxGap is how many entries of dense may be empty beyond as many as are not.
+// maxGap is how many entries of dense may be empty in addition to the number of used ones.
 const maxGap = 512
 
 func (t *objectTable) get(num int) (xrefEntry, bool) {
@@ -43,13 +42,13 @@ func (t *objectTable) get(num int) (xrefEntry, bool) {
 	return e, ok
 }
 
-// offset returns the pos of an entry, 0 where there is none.
+// offset returns the pos of an entry, or 0 if there is none.
 func (t *objectTable) offset(num int) int {
 	e, _ := t.get(num)
 	return e.pos
 }
 
-// reserve makes room for count numbers from first on, if they go on from those that are there.
+// reserve allocates room for count numbers from first on, if they continue those in dense.
 func (t *objectTable) reserve(first, count int) {
 	if n := first + count - len(t.dense); first <= len(t.dense) && n > 0 {
 		t.dense = slices.Grow(t.dense, n)
@@ -74,12 +73,12 @@ func (t *objectTable) set(num int, e xrefEntry) {
 	}
 	pos := e.pos
 	if pos < 0 || pos > maxPackedPos {
-		pos = -1 // no object is there
+		pos = -1 // no object can be there
 	}
 	t.dense[num] = int64(pos)<<2 | int64(e.kind+1)
 }
 
-// all visits the entries in ascending order of their numbers, apart from those in the map, which come last.
+// all visits the entries of dense in ascending order of their numbers, then those of the map.
 func (t *objectTable) all() iter.Seq2[int, xrefEntry] {
 	return func(yield func(int, xrefEntry) bool) {
 		for num := range t.dense {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestObjectTable compares tables of numbers that follow one another, lie far apart or come backwards with a map.
+// TestObjectTable compares the table with a map, for numbers that are consecutive, far apart or descending.
 func TestObjectTable(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {

@@ -6,20 +6,19 @@ import (
 	"slices"
 )
 
-// Attributes of a page that it inherits from the nodes above it (ISO 32000-1, 7.7.3.4).
+// inherited lists the attributes that a page inherits from the nodes above it (ISO 32000-1, 7.7.3.4).
 var inherited = []name{"Resources", "MediaBox", "CropBox", "Rotate"}
 
-// pageNumber is where a page keeps the number of its object.
+// pageNumber is the key under which a page dictionary keeps its object number.
 const pageNumber name = "\x00number"
 
 const (
-	// maxKeptGlyphs and maxKeptContent, in bytes, bound the space that one page hands on to the next.
+	// maxKeptGlyphs (in glyphs) and maxKeptContent (in bytes) bound the memory that one page passes to the next.
 	maxKeptGlyphs, maxKeptContent = 50_000, 1 << 20
-	// collectAfter is the work after which the garbage of the pages is collected, of documents whose file and text
-	// have collectFrom bytes, the text counted twice. The runtime lets garbage grow to the size of all that is in use,
-	// the file and the text included, which for such documents is more than all else that the reader needs. Work is
-	// about as many bytes as the garbage that comes of it. A collection takes a millisecond or two, and in a process
-	// with a heap of many pointers as long as the runtime takes to follow them all; there is one for some 150 pages.
+	// For documents whose file plus twice the text has at least collectFrom bytes, the garbage of pages is collected each collectAfter units
+	// of work, about 150 pages. The runtime alone lets garbage grow to the size of everything in use, file and text included, which for such
+	// documents is more than the reader needs otherwise. A unit of work causes about one byte of garbage. A collection takes a millisecond
+	// or two, and longer in a process with a large heap of pointers.
 	collectAfter, collectFrom = 12 << 20, 32 << 20
 )
 
@@ -61,7 +60,7 @@ func (d *document) pages(visit func(page dict) bool) {
 				return
 			}
 			if t := d.name(node["Type"]); t != "Page" && (t != "" || node["Contents"] == nil && node["MediaBox"] == nil) {
-				d.note(partialDamaged) // something else stands where a page was
+				d.note(partialDamaged) // this is not a page
 				return
 			}
 			page := dict{"Contents": node["Contents"], "Annots": node["Annots"]}
@@ -88,7 +87,7 @@ func (d *document) pages(visit func(page dict) bool) {
 	}
 }
 
-// loosePages visits page objects that no page tree leads to, in the order of their numbers.
+// loosePages visits page objects that no page tree refers to, in the order of their numbers.
 func (d *document) loosePages(visit func(page dict) bool) {
 	if err := d.repair(); err != nil {
 		return
@@ -111,14 +110,14 @@ func (d *document) loosePages(visit func(page dict) bool) {
 	}
 }
 
-// pageSpace is space that one page hands on to the next.
+// pageSpace is memory that one page passes to the next.
 type pageSpace struct {
-	content []byte // of all streams
-	stream  []byte // of one of several
+	content []byte // the content of all streams of the page
+	stream  []byte // one of several streams
 	glyphs  []glyph
 }
 
-// keep bounds the space after a page, of whose memory nothing is in use any more.
+// keep bounds the memory after a page, when nothing uses it any more.
 func (sp *pageSpace) keep() {
 	if cap(sp.content) > maxKeptContent {
 		sp.content = nil
@@ -131,7 +130,7 @@ func (sp *pageSpace) keep() {
 	}
 }
 
-// contents returns the decoded content of a page: its streams, which are one as far as syntax goes.
+// contents returns the decoded content of a page, with its streams joined by line ends.
 func (d *document) contents(o any, sp *pageSpace) []byte {
 	switch v := d.resolve(o).(type) {
 	case *stream:
@@ -169,7 +168,7 @@ func (d *document) contents(o any, sp *pageSpace) []byte {
 	return nil
 }
 
-// glyphs runs the content of a page and returns the glyphs that it shows. The result uses the memory of the space.
+// glyphs runs the content of a page and returns the glyphs that it shows. The result uses the memory of sp.
 func (d *document) glyphs(page dict, fs *fonts, ly *layers, tree *structure, sp *pageSpace) *pageGlyphs {
 	p := &pageGlyphs{bounds: box{-1e6, -1e6, 1e6, 1e6}, glyphs: sp.glyphs[:0], tree: tree}
 	p.number, _ = page[pageNumber].(int)
@@ -199,10 +198,10 @@ func (d *document) glyphs(page dict, fs *fonts, ly *layers, tree *structure, sp 
 	return p
 }
 
-// Flags of an annotation that keep it from being shown (ISO 32000-1, 12.5.3).
+// annotationHidden has the annotation flags that prevent showing (ISO 32000-1, 12.5.3).
 const annotationHidden = 1<<1 | 1<<5
 
-// annotation runs the appearance of a form field or another annotation that shows text on the page.
+// annotation runs the appearance of a form field or of another annotation that shows text on the page.
 func (in *interpreter) annotation(a, resources dict) {
 	d := in.d
 	if flags, _ := d.integer(a["F"]); flags&annotationHidden != 0 || in.layer.hides(a["OC"]) {
@@ -244,7 +243,7 @@ func (in *interpreter) annotation(a, resources dict) {
 	in.form(st, at, resources, 0)
 }
 
-// expectedPages returns how many pages the document says it has, at most as many as it can have.
+// expectedPages returns the page count that the document states, limited to what is possible.
 func (d *document) expectedPages(catalog dict) int {
 	n, _ := d.integer(d.dict(catalog["Pages"])["Count"])
 	return min(n, d.lim.MaxPages, d.xref.count)
@@ -260,7 +259,7 @@ func (d *document) extract() (*Result, error) {
 	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
 	queue := pageQueue{seen: map[string]bool{}}
-	var page []block // the one before, which is written when it is known whether its last row goes on
+	var page []block // the previous page, written once it is known whether its last row continues
 	begun := false
 	write := func(last bool) {
 		for l := queue.pop(last); l != nil && !w.full; l = queue.pop(last) {

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// tableEdges is what a table keeps, by column, to tell a row that goes on on the next page.
+// tableEdges has what joinRow needs of a table, by column, to recognise a row that continues on the next page.
 type tableEdges struct {
 	rows        [][]string
 	left, right []float64    // the extent of the text
-	wraps       []bool       // a cell has several lines
-	end, size   []float64    // where the last line of the last row ends, and the size of its font
-	words       [2][]float64 // the widths of the first words of the first rows; 0: none, or from right to left
-	row         int          // that add was called for last
+	wraps       []bool       // one of its cells has several lines
+	end, size   []float64    // the right end of the last line of the last row, and its font size
+	words       [2][]float64 // the widths of the first words of the first two rows; 0: none, or right to left
+	row         int          // the row of the last call of add
 }
 
 func newTableEdges(columns int) *tableEdges {
@@ -28,7 +28,7 @@ func newTableEdges(columns int) *tableEdges {
 	return e
 }
 
-// add takes the next line of a cell. Rows come in their order, lines of a cell from top to bottom.
+// add records the next line of a cell. Rows come in order, the lines of a cell from top to bottom.
 func (e *tableEdges) add(row, column int, first *segment, end float64) {
 	if row != e.row {
 		e.row = row
@@ -42,7 +42,7 @@ func (e *tableEdges) add(row, column int, first *segment, end float64) {
 	e.end[column], e.size[column] = end, first.size
 }
 
-// keep leaves the columns that are used.
+// keep drops the columns that are not used.
 func (e *tableEdges) keep(used []bool) {
 	unused := func(column int) bool { return !used[column] }
 	e.left, e.right, e.wraps, e.end, e.size = without(e.left, unused), without(e.right, unused), without(e.wraps, unused), without(e.end, unused), without(e.size, unused)
@@ -51,14 +51,14 @@ func (e *tableEdges) keep(used []bool) {
 	}
 }
 
-// without returns the elements of s whose index del does not name.
+// without returns s without the elements for whose index del returns true.
 func without[T any](s []T, del func(i int) bool) []T {
 	i := 0
 	return slices.DeleteFunc(s, func(T) bool { i++; return del(i - 1) })
 }
 
-// joinRow puts a row together that begins at the foot of a page and goes on at the head of the next one, and returns the blocks of that
-// page. The head of a table that is repeated there stays.
+// joinRow joins a row that begins at the foot of a page with its continuation at the head of the next page, and returns the blocks of the
+// next page. A header that is repeated there stays.
 func joinRow(page, next []block, hyphens *hyphenation) []block {
 	if len(page) == 0 || len(next) == 0 {
 		return next
@@ -90,9 +90,8 @@ func joinRow(page, next []block, hyphens *hyphenation) []block {
 	return next
 }
 
-// goesOn reports whether the row of b at the index is the rest of the last row of e: each of its texts stands below one whose last line
-// had no room for its first word, in a column of a table whose cells have several lines. Beside such a text others may stand on the next page as a
-// whole.
+// goesOn reports whether row at of b continues the last row of e: each of its texts is below a text whose last line had no room for its
+// first word, in a table with a cell of several lines. Other cells of the row may be on the next page entirely.
 func (e *tableEdges) goesOn(b *tableEdges, at int) bool {
 	above, rest := e.rows[len(e.rows)-1], b.rows[at]
 	wraps, lower, moved := false, false, false
@@ -117,7 +116,7 @@ func (e *tableEdges) goesOn(b *tableEdges, at int) bool {
 	return wraps && (lower || !moved && rest[0] == "" && e.named() && b.named(at))
 }
 
-// named reports whether all rows but those at some indexes begin with a text.
+// named reports whether all rows, except those at the indexes but, have text in the first column.
 func (e *tableEdges) named(but ...int) bool {
 	for i, row := range e.rows {
 		if row[0] == "" && !slices.Contains(but, i) {

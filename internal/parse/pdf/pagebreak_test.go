@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// edgesOfRows is a table of a page whose columns are 100 wide and whose last lines end at end; words are the widths of the first words of
-// its rows.
+// edgesOfRows makes a table with columns of width 100 whose last lines end at end. word is the width of the first word of each of the first
+// rows.
 func edgesOfRows(end, word float64, rows ...[]string) *tableEdges {
 	e := newTableEdges(len(rows[0]))
 	for _, row := range rows {
@@ -28,8 +28,8 @@ func TestRowsOverPages(t *testing.T) {
 	cut := []string{"Leipzig", "Spare wheels for"}
 	for name, x := range map[string]struct {
 		above, next *tableEdges
-		want        string // of the last row; empty: it is left alone
-		left        int    // rows on the next page
+		want        string // the last row after the join; empty: it is unchanged
+		left        int    // rows that remain on the next page
 	}{
 		"goes on":                             {edgesOfRows(95, 30, head, one, cut), edgesOfRows(95, 30, []string{"", "all trams"}, one), "Spare wheels for all trams", 1},
 		"below a repeated head":               {edgesOfRows(95, 30, head, cut), edgesOfRows(95, 30, head, []string{"", "all trams"}, one), "Spare wheels for all trams", 2},

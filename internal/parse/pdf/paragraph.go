@@ -11,35 +11,35 @@ import (
 // Kinds of blocks.
 const (
 	blockParagraph = iota
-	blockItem      // of a list
+	blockItem      // a list item
 	blockTable
 	blockCode
 )
 
-// Shares of the letters of a line that are in one font, for the line to be in that font.
+// allOfLine and mostOfLine are the shares of a line's letters that must be in one font for the line to be in that font.
 const allOfLine, mostOfLine = 0.9, 0.5
 
-// block is a piece of a page's text.
+// block is a paragraph, heading, list item, table or code block of a page.
 type block struct {
 	kind  int
 	text  string
-	size  float64 // of its font
+	size  float64 // font size
 	bold  bool
 	lines int
-	edges *tableEdges // of a table
+	edges *tableEdges // set for a table
 }
 
-// paragraph gathers lines until the next one begins another block.
+// paragraph collects lines until one begins another block.
 type paragraph struct {
 	lines []*line
 	texts []string
-	hard  []bool // by line, whether it begins after a line end that the author made
+	hard  []bool // by line: it begins after a line end set by the author
 	item  bool
-	whole bool // an entry of a table of contents, which ends with its line
+	whole bool // it is an entry of a table of contents, which ends with its line
 }
 
-// regionBlocks makes the blocks of a region of one column. With code set, lines in fonts of one width are code. rules
-// are the lines that are drawn on the page.
+// regionBlocks returns the blocks of a region of one column. If code is set, lines in monospaced fonts are code. rules are the lines drawn
+// on the page.
 func regionBlocks(segs []*segment, code bool, rules []rule, hyphens *hyphenation) []block {
 	lines := makeLines(segs)
 	findCells(lines)
@@ -109,7 +109,7 @@ func regionBlocks(segs []*segment, code bool, rules []rule, hyphens *hyphenation
 	return out
 }
 
-// takeTable takes the table that begins at the height of the line out of it, nil when there is none.
+// takeTable removes from l, and returns, the table that begins at its height. It returns nil when there is none.
 func (l *line) takeTable() *ruledTable {
 	for i, s := range l.segs {
 		if s.table != nil {
@@ -121,8 +121,7 @@ func (l *line) takeTable() *ruledTable {
 	return nil
 }
 
-// runsInto says whether a dash or a number at the beginning of text is part of the sentence above rather than the mark
-// of a list item.
+// runsInto reports whether a dash or a number at the beginning of text continues the sentence above rather than marking a list item.
 func (p *paragraph) runsInto(text string) bool {
 	if len(p.lines) == 0 || p.item || endsSentence(p.texts[len(p.texts)-1]) {
 		return false
@@ -131,8 +130,8 @@ func (p *paragraph) runsInto(text string) bool {
 	return strings.ContainsRune(dashes, r) || unicode.IsDigit(r) || unicode.IsLetter(r)
 }
 
-// ends says whether l, which reads text, begins a block of its own. usual is the leading of the region in ems, right
-// its margin.
+// ends reports whether l, whose text is given, begins a block of its own. usual is the leading of the region in ems, right its right
+// margin.
 func (p *paragraph) ends(l *line, text string, isItem bool, usual, right float64) bool {
 	n := len(p.lines)
 	last := p.lines[n-1]
@@ -146,7 +145,7 @@ func (p *paragraph) ends(l *line, text string, isItem bool, usual, right float64
 	case gap > 2.2, gap < 0.3:
 		return true
 	case usual > 0 && gap > 1.3*usual, usual == 0 && gap > 1.7:
-		// Scripts push lines apart; a sentence that goes on in small letters is not cut there.
+		// Scripts increase the distance of lines, so a sentence that continues in lower case is not cut there.
 		return !startsLower(text) || endsSentence(p.texts[n-1])
 	}
 	const indent, centred = 0.8, 4
@@ -157,14 +156,14 @@ func (p *paragraph) ends(l *line, text string, isItem bool, usual, right float64
 	}
 	if short && n <= 2 {
 		if a, b := last.style(allOfLine), l.style(mostOfLine); a != 0 && b != 0 && a != b {
-			return true // a heading, or what follows a line in another font
+			return true // a heading, or a line below one in another font
 		}
 	}
 	if n == 1 && short && shift < -centred {
 		return true
 	}
 	if n == 1 {
-		// An indented second line is a hanging indent after a full line or in a list, a new paragraph after a short one.
+		// An indented second line is a hanging indent after a full line or in a list, and a new paragraph after a short line.
 		return shift > indent && short && !p.item || short && shift > -indent && endsSentence(p.texts[0]) && !startsLower(text)
 	}
 	if shift > indent || shift < -indent {
@@ -173,7 +172,7 @@ func (p *paragraph) ends(l *line, text string, isItem bool, usual, right float64
 	return short && endsSentence(p.texts[n-1]) && !startsLower(text)
 }
 
-// rightMargin returns how far lines reach. One line that reaches further than all others does not count.
+// rightMargin returns how far lines reach to the right. It ignores a single line that reaches further than all others.
 func rightMargin(lines []line) float64 {
 	first, second := math.Inf(-1), math.Inf(-1)
 	for i := range lines {
@@ -190,8 +189,8 @@ func rightMargin(lines []line) float64 {
 	return second
 }
 
-// hadRoom says whether the first word of l would have fit at the end of the line above it, so that the line was ended
-// by its author: in verse, an address, a program.
+// hadRoom reports whether the first word of l would have fitted at the end of the line above it, so that the author ended that line: in
+// verse, an address, a program.
 func hadRoom(above, l *line, right float64) bool {
 	const slack = 1.5
 	word, ok := l.segs[0].firstWord()
@@ -199,7 +198,7 @@ func hadRoom(above, l *line, right float64) bool {
 	return ok && above.u1+word < right-slack*l.size && !end.endsWithHyphen()
 }
 
-// firstWord returns the width of the first word; not ok when the segment is written from right to left.
+// firstWord returns the width of the first word. ok is false when the segment is written from right to left.
 func (s *segment) firstWord() (float64, bool) {
 	end, begun := s.u0, false
 	for i := range s.glyphs {
@@ -233,7 +232,7 @@ func endsSentence(text string) bool {
 	return strings.ContainsRune(".!?:。！？", r)
 }
 
-// startsLower says whether the first letter of text is a small one.
+// startsLower reports whether the first letter of text is lower case.
 func startsLower(text string) bool {
 	for _, r := range text {
 		if unicode.IsLetter(r) {
@@ -243,7 +242,7 @@ func startsLower(text string) bool {
 	return false
 }
 
-// block joins the lines.
+// block joins the lines of the paragraph.
 func (p *paragraph) block(hyphens *hyphenation) block {
 	text := hyphens.join(p.texts, p.hard)
 	b := block{kind: blockParagraph, lines: len(p.lines)}

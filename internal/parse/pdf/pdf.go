@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Errors of [Parse], matched with [errors.Is]. They are wrapped with a short reason that never holds content.
+// Errors of [Parse], matched with [errors.Is]. They are wrapped with a short reason that never contains content.
 var (
-	// ErrMalformed means that the data is no PDF, or is damaged beyond repair.
+	// ErrMalformed means that the data is not a PDF, or is damaged beyond repair.
 	ErrMalformed = errors.New("malformed pdf")
 	// ErrEncrypted means that the document opens only with a password or a certificate.
 	ErrEncrypted = errors.New("encrypted pdf")
-	// ErrLimit means that a bound of [Limits] was reached before any text was had.
+	// ErrLimit means that a bound of [Limits] was reached before any text was read.
 	ErrLimit = errors.New("pdf limit exceeded")
-	// ErrNoText means that the document is readable and holds no text.
+	// ErrNoText means that the document is readable and has no text.
 	ErrNoText = errors.New("pdf without text")
 )
 
@@ -38,22 +38,22 @@ const (
 // Limits bounds the work on one document. Zero or negative fields mean the default of the same name. When a limit is
 // reached after some text was read, [Parse] returns that text with Result.Partial set.
 type Limits struct {
-	// MaxObjects is the greatest number of objects that are kept of the cross-reference table.
+	// MaxObjects is the greatest number of entries that are kept of the cross-reference table.
 	MaxObjects int
 	// MaxPages is the greatest number of pages that are read.
 	MaxPages int
 	// MaxDepth bounds the nesting of arrays, dictionaries, page tree nodes and forms.
 	MaxDepth int
-	// MaxStreamBytes is the greatest size in bytes of one decoded stream; the rest of it is dropped.
+	// MaxStreamBytes is the greatest size in bytes of one decoded stream; the remainder is dropped.
 	MaxStreamBytes int64
-	// MaxDecodedBytes is the greatest sum in bytes of all decoded streams, each time they are decoded. It is never more
-	// than 64 MiB and 64 times the size of the input.
+	// MaxDecodedBytes is the greatest sum in bytes of all decoded streams, counted each time a stream is decoded. The effective limit is at
+	// most 64 MiB plus 64 times the size of the input.
 	MaxDecodedBytes int64
 	// MaxOutputBytes is the greatest size in bytes of the text.
 	MaxOutputBytes int
 }
 
-// Page is where a page begins in Result.Text.
+// Page is the position of a page in Result.Text.
 type Page struct {
 	// Number counts from 1 in the order of the page tree.
 	Number int
@@ -63,26 +63,25 @@ type Page struct {
 
 // Result is the text and the metadata of a document.
 type Result struct {
-	// Title and Author come from the document information, else from the XMP packet; empty when unknown.
+	// Title and Author come from the document information, else from the XMP packet. They are empty when unknown.
 	Title, Author string
-	// Created and Modified are in UTC; zero when unknown.
+	// Created and Modified are in UTC. They are zero when unknown.
 	Created, Modified time.Time
 	// Text is valid UTF-8. Paragraphs, headings ("## ..."), lists and tables (Markdown rows) are separated by a
 	// blank line.
 	Text string
 	// Pages lists every page that was read, in order.
 	Pages []Page
-	// Partial says why the text may be incomplete; empty means complete.
+	// Partial is the reason why the text may be incomplete. Empty means complete.
 	Partial string
-	// Images is set when the document shows images and has no text: it is likely a scan.
+	// Images is set when the document has images and no text: it is likely a scan.
 	Images bool
 }
 
-// Parse reads a document. data is only read, and not kept. It returns an error that matches [ErrMalformed],
-// [ErrEncrypted], [ErrLimit] or [ErrNoText], or ctx's own when ctx ends. With ErrNoText the Result is not nil, so that
-// its Images, Pages and metadata can be told; with any other error it is nil. Parse may be called from several
-// goroutines at once. It needs up to 64 MB above the size of data; with a file and a text of tens of megabytes it runs
-// the garbage collector every few hundred pages to keep to that.
+// Parse reads a document. It does not change or keep data. It returns an error that matches [ErrMalformed], [ErrEncrypted], [ErrLimit] or
+// [ErrNoText], or ctx's own when ctx ends. With ErrNoText the Result has Images, Pages and the metadata; with any other error it is nil.
+// Parse may be called from several goroutines at once. It needs up to 64 MB in addition to data. For files and texts of tens of megabytes
+// it runs the garbage collector every few hundred pages to stay within that.
 func Parse(ctx context.Context, data []byte, lim Limits) (res *Result, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -99,7 +98,7 @@ func Parse(ctx context.Context, data []byte, lim Limits) (res *Result, err error
 	return doc.extract()
 }
 
-// withDefaults replaces fields that are not positive.
+// withDefaults replaces fields that are not positive by the defaults.
 func (l Limits) withDefaults() Limits {
 	if l.MaxObjects <= 0 {
 		l.MaxObjects = DefaultMaxObjects

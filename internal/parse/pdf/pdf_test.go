@@ -52,7 +52,7 @@ func TestParseFileForms(t *testing.T) {
 	}
 }
 
-// hybridFile hides its pages, the objects 5 and 6, in an object stream that only its cross-reference stream tells of.
+// hybridFile hides its pages, the objects 5 and 6, in an object stream that only its cross-reference stream refers to.
 func hybridFile() []byte {
 	var out bytes.Buffer
 	out.WriteString("%PDF-1.5\n")

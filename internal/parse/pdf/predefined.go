@@ -12,16 +12,16 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// charset is a predefined CMap (ISO 32000-1, table 118) seen as what it is named after: a character set. The text of
-// a code follows from it without the tables that lead to CIDs.
+// charset is the character set that a predefined CMap (ISO 32000-1, table 118) is named after. It gives the text of a code without the
+// tables that map codes to CIDs.
 type charset struct {
 	enc      encoding.Encoding // nil for the Unicode forms
 	unicode  int               // 8, 16 or 32: UTF form
-	shift    bool              // seven bit JIS: the high bits are added for enc
+	shift    bool              // seven-bit JIS: the high bits are added before enc decodes
 	vertical bool
 }
 
-// charsetMaps tells which character set a name begins with; the first match counts.
+// charsetMaps maps the beginning of a CMap's name to its character set. The first match counts.
 var charsetMaps = []struct {
 	prefix string
 	enc    encoding.Encoding
@@ -72,7 +72,7 @@ func (c *charset) next(s str) (code uint32, n int, text string) {
 	case c.unicode == 16 && n == 4:
 		text = string(utf16.DecodeRune(rune(code>>16), rune(code&0xffff)))
 	case c.unicode == 8:
-		text = strings.Clone(string(s[:n])) // it outlives the content that s is a part of
+		text = strings.Clone(string(s[:n])) // it must outlive the content that s is part of
 	case c.shift:
 		b := []byte(s[:n])
 		for i := range b {
@@ -90,7 +90,7 @@ func (c *charset) next(s str) (code uint32, n int, text string) {
 	return code, n, text
 }
 
-// length returns the length in bytes of the first code of s, by how each character set marks its lead bytes.
+// length returns the length in bytes of the first code of s, by the lead bytes of each character set.
 func (c *charset) length(s str) int {
 	want := 2
 	lead := s[0]

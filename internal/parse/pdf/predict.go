@@ -1,7 +1,7 @@
 package pdf
 
-// unpredict undoes the predictor of Flate and LZW data (ISO 32000-1, 7.4.4.4) in place. Parameters out of range leave
-// the data as it is.
+// unpredict reverses the predictor of Flate and LZW data (ISO 32000-1, 7.4.4.4) in place. If parameters are out of range it returns the
+// data unchanged.
 func (d *document) unpredict(data []byte, parms dict) []byte {
 	predictor, ok := d.integer(parms["Predictor"])
 	if !ok || predictor < 2 {
@@ -50,7 +50,7 @@ func tiffPredictor(data []byte, row, step, bits int) []byte {
 	return data
 }
 
-// pngPredictor undoes the filter that the first byte of each row names; a short last row is kept.
+// pngPredictor reverses the filter that the first byte of each row names. A short last row is kept.
 func pngPredictor(data []byte, row, step int) []byte {
 	out := data[:0]
 	prior := make([]byte, row)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// repair builds the cross-reference data anew by looking for "N G obj" through the whole file, as viewers do. Later
-// definitions of an object win. It runs at most once.
+// repair rebuilds the cross-reference data by searching the whole file for "N G obj", as viewers do. Later definitions of an object win. It
+// runs at most once.
 func (d *document) repair() error {
 	if d.repaired {
 		return nil
@@ -102,7 +102,7 @@ func (d *document) objectHead(at int) (num, off int, ok bool) {
 	return num, off, ok
 }
 
-// numbersInFile lists the objects that stand in the file itself, in order of their place.
+// numbersInFile lists the objects that are not in an object stream, in the order of their offsets.
 func (d *document) numbersInFile() []int {
 	nums := make([]int, 0, d.xref.count)
 	for num, e := range d.xref.all() {
@@ -133,7 +133,7 @@ func (d *document) special(nums []int) []int {
 	return out
 }
 
-// scanTrailers merges all trailer dictionaries, those of cross-reference streams included; later ones win.
+// scanTrailers merges all trailer dictionaries, including those of cross-reference streams. Later ones win.
 func (d *document) scanTrailers(special []int) {
 	d.trailer = dict{}
 	merge := func(t dict) {
@@ -190,7 +190,7 @@ func (d *document) adoptObjStream(num int) {
 	}
 }
 
-// findCatalog looks through all objects for a catalog when no trailer led to one.
+// findCatalog searches all objects for a catalog when no trailer refers to one.
 func (d *document) findCatalog() {
 	nums := make([]int, 0, d.xref.count)
 	for num := range d.xref.all() {

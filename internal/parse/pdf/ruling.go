@@ -6,22 +6,22 @@ import (
 )
 
 const (
-	// maxRules bounds the lines that are drawn on a page; drawings have more, tables do not.
+	// maxRules bounds the drawn lines of a page. Drawings have more, tables do not.
 	maxRules = 4000
 	// maxPathSteps bounds the steps of one path that may be lines of a table.
 	maxPathSteps = 1024
-	// thinRule is how thick a filled rectangle may be, in points, to be a line.
+	// thinRule is how thick, in points, a filled rectangle may be to count as a line.
 	thinRule = 2.5
-	// ruleSlack is how far lines may miss one another, in points, and still meet.
+	// ruleSlack is how far apart, in points, the ends of lines that meet may be.
 	ruleSlack = 3
-	// shortRule is the least length of a line.
+	// shortRule is the least length of a line, in points.
 	shortRule = 4
 )
 
-// rule is a line that is drawn along or across the lines of text, in the coordinates of glyphs.
+// rule is a drawn line parallel or perpendicular to the lines of text, in the coordinates of glyphs.
 type rule struct {
-	across   bool    // it runs upwards
-	at       float64 // v of one along the text, u of one across it
+	across   bool    // it is perpendicular to the text
+	at       float64 // v if parallel to the text, else u
 	from, to float64
 }
 
@@ -113,13 +113,13 @@ func (in *interpreter) paint(stroked bool) {
 	}
 }
 
-// frames reports whether b is the outside and inner the inside of a frame that is filled between them.
+// frames reports whether b and inner are the outside and the inside of a thin frame that is filled.
 func (b box) frames(inner box) bool {
 	within := func(d float64) bool { return d >= 0 && d <= thinRule }
 	return within(inner.x0-b.x0) && within(inner.y0-b.y0) && within(b.x1-inner.x1) && within(b.y1-inner.y1)
 }
 
-// addRule keeps a thin box as a line of the page before it is turned.
+// addRule keeps a thin box as a line, in page coordinates before rotation.
 func (p *pageGlyphs) addRule(b box) {
 	if len(p.rules) >= maxRules {
 		return
@@ -147,7 +147,7 @@ func turn(rotate int) matrix {
 	return identity
 }
 
-// along returns rules in the coordinates of glyphs whose direction is angle; none where that is no multiple of 90.
+// along returns rules in the coordinates of glyphs whose direction is angle. It returns none if angle is not a multiple of 90.
 func along(rules []rule, angle int16) []rule {
 	if angle == 0 || angle%90 != 0 {
 		if angle != 0 {

@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	// runningReach is how many pages before and behind a page are compared with it: books have other headers on left
-	// pages than on right ones.
+	// runningReach is how many pages before and after a page are compared with it. Books have other headers on left pages than on right
+	// ones.
 	runningReach = 2
 	// maxEdgeRows is how many rows the header or the footer of a page may have.
 	maxEdgeRows = 3
 	// edgeGap is the least distance in ems between a header or footer and the text.
 	edgeGap = 1.8
-	// edgeShift is how far in ems the same header may be off between two pages.
+	// edgeShift is how far, in ems, the position of the same header may differ between two pages.
 	edgeShift = 0.6
-	// edgeSize is how large a header may be, compared with the text: larger ones are titles.
+	// edgeSize is the greatest size of a header in relation to the text. Larger ones are titles.
 	edgeSize = 1.06
-	// edgeLarge is how large a header may be that is on each page around it: no title is.
+	// edgeLarge is the greatest size of a header that every page around it has too.
 	edgeLarge = 1.25
-	// maxRunningTexts bounds the running texts that are remembered.
+	// maxRunningTexts bounds the running headers and footers that are remembered.
 	maxRunningTexts = 4096
 )
 
-// pageLayout is a page whose glyphs are put together to segments, and not yet in reading order.
+// pageLayout is a page whose glyphs are joined to segments but not yet in reading order.
 type pageLayout struct {
-	space    *pageSpace   // that holds the glyphs
+	space    *pageSpace   // the memory of the glyphs
 	groups   [][]*segment // by direction of writing, the most common first
 	edges    []edge
 	comments []string
@@ -37,10 +37,10 @@ type pageLayout struct {
 // edge is a row at the head or the foot of a page that may be the same on other pages.
 type edge struct {
 	segs    []*segment
-	key     string // its text in lower case, each number as "#"
+	key     string // its text in lower case, each number replaced by "#"
 	numbers []int
 	foot    bool
-	large   bool // above edgeSize
+	large   bool // larger than edgeSize
 	v, size float64
 }
 
@@ -79,13 +79,13 @@ func newPageLayout(d *document, p *pageGlyphs, space *pageSpace) *pageLayout {
 	return l
 }
 
-// findEdges finds the rows that stand apart at the head and at the foot. segs are in descending order of v.
+// findEdges finds the separate rows at the head and at the foot of the page. segs are in descending order of v.
 func (l *pageLayout) findEdges(segs []*segment) {
 	size := mainSize(segs)
 	l.edges = append(edgeRows(segs, size, false), edgeRows(segs, size, true)...)
 }
 
-// mainSize is the size of most glyphs.
+// mainSize returns the size of most glyphs.
 func mainSize(segs []*segment) float64 {
 	counts := map[float64]int{}
 	best, most := 0.0, 0
@@ -129,7 +129,7 @@ func edgeRows(segs []*segment, size float64, foot bool) []edge {
 	return nil
 }
 
-// read fills in what the row is compared by.
+// read fills in the fields that rows are compared by.
 func (e *edge) read() {
 	var key strings.Builder
 	line := makeLines(e.segs)
@@ -161,7 +161,7 @@ func (e *edge) read() {
 	}
 }
 
-// roman reads a small roman number in lower case; 0 when text is none.
+// roman returns the value of a Roman numeral in lower case, or 0 when text is not one.
 func roman(text string) int {
 	values := map[byte]int{'i': 1, 'v': 5, 'x': 10, 'l': 50, 'c': 100}
 	total := 0
@@ -178,8 +178,8 @@ func roman(text string) int {
 	return max(total, 0)
 }
 
-// repeats reports whether o, which stands apart pages behind e, is the same running text: its numbers are the same or
-// count the pages, and one without words counts them.
+// repeats reports whether o, on the page apart pages later, is the same running text. Its numbers must be equal or count the pages; without
+// words at least one must count the pages.
 func (e *edge) repeats(o *edge, apart int) bool {
 	if e.key == "" || e.key != o.key || e.foot != o.foot || len(e.numbers) != len(o.numbers) || math.Abs(e.v-o.v) > edgeShift*e.size {
 		return false
@@ -206,10 +206,10 @@ func (e *edge) words() int {
 	return n
 }
 
-// pageQueue holds the pages whose running texts wait for those of the next pages.
+// pageQueue has the pages that wait until the running texts of the next pages are known.
 type pageQueue struct {
-	pages []*pageLayout // the last ones that were read
-	next  int           // index of the first that is not written
+	pages []*pageLayout // the last pages read
+	next  int           // index of the first page that is not written
 	seen  map[string]bool
 	spare []*pageSpace
 }
@@ -224,8 +224,8 @@ func (q *pageQueue) space() *pageSpace {
 	return new(pageSpace)
 }
 
-// pop returns the next page that can be written, without its running texts; nil when it has to wait for more pages,
-// unless last is set.
+// pop returns the next page that can be written, without its running texts. It returns nil when it has to wait for more pages, unless last
+// is set.
 func (q *pageQueue) pop(last bool) *pageLayout {
 	if q.next >= len(q.pages) || !last && len(q.pages)-q.next <= runningReach {
 		return nil
@@ -237,7 +237,7 @@ func (q *pageQueue) pop(last bool) *pageLayout {
 		if !q.running(e) {
 			continue
 		}
-		// The first of a text that says something stays: what runs over pages is left out where it repeats.
+		// The first occurrence of a running text of several words stays; only its repetitions are dropped.
 		if id := e.key; e.words() > 2 && !q.seen[id] && len(q.seen) < maxRunningTexts {
 			q.seen[id] = true
 			continue
@@ -263,8 +263,8 @@ func (q *pageQueue) pop(last bool) *pageLayout {
 	return l
 }
 
-// running reports whether one of the neighbouring pages has the same row in the same place; of a large one, whether two of them have
-// it, and none that is next to it has not.
+// running reports whether a page within runningReach has the same row in the same place. A large row must be on at least two of them and on
+// both adjacent pages.
 func (q *pageQueue) running(e *edge) bool {
 	same := 0
 	for i := max(0, q.next-runningReach); i <= q.next+runningReach && i < len(q.pages); i++ {
@@ -285,7 +285,7 @@ func (q *pageQueue) running(e *edge) bool {
 	return e.large && same >= 2
 }
 
-// release gives the memory of a page back for others. Its edges stay, to be compared.
+// release makes the memory of a page available for others. Its edges stay for comparison.
 func (q *pageQueue) release(l *pageLayout) {
 	for i := range l.edges {
 		l.edges[i].segs = nil

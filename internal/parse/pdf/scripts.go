@@ -7,13 +7,12 @@ import (
 )
 
 const (
-	// raisedSize and raisedBy say which glyphs are superscripts: how small they are, and how far above the baseline, in
-	// ems of the line.
+	// A glyph of at most raisedSize ems of the line, at least raisedBy ems above the baseline, is a superscript.
 	raisedSize, raisedBy = 0.88, 0.18
 	// maxMark bounds the digits of a footnote's number.
 	maxMark = 3
-	// minMarkedWord is the least length of a word whose raised number is that of a footnote; those of shorter ones are
-	// units and symbols.
+	// minMarkedWord is the least length of a word whose raised number is a footnote's number. Raised numbers after shorter words are
+	// exponents of units and symbols.
 	minMarkedWord = 3
 )
 
@@ -22,7 +21,7 @@ func (s *segment) raised(g *glyph) bool {
 	return !g.vertical && g.size < raisedSize*s.size && g.v-s.v > raisedBy*s.size
 }
 
-// addRaised adds a run of superscripts: the number of a footnote as [^1], an exponent behind ^, others as they stand.
+// addRaised appends a run of superscripts: the number of a footnote as [^1], an exponent behind ^, others unchanged.
 func addRaised(out []cluster, run []cluster) []cluster {
 	var b strings.Builder
 	for _, c := range run {
@@ -34,7 +33,7 @@ func addRaised(out []cluster, run []cluster) []cluster {
 	}
 	word, last := lastWord(out)
 	switch {
-	case last == 0: // the footnote itself
+	case last == 0: // the footnote's own text follows
 		return append(out, cluster{text: "[^" + text + "]:"}, cluster{text: " ", space: true})
 	case unicode.IsDigit(last):
 		return append(out, cluster{text: "^" + text})
@@ -44,8 +43,8 @@ func addRaised(out []cluster, run []cluster) []cluster {
 	return append(out, run...)
 }
 
-// lastWord returns how many letters the last word has and the last character before a space, which is 0 at the
-// beginning and ' ' behind a space.
+// lastWord returns the number of letters of the last word, and the last character before a space, which is 0 at the beginning and ' ' after
+// a space.
 func lastWord(out []cluster) (letters int, last rune) {
 	if len(out) == 0 {
 		return 0, 0

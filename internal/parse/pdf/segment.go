@@ -5,46 +5,45 @@ import (
 	"slices"
 )
 
-// The layout reckons in ems: multiples of the size of the glyphs at hand. The limits below were set by comparing the
-// output for documents of several typesetters with that of established readers.
+// The layout computes in ems: multiples of the size of the glyphs at hand. The limits below were set by comparing the output for documents
+// of several typesetters with that of established readers.
 const (
-	// sameLine is how far baselines of one line may differ.
+	// sameLine is how far the baselines of one line may differ.
 	sameLine = 0.2
-	// nearGap is the widest gap within a segment between glyphs that follow one another in the content stream: a word
-	// space of a badly justified line.
+	// nearGap is the widest gap within a segment between glyphs that are consecutive in the content stream: a word space of a badly
+	// justified line.
 	nearGap = 1.2
-	// farGap is the widest such gap between glyphs that do not, which may be of different columns.
+	// farGap is the widest gap between other glyphs, which may belong to different columns.
 	farGap = 0.55
-	// streamNear is how many runs may lie between two runs that still follow one another: a superscript, a word in
-	// another font.
+	// streamNear is how many runs may lie between two runs that still count as consecutive: a superscript, a word in another font.
 	streamNear = 3
-	// scriptUp and scriptDown are how far a superscript and a subscript may be off the baseline.
+	// scriptUp and scriptDown are how far a superscript and a subscript may be from the baseline.
 	scriptUp, scriptDown = 0.75, 0.55
-	// scriptDownOver is the same below of what stands under letters, and not beside them.
+	// scriptDownOver is scriptDown for text below letters instead of beside them.
 	scriptDownOver = 0.45
 	// scriptGap is the widest gap between a script and its base.
 	scriptGap = 0.35
-	// maxScriptSteps bounds the segments that are looked at to find the base of a script.
+	// maxScriptSteps bounds the segments that are searched for the base of a script.
 	maxScriptSteps = 400
 	// maxScriptBase bounds the glyphs of a base that are compared with a script.
 	maxScriptBase = 1000
-	// boldShift is the greatest offset between two copies of a text that a page shows twice to look bold.
+	// boldShift is the greatest offset between two copies of a text that a page prints twice to look bold.
 	boldShift = 0.25
-	// maxOverprint bounds the glyphs that are compared to tell bold text from other text in the same place.
+	// maxOverprint bounds the glyphs that are compared to distinguish such a copy from other text in the same place.
 	maxOverprint = 200
 )
 
-// segment is text on one baseline without a wide gap, its glyphs in the order of u.
+// segment is text on one baseline without a wide gap. Its glyphs are in the order of u.
 type segment struct {
 	glyphs []glyph
 	u0, u1 float64
 	v      float64
 	size   float64
 	chars  int
-	table  *ruledTable // it stands for a table and has no glyphs
+	table  *ruledTable // set if the segment represents a table, and has no glyphs
 }
 
-// run is glyphs that follow one another in the stream and on the page.
+// run is glyphs that are consecutive in the stream and on the page.
 type run struct {
 	glyphs []glyph
 	index  int
@@ -80,7 +79,7 @@ func makeRuns(glyphs []glyph) []run {
 	return runs
 }
 
-// makeSegments puts the glyphs of one direction together to segments, from the top of the page to its bottom.
+// makeSegments joins the glyphs of one direction to segments, from the top of the page to its bottom.
 func makeSegments(glyphs []glyph) []*segment {
 	runs := makeRuns(glyphs)
 	slices.SortStableFunc(runs, func(a, b run) int {
@@ -154,8 +153,8 @@ func rowSegments(row []run) []*segment {
 	return segs
 }
 
-// overprints says whether r is another text in the place of s. The same text in the same place is a bold one: most of
-// its glyphs stand where s has the same.
+// overprints reports whether r is text printed in the place of s that differs from it. If most glyphs of r are the same as those of s in
+// the same place, r is a second copy that makes s bold.
 func overprints(s *segment, r *run) bool {
 	overlap := min(s.u1, r.u1) - r.u0
 	if overlap < r.size || overlap < 0.5*min(r.u1-r.u0, s.u1-s.u0) {
@@ -175,7 +174,7 @@ func overprints(s *segment, r *run) bool {
 
 func (s *segment) add(glyphs []glyph, u0, u1, size float64) {
 	if s.glyphs == nil {
-		s.glyphs = glyphs[:len(glyphs):len(glyphs)] // each glyph is of one run, so that nothing else changes it
+		s.glyphs = glyphs[:len(glyphs):len(glyphs)] // each glyph belongs to one run, so nothing else changes it
 	} else {
 		s.glyphs = append(s.glyphs, glyphs...)
 	}
@@ -183,16 +182,16 @@ func (s *segment) add(glyphs []glyph, u0, u1, size float64) {
 	s.chars += len(glyphs)
 }
 
-// measure sets size and baseline to the most common values of the glyphs, so that an initial or symbol does not determine them.
+// measure sets size and baseline to the most common values of the glyphs, so that an initial or a symbol does not determine them.
 func (s *segment) measure() {
 	type count struct {
 		size float64
 		n    int
 	}
 	var room [8]count
-	few := room[:0]             // of the first sizes; most segments have one
-	var more map[float64]int    // of the others
-	last, rounded := -1.0, -1.0 // the size of the glyph before
+	few := room[:0]             // the first few sizes; most segments have one
+	var more map[float64]int    // further sizes
+	last, rounded := -1.0, -1.0 // the size of the previous glyph
 	at := -1                    // its index in few
 	best := 0
 	for i := range s.glyphs {
@@ -249,7 +248,7 @@ func findBase(segs []*segment, i int, s *segment) *segment {
 	try := func(h *segment) {
 		shift := s.v - h.v
 		if s.size > 0.88*h.size && (s.size > 1.02*h.size || s.u1-s.u0 > 4*h.size || math.Abs(shift) > 0.55*h.size || s.chars >= h.chars) {
-			return // about as large: only a few raised or lowered characters are a script
+			return // nearly as large: only a few raised or lowered characters are a script
 		}
 		if shift > scriptUp*h.size || shift < -scriptDown*h.size {
 			return
@@ -261,7 +260,7 @@ func findBase(segs []*segment, i int, s *segment) *segment {
 			return
 		}
 		d := math.Abs(shift)
-		if h.overlaps(s) { // only where there is no other
+		if h.overlaps(s) { // used only if there is no other base
 			if d += 2 * h.size; shift < -scriptDownOver*h.size {
 				return
 			}
@@ -270,7 +269,7 @@ func findBase(segs []*segment, i int, s *segment) *segment {
 			best, distance = h, d
 		}
 	}
-	reach := 4 * s.size // no base of a script is larger than this allows
+	reach := 4 * s.size // the base of a script is smaller than this
 	for k := i - 1; k >= 0 && k >= i-maxScriptSteps && segs[k].v-s.v < reach; k-- {
 		try(segs[k])
 	}
@@ -280,7 +279,7 @@ func findBase(segs []*segment, i int, s *segment) *segment {
 	return best
 }
 
-// overlaps reports whether s stands above or below letters of h, and not beside them: what belongs to a line has its own room in it.
+// overlaps reports whether s is above or below letters of h instead of beside them. Text that belongs to a line has room of its own in it.
 func (h *segment) overlaps(s *segment) bool {
 	if len(h.glyphs) > maxScriptBase {
 		return false

@@ -3,7 +3,7 @@ package pdf
 // maxGlyphs is the greatest number of glyphs of an sfnt or CFF font.
 const maxGlyphs = 65536
 
-// trueType is what an embedded TrueType or OpenType font says about the meaning of its glyphs.
+// trueType has what an embedded TrueType or OpenType font says about the meaning of its glyphs.
 type trueType struct {
 	unicode map[int]rune   // glyph to character, from a Unicode cmap
 	mac     map[int]int    // code to glyph, from a (1,0) cmap
@@ -34,7 +34,7 @@ func (b be) from(i int) be {
 	return b[i:]
 }
 
-// parseTrueType reads the cmap and post tables of an sfnt; nil when data is none.
+// parseTrueType reads the cmap and post tables of an sfnt. It returns nil when data is not one.
 func parseTrueType(data []byte) *trueType {
 	b := be(data)
 	if b.u32(0) == 0x74746366 { // ttcf: the first font of a collection
@@ -91,7 +91,7 @@ func (t *trueType) readCmap(b be) {
 
 // readSubtable calls add for each mapped code of a cmap subtable of format 0, 4, 6 or 12.
 func readSubtable(b be, add func(code, glyph int)) {
-	left := 1 << 18 // codes that are looked at, against ranges that overlap
+	left := 1 << 18 // codes left to read, against ranges that overlap
 	put := func(code, glyph int) bool {
 		if left--; left < 0 {
 			return false
@@ -178,7 +178,7 @@ func (t *trueType) glyph(id int) string {
 	return ""
 }
 
-// code returns the text of the character code of a simple font that has no encoding of its own.
+// code returns the text of a character code in a simple font that has no encoding of its own.
 func (t *trueType) code(c int) string {
 	if id, ok := t.symbol[c]; ok {
 		if s := t.glyph(id); s != "" {

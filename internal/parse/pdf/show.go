@@ -4,28 +4,27 @@ import (
 	"math"
 )
 
-// maxPageGlyphs bounds the glyphs of one page; a newspaper page of small print has about thirty thousand.
+// maxPageGlyphs bounds the glyphs of one page. A newspaper page of small print has about thirty thousand.
 const maxPageGlyphs = 60_000
 
-// minSpacedString is the least length of a string whose character spacing is taken for letters that are spaced out.
-// Some writers set it for two characters to part the words that they belong to.
+// minSpacedString is the least length of a string whose character spacing is taken for letter-spacing. Some writers set character spacing
+// for two characters to separate the words that they belong to.
 const minSpacedString = 6
 
-// glyph is a piece of text at its place, in the coordinates of its direction of writing: u grows along the line, v
-// upwards across it.
+// glyph is a piece of text at its position, in the coordinates of its direction of writing: u grows along the line, v upwards across it.
 type glyph struct {
 	text      string
 	u0, u1, v float64
 	size      float64 // height of the font's em on the page
-	spacing   float64 // extra space behind the glyph that the writer set for all glyphs
+	spacing   float64 // extra space after each glyph that the writer set
 	style     style
 	angle     int16 // direction of writing in degrees, multiples of 90 within five degrees of them
 	invisible bool
 	vertical  bool
-	actual    bool  // its text is that of marked content
+	actual    bool  // its text is the ActualText of marked content
 	begins    bool  // it is the first of a text object
-	order     int32 // its place in the structure tree, 0 for none
-	cell      int32 // the cell of the structure tree that it is in, 0 for none
+	order     int32 // its position in the structure tree, 0 for none
+	cell      int32 // the cell of the structure tree that it belongs to, 0 for none
 }
 
 // pageGlyphs collects the glyphs that a page shows.
@@ -36,13 +35,13 @@ type pageGlyphs struct {
 	rotate   int // of the page, clockwise, 0, 90, 180 or 270
 	images   bool
 	full     bool // the limit of glyphs was reached
-	unmapped int  // codes without a meaning
+	unmapped int  // codes without a text
 	comments []string
 	rules    []rule
 	number   int        // of the page's object, 0 when unknown
-	tree     *structure // nil for none
+	tree     *structure // nil if the document has none
 	begins   bool       // a text object has begun
-	tag      tag        // of the glyphs that are shown now
+	tag      tag        // tag of the glyphs that are being shown
 }
 
 // move sets the text position to the start of a line that is offset from the current one.
@@ -133,30 +132,30 @@ func (in *interpreter) show(s str) {
 	}
 }
 
-// placing holds the placement values that all glyphs of one string share.
+// placing is the position values that all glyphs of one string share.
 type placing struct {
 	angle    int16
 	sin, cos float64
 	along    float64 // page units per unit of text space along the line
 	size     float64
-	spacing  float64 // behind each glyph
+	spacing  float64 // after each glyph
 	mirrored bool
 	ok       bool
 }
 
-// placeKey is what direction depends on.
+// placeKey has the values that the result of direction depends on.
 type placeKey struct {
 	a, b, c, d, scale, size float64
 	font                    *font
 }
 
-// placed is the last answer of direction: most strings run as the one before does.
+// placed is the last result of direction. Most strings have the same key as the previous one.
 type placed struct {
 	key placeKey
 	out placing
 }
 
-// direction finds how a string runs over the page. m is the text matrix times the current one.
+// direction computes how a string runs over the page. m is the text matrix times the current transformation matrix.
 func (p *pageGlyphs) direction(m *matrix, st *graphics) placing {
 	key := placeKey{m[0], m[1], m[2], m[3], st.scale, st.size, st.font}
 	if p.placed.key != key {
@@ -196,7 +195,7 @@ func (p *pageGlyphs) findDirection(m *matrix, st *graphics) placing {
 	return out
 }
 
-// add places one glyph, which begins at x and y, with its advance width in text space units.
+// add places one glyph that begins at x and y, with its advance width in text space units.
 func (p *pageGlyphs) add(text string, x, y, width float64, at *placing, st *graphics) {
 	if !at.ok || text == "" {
 		return

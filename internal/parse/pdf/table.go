@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxColumns bounds the columns of a table; more are no table but scattered text.
+// maxColumns bounds the columns of a table. More columns are scattered text.
 const maxColumns = 40
 
-// wrapGap is the widest distance of baselines within a cell of several lines.
+// wrapGap is the widest distance of baselines, in ems, within a cell of several lines.
 const wrapGap = 1.35
 
 // columnSlack is the distance, in ems, that a cell may extend into the next column. Spreadsheet cells often fill their column.
@@ -21,15 +21,15 @@ const columnSlack = 0.4
 // tableColumn is the extent of a column.
 type tableColumn struct{ u0, u1 float64 }
 
-// tableRows says how many of the first lines are rows of one table: lines of several cells, below one another in the
-// same columns. Lines with one cell belong to it when rows follow. 0 means that no table begins here.
+// tableRows returns how many of the first lines form one table: lines of several cells below one another in the same columns. Lines with
+// one cell are included when more rows follow. 0 means that no table begins here.
 func tableRows(lines []line) int {
 	if len(lines[0].cells) < 2 {
 		return 0
 	}
 	var columns []tableColumn
 	rows, full, marks := 0, 0, 0
-	before, numbered := 0, false // the number that the row above begins with
+	before, numbered := 0, false // the number at the beginning of the row above
 	last := &lines[0]
 	for i := range lines {
 		l := &lines[i]
@@ -49,7 +49,7 @@ func tableRows(lines []line) int {
 				break
 			}
 			if rows == i && gap < wrapGap*l.size && columnOf(merged, l.cells[0]) > 0 {
-				rows = i + 1 // a cell that goes on
+				rows = i + 1 // a cell of the row above continues
 			}
 		} else {
 			if columns != nil && len(merged) > len(columns)+2 {
@@ -74,10 +74,10 @@ func tableRows(lines []line) int {
 	return rows
 }
 
-// rejoinGap is the widest gap, in ems, of a cell whose words were taken for two cells: a space of a badly justified line.
+// rejoinGap is the widest gap, in ems, at which two cells are rejoined: a word space of a badly justified line.
 const rejoinGap = 1.0
 
-// rejoin puts cells together again that were cut within one column, and reports whether there were any.
+// rejoin merges cells that were cut within one column, and reports whether there were any.
 func (l *line) rejoin(columns []tableColumn) bool {
 	within := func(a, b *segment) bool {
 		k := columnOf(columns, a)
@@ -96,7 +96,7 @@ func (l *line) rejoin(columns []tableColumn) bool {
 	return joined
 }
 
-// hasLeaders says whether the line is an entry of a table of contents.
+// hasLeaders reports whether the line is an entry of a table of contents.
 func (l *line) hasLeaders() bool {
 	for _, s := range l.cells {
 		if _, ok := dropLeaders(s.text()); ok {
@@ -106,8 +106,8 @@ func (l *line) hasLeaders() bool {
 	return false
 }
 
-// startsItem says whether a line's first cell is the bullet or the number of a list item, or the number of a section
-// or of a line before the only other cell.
+// startsItem reports whether a line's first cell is the marker of a list item, or the number of a section or of a line before the only
+// other cell.
 func startsItem(l *line) bool {
 	t := l.cells[0].text()
 	if _, bullet := listMarker(t + " x"); bullet || isEnumerator(t) {
@@ -122,8 +122,7 @@ func cellNumber(l *line) (int, bool) {
 	return n, err == nil
 }
 
-// mergeColumns adds the cells of a row to the columns. It fails when a cell spans two columns, or two cells stand in
-// one.
+// mergeColumns adds the cells of a row to the columns. It fails when a cell spans two columns, or when one column has two cells.
 func mergeColumns(columns []tableColumn, segs []*segment) ([]tableColumn, bool) {
 	out := slices.Clone(columns)
 	taken := 0
@@ -202,8 +201,8 @@ func tableBlock(lines []line, rules []rule, hyphens *hyphenation) block {
 	return block{kind: blockTable, text: markdownTable(texts), size: lines[0].size, lines: len(rows), edges: edges}
 }
 
-// rowStarts says which lines begin a row: those below a line that is drawn, where that is how rows are parted; those
-// behind a wider gap, where lines within a row are closer; else those that do not leave the first column empty.
+// rowStarts reports for each line whether it begins a row. If drawn lines separate rows, the lines below them do. If lines within a row are
+// closer together than rows, the lines after a wider gap do. Else the lines with text in the first column do.
 func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
 	out := make([]bool, len(lines))
 	ruled, close, least := 0, 0, math.Inf(1)
@@ -243,14 +242,14 @@ func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
 	if len(lines) > 2 && headGoesOn(&lines[0], &lines[1]) && !headGoesOn(&lines[1], &lines[2]) {
 		out[1] = false
 	}
-	// The cells of a header may stand at its foot, so that its first line has none in the first column.
+	// The cells of a header may be aligned to its bottom, so that its first line has no cell in the first column.
 	if columnOf(columns, lines[0].cells[0]) > 0 && columnOf(columns, lines[1].cells[0]) == 0 && lines[0].v-lines[1].v < wrapGap*lines[1].size {
 		out[1] = false
 	}
 	return out
 }
 
-// headGoesOn reports whether each cell of a header goes on in the line below it: they begin with capitals, and go on with small letters.
+// headGoesOn reports whether each cell of a header continues in the line below: it begins with a capital, and continues in lower case.
 func headGoesOn(above, l *line) bool {
 	if len(l.cells) < 2 || len(l.cells) != len(above.cells) || above.v-l.v >= wrapGap*l.size {
 		return false
@@ -265,7 +264,8 @@ func headGoesOn(above, l *line) bool {
 	return true
 }
 
-// wrapped reports whether the cells of a line go on from those of the line above: in each column, its first word found no room there.
+// wrapped reports whether the cells of a line continue those of the line above: in each shared column, the first word did not fit in the
+// line above.
 func wrapped(above, l *line, columns []tableColumn) bool {
 	both := 0
 	for _, s := range l.cells {

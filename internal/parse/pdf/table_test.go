@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tablesOf returns the tables of a text as rows of cells, without the rules below their headers.
+// tablesOf returns the tables of a text as rows of cells, without the separator lines below their headers.
 func tablesOf(text string) [][][]string {
 	var out [][][]string
 	inTable := false
@@ -104,7 +104,7 @@ func TestRuledTables(t *testing.T) {
 	}
 }
 
-// TestKnownCells counts the cells of tables that come out in their row and column.
+// TestKnownCells counts the cells of tables that are extracted in the right row and column.
 func TestKnownCells(t *testing.T) {
 	t.Parallel()
 	known := filepath.Join("testdata", "tables", "known")
@@ -137,7 +137,8 @@ func TestKnownCells(t *testing.T) {
 	assert.GreaterOrEqual(t, sum/float64(len(want)), 0.97)
 }
 
-// TestBandsOfRows holds that rows are told where lines are drawn around all of them, and that cells of several lines stay whole.
+// TestBandsOfRows checks that rows are found in tables that have drawn lines around all of them only, and that cells of several lines stay
+// whole.
 func TestBandsOfRows(t *testing.T) {
 	t.Parallel()
 	lines := "72 700 m 372 700 l S 72 680 m 372 680 l S 72 620 m 372 620 l S 72 620 m 72 700 l S 372 620 m 372 700 l S 172 620 m 172 700 l S "

@@ -9,24 +9,24 @@ const (
 	maxTagWork = 64
 	// maxTagSpan bounds the columns and rows that one cell may claim.
 	maxTagSpan = 64
-	// maxActualParts bounds the parts of a page that one ActualText of an element may replace.
+	// maxActualParts bounds the marked content sequences that one element's ActualText may replace.
 	maxActualParts = 16
-	// taggedShare is the share of the glyphs of a page that have to be in the tree for its order to count.
+	// taggedShare is the share of a page's glyphs that must be in the tree for its order to be used.
 	taggedShare = 0.9
 )
 
-// tagKey is a marked content sequence: its page, by the number of its object, and its number on the page.
+// tagKey identifies a marked content sequence by its page's object number and its number on the page.
 type tagKey struct{ page, mcid int }
 
-// tag is the structure tree's information on a marked content sequence (ISO 32000-1, 14.7 and 14.8).
+// tag is what the structure tree says about a marked content sequence (ISO 32000-1, 14.7 and 14.8).
 type tag struct {
-	order  int32 // its place in the order of reading, from 1 on
-	cell   int32 // the cell that it is in, counted from 1 in the list of cells; 0 for none
+	order  int32 // its position in reading order, from 1 on
+	cell   int32 // its cell, counted from 1 in the list of cells; 0 for none
 	actual string
-	has    bool // actual stands for its text
+	has    bool // actual replaces its text
 }
 
-// tagCell is a cell of a table of the structure tree.
+// tagCell is a table cell of the structure tree.
 type tagCell struct{ table, row, col int32 }
 
 // structure holds the parts of the structure tree that the reader uses.
@@ -37,15 +37,15 @@ type structure struct {
 	cells []tagCell
 	order int32
 	seen  map[ref]bool
-	// The table that is being read.
+	// The table being read.
 	table, row, col, tables int32
 	cell                    int32
-	above                   map[[2]int32]bool // places that cells from above reach into
+	above                   map[[2]int32]bool // positions covered by cells of rows above
 	width                   int32             // columns of its first row
-	ragged                  map[int32]bool    // tables whose rows do not have as many: writers leave empty cells out
+	ragged                  map[int32]bool    // tables with rows of other widths, because writers left empty cells out
 }
 
-// newStructure reads the tree of a document; nil when it has none.
+// newStructure reads the structure tree of a document. It returns nil when there is none.
 func (d *document) newStructure(catalog dict) *structure {
 	root := d.dict(catalog["StructTreeRoot"])
 	if root == nil {
@@ -62,7 +62,7 @@ func (d *document) newStructure(catalog dict) *structure {
 	return s
 }
 
-// kids reads what an element holds: elements, and marked content of a page.
+// kids reads the children of an element: elements, and marked content of a page.
 func (s *structure) kids(o any, page, depth int) {
 	if depth > s.d.lim.MaxDepth || !s.d.tick(maxTagWork) {
 		return
@@ -106,7 +106,7 @@ func (s *structure) content(page, mcid int) {
 	s.tags[tagKey{page, mcid}] = tag{order: s.order, cell: s.cell}
 }
 
-// element reads an element of the tree. A table within a cell of another one is part of that cell.
+// element reads an element of the tree. A table nested in a cell is part of that cell.
 func (s *structure) element(e dict, page, depth int) {
 	role := s.d.name(e["S"])
 	for range 8 {
@@ -162,12 +162,12 @@ func (s *structure) element(e dict, page, depth int) {
 	}
 }
 
-// replace lets the text of an element stand for the marked content that was read since the order was first.
+// replace sets the text of an element in place of the marked content that was read after order first.
 func (s *structure) replace(text string, first int32, page int) {
 	if n := s.order - first; n < 1 || n > maxActualParts {
 		return
 	}
-	for mcid := range maxMarks { // of the page of the element, whose numbers are small where they are few
+	for mcid := range maxMarks { // numbers on a page are small where there are few
 		key := tagKey{page, mcid}
 		if t, ok := s.tags[key]; ok && t.order > first && !t.has {
 			t.has, t.actual = true, text
@@ -177,7 +177,7 @@ func (s *structure) replace(text string, first int32, page int) {
 	}
 }
 
-// span returns an attribute of a cell, at least 1.
+// span returns a span attribute of a cell, at least 1.
 func (s *structure) span(o any, attribute name) int32 {
 	attrs := s.d.array(o)
 	if attrs == nil {
@@ -203,8 +203,8 @@ func (s *structure) tagOf(page int, o any) tag {
 	return s.tags[tagKey{page, mcid}]
 }
 
-// taggedTables takes the tables of the tree out of the glyphs of one direction, and returns them with the other glyphs.
-// What has not two columns, or text that no cell has, stays.
+// taggedTables takes the tables of the structure tree out of the glyphs of one direction, and returns them and the remaining glyphs. Tables
+// with fewer than two columns, or with rows of unequal width, are left as glyphs.
 func (s *structure) taggedTables(glyphs []glyph) (tables []*segment, rest []glyph) {
 	byTable := map[int32][]int{}
 	var order []int32
@@ -234,7 +234,7 @@ func (s *structure) taggedTables(glyphs []glyph) (tables []*segment, rest []glyp
 	return tables, rest
 }
 
-// taggedTable makes a table of the glyphs at the indexes; nil when it has not two columns of text.
+// taggedTable makes a table of the glyphs at the indexes. It returns nil if fewer than two columns have text.
 func (s *structure) taggedTable(glyphs []glyph, at []int) *segment {
 	byCell := map[int32][]glyph{}
 	cols := map[int32]bool{}
@@ -287,7 +287,7 @@ func (s *structure) taggedTable(glyphs []glyph, at []int) *segment {
 	return mark
 }
 
-// insertTables puts tables between the segments, which are in descending order of v.
+// insertTables inserts tables among the segments, which are in descending order of v.
 func insertTables(segs, tables []*segment) []*segment {
 	for _, t := range tables {
 		at := len(segs)
@@ -299,7 +299,7 @@ func insertTables(segs, tables []*segment) []*segment {
 	return segs
 }
 
-// inTreeOrder sorts the regions of a page as the structure tree has them, if nearly all glyphs are in it.
+// inTreeOrder sorts the regions of a page by the structure tree, if nearly all of its glyphs are in the tree.
 func inTreeOrder(regions [][]*segment) [][]*segment {
 	if len(regions) < 2 {
 		return regions

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// taggedPage is a page whose structure tree has the elements; %[1]d stands for its number.
+// taggedPage makes a page whose structure tree has the elements. %[1]d is replaced by the page's object number.
 func taggedPage(content, elements string, more ...string) []byte {
 	b := newBuilder()
 	b.page(helvetica, content)

@@ -2,9 +2,9 @@ package pdf
 
 import "strconv"
 
-// The encodings of TeX's fonts as far as they differ from others: OT1, of Knuth's fonts, and T1, of the EC fonts, also
-// called Cork. Bitmap fonts name their glyphs by the codes alone. Of OT1 the printable codes are those of ASCII here,
-// because typewriter fonts have it so and cannot be told from others.
+// The encodings of TeX's fonts where they differ from others: OT1, of Knuth's fonts, and T1, of the EC fonts, also called Cork. Bitmap
+// fonts name their glyphs by the codes alone. The printable codes of OT1 are read as ASCII here, because typewriter fonts use ASCII and
+// cannot be distinguished from others.
 var (
 	ot1Encoding = texEncoding(winAnsiEncoding, "ΓΔΘΛΞΠΣΥΦΨΩﬀﬁﬂﬃﬄıȷ`´ˇ˘¯˚¸ßæœøÆŒØ", "¨")
 	t1Encoding  = texEncoding(winAnsiEncoding, "`´ˆ˜¨˝˚ˇ˘¯˙¸˛‚‹›“”„«»–—\x00\x00ıȷﬀﬁﬂﬃﬄ", "-"+
@@ -17,7 +17,7 @@ var (
 // bulletTS1 is the code of the bullet in TeX's fonts of text symbols.
 const bulletTS1 = 136
 
-// texEncoding is base with other characters from code 0 and from code 127 on; NUL stands for an undefined code.
+// texEncoding is base with the characters of first from code 0 and those of last from code 127. NUL stands for an undefined code.
 func texEncoding(base *codeTable, first, last string) *codeTable {
 	e := *base
 	put := func(code int, text string) {
@@ -34,8 +34,8 @@ func texEncoding(base *codeTable, first, last string) *codeTable {
 	return &e
 }
 
-// codesAsNames returns the encoding of a font whose glyphs are all named by their codes: the character itself, or the
-// code as a decimal (a65) or hexadecimal (x41) number. It returns nil for other fonts.
+// codesAsNames returns the encoding of a font whose glyphs are all named by their codes: the character itself, or the code as a decimal
+// (a65) or hexadecimal (x41) number. It returns nil for other fonts.
 func codesAsNames(names *[256]name, type3 bool) *codeTable {
 	var same, decimal, hexadecimal, count int
 	low, high := false, false // the ligatures of OT1 and of T1
@@ -62,7 +62,7 @@ func codesAsNames(names *[256]name, type3 bool) *codeTable {
 	case !type3:
 		return winAnsiEncoding
 	case count == 1 && names[bulletTS1] != "":
-		return &codeTable{bulletTS1: "•"} // of the symbols that go with T1, lists use this one
+		return &codeTable{bulletTS1: "•"} // the only symbol of TS1 that lists use
 	case high && !low:
 		return t1Encoding
 	}

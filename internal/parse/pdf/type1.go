@@ -5,8 +5,7 @@ import (
 	"errors"
 )
 
-// type1Encoding reads the built-in encoding of a Type 1 font program from its clear text part. known is false when
-// none is found.
+// type1Encoding reads the built-in encoding from the clear text part of a Type 1 font program. known is false when there is none.
 func (d *document) type1Encoding(data []byte) (enc codeTable, known bool) {
 	if i := bytes.Index(data, []byte("eexec")); i >= 0 {
 		data = data[:i]

@@ -13,7 +13,7 @@ import (
 //go:embed data/widths.txt
 var widthData string
 
-// standardWidths is one of the standard fonts. byCode is set for fonts with an encoding of their own.
+// standardWidths has the widths of one of the standard fonts. byCode is set for fonts with an encoding of their own.
 type standardWidths struct {
 	byText map[string]float64
 	byCode []float64
@@ -41,7 +41,7 @@ var standardFonts = sync.OnceValue(func() map[string]*standardWidths {
 	return out
 })
 
-// widthsOf returns the standard font that comes closest to a font's name.
+// widthsOf returns the standard font that is closest to a font's name.
 func widthsOf(base string) *standardWidths {
 	fonts := standardFonts()
 	has := func(words ...string) bool {
@@ -78,7 +78,7 @@ func widthsOf(base string) *standardWidths {
 	return fonts["Helvetica"]
 }
 
-// width returns the advance of a code that shows text, in thousandths of an em. It is 500 when unknown.
+// width returns the advance, in thousandths of an em, of a code that shows text. It is 500 when unknown.
 func (w *standardWidths) width(text string, code int) float64 {
 	if w.fixed > 0 {
 		return w.fixed

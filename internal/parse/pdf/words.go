@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// wordGap is the least gap between two words where a line has no space characters, and spacedGap where it has.
+	// wordGap is the least gap between two words in a line without space characters, and spacedGap in a line with them.
 	wordGap, spacedGap = 0.14, 0.19
-	// ideographGap is the same between ideographs, which are set apart without meaning.
+	// ideographGap is the least gap between two words of ideographs, whose spacing has no meaning otherwise.
 	ideographGap = 0.6
-	// duplicateU and duplicateV are the greatest distances between two copies of a glyph that a page shows twice to look bold.
+	// duplicateU and duplicateV are the greatest distances between two copies of a glyph that a page prints twice to look bold.
 	duplicateU, duplicateV = 0.12, 0.2
 )
 
@@ -25,8 +25,8 @@ type cluster struct {
 	space bool
 }
 
-// wordSpace is space for taking lines apart, which is used again for the next one: without that a large document takes half as
-// much memory again (TestResident).
+// wordSpace is memory for splitting lines, reused for the next line. Without it a large document needs half as much memory again
+// (TestResident).
 type wordSpace struct {
 	clusters []cluster
 	gaps     []float64
@@ -45,18 +45,18 @@ func joinSegments(segs ...*segment) string {
 		s.addClusters(sp)
 	}
 	text := sp.join()
-	clear(sp.clusters) // no text of a document outlives it here
+	clear(sp.clusters) // so that it does not keep text of a document alive
 	sp.clusters = sp.clusters[:0]
 	wordSpaces.Put(sp)
 	return text
 }
 
-// addClusters adds the characters of a segment from left to right, with spaces where words part.
+// addClusters appends the characters of a segment from left to right, with spaces between words.
 func (s *segment) addClusters(sp *wordSpace) {
 	glyphs := s.glyphs
 	limit := s.gapLimit(sp)
 	out := sp.clusters
-	var prev, blank *glyph // the last that is no space, and the last space behind it
+	var prev, blank *glyph // the last glyph that is not a space, and the last space after it
 	pending := false
 	raisedFrom := -1 // where a run of superscripts begins in out
 	endRaised := func() {
@@ -107,14 +107,14 @@ func (s *segment) addClusters(sp *wordSpace) {
 	sp.clusters = out
 }
 
-// takenBack says whether g stands where the space between a and g does, so that there is none to be seen: some writers
-// show a space and move back, to kern.
+// takenBack reports whether g overlaps the space between a and g, so that no space is visible. Some writers show a space and move back, to
+// kern.
 func takenBack(a, blank, g *glyph) bool {
 	w := blank.u1 - blank.u0
 	return w > 0.1*g.size && blank.u1-g.u0 > 0.6*w && g.u0-a.u1 < 0.08*g.size
 }
 
-// wider returns the one of two glyphs in one place that reaches further.
+// wider returns the glyph that reaches further to the right.
 func wider(a, b *glyph) *glyph {
 	if b.u1 > a.u1 {
 		return b
@@ -122,7 +122,7 @@ func wider(a, b *glyph) *glyph {
 	return a
 }
 
-// dropDuplicates removes, in place, glyphs that are shown again where they stand. glyphs are in order of u0.
+// dropDuplicates removes, in place, glyphs that are printed twice in the same position. glyphs are in order of u0.
 func dropDuplicates(glyphs []glyph) []glyph {
 	out := glyphs[:0]
 	for i := range glyphs {
@@ -145,7 +145,7 @@ func dropDuplicates(glyphs []glyph) []glyph {
 	return out
 }
 
-// gapLimit returns the gap, in ems, from which two glyphs belong to two words. Letters that are spaced out raise it.
+// gapLimit returns the gap, in ems, from which two glyphs belong to two words. Letter-spacing raises it.
 func (s *segment) gapLimit(sp *wordSpace) float64 {
 	glyphs := s.glyphs
 	gaps := sp.gaps[:0]
@@ -174,9 +174,9 @@ func (s *segment) gapLimit(sp *wordSpace) float64 {
 	return limit
 }
 
-// isBlank says whether text is nothing but white space.
+// isBlank reports whether text is only white space.
 func isBlank(text string) bool {
-	if len(text) == 1 && text[0] > ' ' { // most glyphs
+	if len(text) == 1 && text[0] > ' ' { // the common case
 		return false
 	}
 	for _, r := range text {
@@ -187,7 +187,7 @@ func isBlank(text string) bool {
 	return true
 }
 
-// ligatures are the Latin ones; presentation forms of other scripts are decomposed by their compatibility mapping.
+// ligatures are the Latin ones. Presentation forms of other scripts are decomposed by their compatibility mapping.
 var ligatures = strings.NewReplacer("ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st",
 	"\u2010", "-", "\u2011", "-", "\u00a0", " ", "\u200b", "", "\u200c", "", "\u200d", "", "\u2060", "")
 
@@ -205,13 +205,13 @@ func clean(text string) string {
 	return norm.NFC.String(text)
 }
 
-// accents maps spacing accents to the combining ones. TeX's older fonts print an accent and its letter as two glyphs.
+// accents maps spacing accents to combining ones. TeX's older fonts print an accent and its letter as two glyphs.
 var accents = map[string]string{
 	"`": "\u0300", "´": "\u0301", "ˆ": "\u0302", "^": "\u0302", "˜": "\u0303", "~": "\u0303", "¯": "\u0304",
 	"˘": "\u0306", "˙": "\u0307", "¨": "\u0308", "˚": "\u030a", "˝": "\u030b", "ˇ": "\u030c", "¸": "\u0327", "˛": "\u0328",
 }
 
-// composeAccent puts a mark and the letter that it overlaps together, in whichever order they come.
+// composeAccent joins an accent and the letter that it overlaps, in either order.
 func composeAccent(a, b *glyph, at, bt string) (string, bool) {
 	if isMark(bt) {
 		return norm.NFC.String(at + bt), true
@@ -229,7 +229,7 @@ func composeAccent(a, b *glyph, at, bt string) (string, bool) {
 	return "", false
 }
 
-// compose returns base with mark when there is one character for both.
+// compose returns base with mark if one character exists for both.
 func compose(base, mark string) (string, bool) {
 	switch base {
 	case "ı":
@@ -251,7 +251,7 @@ func isMark(text string) bool {
 }
 
 func isLetter(text string) bool {
-	if len(text) == 1 { // most glyphs
+	if len(text) == 1 { // the common case
 		return text[0]|0x20 >= 'a' && text[0]|0x20 <= 'z'
 	}
 	for _, r := range text {
@@ -260,7 +260,7 @@ func isLetter(text string) bool {
 	return false
 }
 
-// ideographs says whether two texts that meet are of a script that is written without spaces.
+// ideographs reports whether two adjacent texts are of a script that is written without spaces.
 func ideographs(a, b string) bool {
 	last, first := rune(0), rune(0)
 	for _, r := range a {

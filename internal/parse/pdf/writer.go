@@ -6,22 +6,21 @@ import (
 	"unsafe"
 )
 
-// firstReserve is the most space that is reserved before there are firstText bytes of text, which tell how much a page
-// has.
+// Before firstText bytes of text are written, which show how much text a page has, at most firstReserve bytes are reserved.
 const firstReserve, firstText = 1 << 20, 64 << 10
 
-// writer puts the text of all pages together. Only the whole document tells which size is that of its body, so that
-// the marks of headings are put in at the end.
+// writer concatenates the text of all pages. The size of the body text is known only at the end of the document, so heading marks are
+// inserted then.
 type writer struct {
 	text     []byte
 	pages    []Page
-	expected int // pages that the document says it has
+	expected int // page count that the document states
 	last     int // kind of the last block, -1 before the first
 	headings headings
 	bytes    int
 	limit    int
 	full     bool
-	bySize   map[int]int // bytes of text by half points
+	bySize   map[int]int // bytes of text by font size in half points
 	bold     int         // bytes of bold text
 }
 
@@ -29,8 +28,7 @@ func newWriter(limit, pages int) *writer {
 	return &writer{limit: limit, expected: pages, last: -1, bySize: map[int]int{}}
 }
 
-// page adds a page, up to the limit. Items of a list stand on lines that follow one another, other blocks between
-// blank lines.
+// page appends a page, up to the limit. Consecutive list items are on consecutive lines; other blocks are separated by blank lines.
 func (w *writer) page(blocks []block) {
 	w.pages = append(w.pages, Page{Number: len(w.pages) + 1, Start: -1})
 	for i := range blocks {
@@ -69,7 +67,7 @@ func (w *writer) page(blocks []block) {
 	}
 }
 
-// escapeMarks puts a backslash before what Markdown would take for a heading or a fence at the beginning of a line.
+// escapeMarks puts a backslash before characters at the beginning of a line that Markdown would read as a heading or a fence.
 func escapeMarks(text string) string {
 	if !strings.Contains(text, "#") && !strings.Contains(text, "```") && !strings.Contains(text, "~~~") {
 		return text
@@ -85,8 +83,8 @@ func escapeMarks(text string) string {
 	return strings.Join(lines, "")
 }
 
-// reserve makes room for n bytes, and for what the pages to come will have if they are like those so far: a text that
-// is copied as it grows is in memory twice.
+// reserve makes room for n bytes, and for the remaining pages if they are like those so far. Growing by copying would keep the text in
+// memory twice.
 func (w *writer) reserve(n int) {
 	need := len(w.text) + n
 	if need <= cap(w.text) {
@@ -100,7 +98,7 @@ func (w *writer) reserve(n int) {
 	w.text = append(make([]byte, 0, max(size, need+need/8)), w.text...)
 }
 
-// body returns the size of most of the text.
+// body returns the font size of most of the text.
 func (w *writer) body() float64 {
 	best, most := 0, 0
 	for size, n := range w.bySize {

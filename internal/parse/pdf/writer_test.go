@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plainWriter is what writer does, said with all blocks at hand.
+// plainWriter is a simple reference for writer that has all blocks at hand.
 func plainWriter(w *writer, pages [][]block) (string, []Page) {
 	body, boldCounts := w.body(), boldShare*w.bold < w.bytes
 	var text string
@@ -94,7 +94,7 @@ func TestWriterLimit(t *testing.T) {
 	assert.Equal(t, []Page{{1, 0}, {2, 8}}, pages)
 }
 
-// TestWriterReserve holds the space of a text to what it needs, whatever the document says of its pages.
+// TestWriterReserve checks that the memory reserved for a text is bounded by what it needs, whatever page count the document states.
 func TestWriterReserve(t *testing.T) {
 	t.Parallel()
 	page := []block{{text: strings.Repeat("Peas and beans. ", 250), size: 10, lines: 40}}
@@ -124,7 +124,7 @@ func TestWriterReserve(t *testing.T) {
 	}
 }
 
-// TestPagesShareSpace has each page use the memory that the content before it was in.
+// TestPagesShareSpace checks pages that each reuse the memory of the previous page's content.
 func TestPagesShareSpace(t *testing.T) {
 	t.Parallel()
 	b := newBuilder()
@@ -136,7 +136,7 @@ func TestPagesShareSpace(t *testing.T) {
 		content := fmt.Sprintf("BT /F 10 Tf 1 0 0 1 72 700 Tm (%s) Tj ET %s", word, strings.Repeat("0 0 m ", i*i%60))
 		packed := b.stream("/Filter /FlateDecode", deflate(content))
 		contents := refTo(packed)
-		if i%2 == 1 { // as several streams, of which one is not compressed
+		if i%2 == 1 { // several streams, one of them not compressed
 			contents = "[" + refTo(b.stream("", "q ")) + " " + contents + " " + refTo(b.stream("/Filter /FlateDecode", deflate("Q"))) + "]"
 		}
 		b.pages = append(b.pages, b.add(fmt.Sprintf("<< /Type /Page /Parent 2 0 R /Contents %s /Resources << %s >> >>", contents, font)))

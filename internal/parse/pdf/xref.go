@@ -2,10 +2,10 @@ package pdf
 
 import "bytes"
 
-// maxXrefSections bounds the chain of Prev links, that of incremental updates.
+// maxXrefSections bounds the chain of Prev links that incremental updates make.
 const maxXrefSections = 4096
 
-// readXref follows startxref and the chain of sections, newest first. False means that the file needs repair.
+// readXref follows startxref and the chain of sections, newest first. It returns false if the file needs repair.
 func (d *document) readXref() bool {
 	tail := d.data[max(0, len(d.data)-2048):]
 	i := bytes.LastIndex(tail, []byte("startxref"))
@@ -52,8 +52,8 @@ func (d *document) readXref() bool {
 	return d.trailer["Root"] != nil
 }
 
-// setEntry keeps an entry unless a newer section has one. The stream of a hybrid file fills in what its table calls
-// free, which is how the table hides compressed objects from old readers.
+// setEntry keeps an entry unless a newer section has one. The stream of a hybrid file also fills entries that its table calls free: that is
+// how the table hides compressed objects from old readers.
 func (d *document) setEntry(num int, e xrefEntry) bool {
 	old, has := d.xref.get(num)
 	if has && d.hybrid && old.kind == entryFree {
@@ -94,7 +94,7 @@ func (d *document) xrefSection(pos int) (dict, bool) {
 	return s.dict, d.xrefStream(s)
 }
 
-// xrefTable reads the subsections of a classic table, and the trailer behind them.
+// xrefTable reads the subsections of a classic table and the trailer after them.
 func (d *document) xrefTable(l *lexer) (dict, bool) {
 	defer func() { d.tick(l.pos) }()
 	for {
@@ -128,7 +128,7 @@ func (d *document) xrefTable(l *lexer) (dict, bool) {
 				return nil, false
 			}
 			if kind == keyword("n") {
-				// Some writers begin at 1 with the entry of object 0; parseAt sees the wrong number and has it repaired.
+				// Some writers begin at 1 with the entry of object 0. parseAt finds the wrong number there and starts the repair.
 				if !d.setEntry(first+i, xrefEntry{entryOffset, p}) {
 					break
 				}
@@ -201,7 +201,7 @@ func (d *document) xrefStream(s *stream) bool {
 	return true
 }
 
-// bigEndian reads an unsigned number; what does not fit becomes negative and is refused as an offset.
+// bigEndian reads an unsigned number. A number that does not fit becomes negative and is refused as an offset.
 func bigEndian(b []byte) int {
 	v := 0
 	for _, c := range b {

@@ -21,12 +21,12 @@ const (
 
 // cardField is a line "NAME;PARAM=VALUE:text" of a calendar (RFC 5545) or a contact (RFC 6350).
 type cardField struct {
-	name   string // in upper case, without its group
+	name   string // in upper case, without its group prefix
 	params string
 	value  string
 }
 
-// cardReader reads the fields of a card. It joins folded lines to one field.
+// cardReader reads the fields of a card. It joins folded lines.
 type cardReader struct{ lines []string }
 
 func (r *cardReader) next() (cardField, bool) {
@@ -55,7 +55,7 @@ func (r *cardReader) next() (cardField, bool) {
 	return cardField{}, false
 }
 
-// parseCardField splits a line at the colon that stands outside quotes.
+// parseCardField splits a line at the first colon outside quotes.
 func parseCardField(line string) (cardField, bool) {
 	quoted := false
 	for i := range len(line) {

@@ -93,7 +93,7 @@ func blankRow(row [][]byte) bool {
 type csvReader struct {
 	data   []byte
 	pos    int
-	more   io.Reader // what follows data; nil at the end
+	more   io.Reader // the input after data; nil at the end
 	delim  byte
 	stray  int  // number of quotes whose field was too long
 	open   bool // a quote was never closed; later quotes are ordinary characters

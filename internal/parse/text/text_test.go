@@ -11,7 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
-// TestCleanTextIsShared: a text that stays as it is is not copied; one that changes leaves the file alone.
+// TestCleanTextIsShared checks that a text that needs no change shares the file's memory, and that one that needs changes does not modify
+// the file.
 func TestCleanTextIsShared(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {

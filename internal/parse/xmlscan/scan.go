@@ -1,4 +1,4 @@
-// Package xmlscan reads XML of any quality in constant memory.
+// Package xmlscan reads XML, well-formed or not, in constant memory.
 package xmlscan
 
 import (
@@ -17,27 +17,27 @@ import (
 // Kind is the kind of a token.
 type Kind int
 
-// The kinds of tokens. Every start tag is followed by its end tag, whatever the source says.
+// The kinds of tokens. Every start tag is followed by its end tag, even if the source lacks it.
 const (
 	Start Kind = iota
 	End
 	Text
 )
 
-// Scanner reads XML as a stream of balanced start and end tags and text, in memory that does not depend on the
-// size of the document. It forgives what can be forgiven (tags that are not closed or not open, stray ampersands) and
-// knows no entity but numeric ones and those of HTML: declarations are skipped, nothing external is touched.
+// Scanner reads XML as a stream of text and balanced start and end tags. Its memory does not depend on the size of the document. It
+// tolerates missing end tags, unexpected end tags and stray ampersands. It expands only numeric entities and those of HTML, skips
+// declarations, and never reads anything external.
 type Scanner struct {
-	// Kind, Name, Attrs and Text describe the current token; Attrs and Text are valid until the next call.
+	// Kind, Name, Attrs and Text describe the current token. Attrs and Text are valid until the next call.
 	Kind  Kind
 	Name  string // without its prefix
 	Attrs []Attr
 	Text  []byte
-	// Unexpanded is set when the document uses entities of its own, which stay unread.
+	// Unexpanded is set when the document uses entities of its own, which are not expanded.
 	Unexpanded bool
-	// Err is what ended the document early; nil at its regular end.
+	// Err is the error that ended the document early, nil at its regular end.
 	Err error
-	// Mismatched is set when an end tag was not that of the current element.
+	// Mismatched is set when an end tag did not match the current element.
 	Mismatched bool
 	// Started is set from the first element on.
 	Started bool
@@ -50,7 +50,7 @@ type Scanner struct {
 	pos, end int
 	eof      bool
 	maxDepth int
-	closing  int  // end tags that are due
+	closing  int  // end tags still to return
 	pending  bool // the current start tag was an empty element
 	names    map[string]string
 	scratch  []byte
@@ -89,7 +89,7 @@ func New(r io.Reader, maxDepth int) *Scanner {
 	return x
 }
 
-// Encoding returns the encoding that the first bytes of a document tell, nil for UTF-8, and the length of a mark.
+// Encoding returns the encoding that the first bytes of a document indicate, nil for UTF-8, and the length of a byte order mark.
 func Encoding(first []byte) (encoding.Encoding, int) {
 	enc, skip := charset.BOM(first)
 	if enc != nil || skip > 0 {
@@ -102,7 +102,7 @@ func Encoding(first []byte) (encoding.Encoding, int) {
 		return charset.UTF16BE, 0
 	}
 	if m := Declaration.FindSubmatch(first); m != nil {
-		// A declaration that could be read is not in UTF-16, whatever it says.
+		// If the declaration is readable as ASCII, the document is not in UTF-16, even if it declares that.
 		if e := charset.Lookup(string(m[1])); e != encoding.Nop && e != charset.UTF16LE && e != charset.UTF16BE {
 			return e, 0
 		}
@@ -110,7 +110,7 @@ func Encoding(first []byte) (encoding.Encoding, int) {
 	return nil, 0
 }
 
-// Reader returns first and then r as UTF-8, decoded as the document's mark or declaration says.
+// Reader returns first and then r as UTF-8, decoded by the document's byte order mark or declaration.
 func Reader(first []byte, r io.Reader) io.Reader {
 	enc, skip := Encoding(first)
 	all := io.MultiReader(bytes.NewReader(first[skip:]), r)
@@ -120,7 +120,7 @@ func Reader(first []byte, r io.Reader) io.Reader {
 	return transform.NewReader(all, enc.NewDecoder())
 }
 
-// fill reads more; it makes room by moving what is left, and grows the buffer when that is all of it.
+// fill reads more. It makes room by moving the unread bytes, and grows the buffer when they fill it.
 func (x *Scanner) fill() {
 	if x.eof {
 		return
@@ -187,7 +187,7 @@ func (x *Scanner) Next() bool {
 	}
 }
 
-// finish closes what is open at the end of the input.
+// finish closes the open elements at the end of the input.
 func (x *Scanner) finish() bool {
 	if len(x.Stack) == 0 {
 		return false
@@ -207,7 +207,7 @@ func (x *Scanner) pop() {
 	x.Stack = x.Stack[:len(x.Stack)-1]
 }
 
-// readText reads up to the next tag, or a window's worth of a long text.
+// readText reads up to the next tag, or one window of a long text.
 func (x *Scanner) readText() bool {
 	from := 0
 	for {
@@ -220,7 +220,7 @@ func (x *Scanner) readText() bool {
 		}
 		if from >= xmlWindow/2 {
 			cut := x.end
-			// Keep an entity or a character that may go on.
+			// Keep an entity or a character that may continue in the next window.
 			if i := bytes.LastIndexByte(x.buf[max(x.pos, cut-16):cut], '&'); i >= 0 {
 				cut = max(x.pos, cut-16) + i
 			}
@@ -251,7 +251,7 @@ const (
 	markEnd
 )
 
-// markup reads what begins with "<".
+// markup reads a construct that begins with "<".
 func (x *Scanner) markup() markResult {
 	for x.end-x.pos < 9 && !x.eof {
 		x.fill()
@@ -286,7 +286,7 @@ func (x *Scanner) markup() markResult {
 	return x.startTag(tag)
 }
 
-// tagEnd finds the ">" of a tag, stepping over quoted values.
+// tagEnd finds the ">" of a tag and skips those in quoted values.
 func (x *Scanner) tagEnd() (int, bool) {
 	quote := byte(0)
 	i := x.pos + 1
@@ -319,7 +319,7 @@ func (x *Scanner) tagEnd() (int, bool) {
 	}
 }
 
-// skipPast steps over everything up to and including mark.
+// skipPast skips everything up to and including mark.
 func (x *Scanner) skipPast(mark string, from int) markResult {
 	x.pos += from
 	for {
@@ -338,7 +338,7 @@ func (x *Scanner) skipPast(mark string, from int) markResult {
 	}
 }
 
-// skipDeclaration steps over a document type with its internal subset.
+// skipDeclaration skips a document type declaration with its internal subset.
 func (x *Scanner) skipDeclaration() markResult {
 	depth, quote := 0, byte(0)
 	x.pos += 2
@@ -375,7 +375,7 @@ func (x *Scanner) skipDeclaration() markResult {
 	}
 }
 
-// cdata reads a section of literal text, of any length in windows.
+// cdata reads a CDATA section of any length, in windows.
 func (x *Scanner) cdata() markResult {
 	x.pos += len("<![CDATA[")
 	x.Kind, x.Name = Text, ""
@@ -406,15 +406,15 @@ func (x *Scanner) cdata() markResult {
 	}
 }
 
-// Skip steps over the content of the current start tag and its end tag.
+// Skip skips the content of the current start tag and its end tag.
 func (x *Scanner) Skip() {
 	depth := len(x.Stack)
 	for len(x.Stack) >= depth && x.Next() {
 	}
 }
 
-// ReasonEntities goes to Document.Partial when Scanner.Unexpanded is set.
+// ReasonEntities is the text for Document.Partial when Scanner.Unexpanded is set.
 const ReasonEntities = "entities that the document declares were not expanded"
 
-// Declaration matches an XML declaration that names an encoding; the name is its first group.
+// Declaration matches an XML declaration that names an encoding. The name is its first group.
 var Declaration = lazyregexp.New(`^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([A-Za-z0-9_:.\-]{2,40})["']`)

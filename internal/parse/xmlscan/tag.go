@@ -96,7 +96,7 @@ func (x *Scanner) readAttrs(b []byte) {
 	}
 }
 
-// attrValue copies a value; the frequent short ones are shared.
+// attrValue copies a value. Frequent short values share one copy.
 func (x *Scanner) attrValue(v []byte) string {
 	if bytes.IndexByte(v, '&') < 0 {
 		if len(v) <= 16 {
@@ -107,7 +107,7 @@ func (x *Scanner) attrValue(v []byte) string {
 	return string(x.unescape(v))
 }
 
-// Attr returns the attribute of that name, whatever its prefix; one without prefix is preferred.
+// Attr returns the attribute of that name with any prefix, preferably the one without a prefix.
 func (x *Scanner) Attr(name string) string {
 	found := ""
 	for i := range x.Attrs {
@@ -123,7 +123,7 @@ func (x *Scanner) Attr(name string) string {
 	return found
 }
 
-// AttrNS returns the attribute of that name that has a prefix, as relationship ids do.
+// AttrNS returns the attribute of that name that has a prefix, such as relationship ids.
 func (x *Scanner) AttrNS(name string) string {
 	for i := range x.Attrs {
 		if x.Attrs[i].Name == name && x.Attrs[i].Prefix != "" {
@@ -133,7 +133,7 @@ func (x *Scanner) AttrNS(name string) string {
 	return ""
 }
 
-// intern returns b as a string, the same one for the same bytes.
+// intern returns b as a string. Equal bytes give the same string.
 func (x *Scanner) intern(b []byte) string {
 	if s, ok := x.names[string(b)]; ok {
 		return s
@@ -145,7 +145,7 @@ func (x *Scanner) intern(b []byte) string {
 	return s
 }
 
-// unescape decodes entities; without any it returns raw itself. The result is valid UTF-8 or as bad as raw.
+// unescape decodes entities. Without any it returns raw. The result is valid UTF-8 if raw is.
 func (x *Scanner) unescape(raw []byte) []byte {
 	i := bytes.IndexByte(raw, '&')
 	if i < 0 {
@@ -163,7 +163,7 @@ func (x *Scanner) unescape(raw []byte) []byte {
 			out = utf8.AppendRune(out, r)
 			raw = raw[end+1:]
 		} else {
-			// The names of HTML are known; those that the document declares stay as they are.
+			// HTML's entities are expanded. Those that the document declares are left as they are.
 			name := string(raw[:end+1])
 			text := html.UnescapeString(name)
 			x.Unexpanded = x.Unexpanded || text == name && end > 1 && nameByte(name[1])
