@@ -27,8 +27,8 @@ func measure(t *testing.T, name string, mode contextmem.Mode) *eval.Report {
 	return rep
 }
 
-// TestFloor holds recall above a floor on small sets in our own words. The floors
-// lie a question or two below what was reached when they were set.
+// TestFloor checks that recall stays above a floor on small sets written for this project. The floors are a question or two below the
+// results when they were set.
 func TestFloor(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// server answers transcriptions, and notes what it was asked.
+// server answers transcription requests and records them.
 func server(t *testing.T, answers ...func(w http.ResponseWriter)) (*Client, *[]map[string]string) {
 	t.Helper()
 	var asked []map[string]string

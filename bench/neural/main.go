@@ -90,7 +90,7 @@ func load(kind, dir string) (model, error) {
 	return nil, fmt.Errorf("%q is neither embed nor rerank", kind)
 }
 
-// timed answers r as often as r.Repeat says and measures the processor time.
+// timed answers r r.Repeat times and measures the processor time.
 func timed(ctx context.Context, m model, r request) (a answer, err error) {
 	n := max(1, r.Repeat)
 	start, err := processorTime()

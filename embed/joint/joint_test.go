@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/embed/joint"
 )
 
-// fake embeds a text as a vector that says how often it has each of some letters, beside a part that all texts share.
+// fake embeds a text as counts of some letters, and one component that all texts share.
 type fake struct {
 	name    string
 	letters string
@@ -91,7 +91,7 @@ func TestBothSpeak(t *testing.T) {
 	e := open(t, base, beside)
 	assert.Equal(t, base.Dim()+beside.Dim(), e.Dim())
 	assert.True(t, e.Slow())
-	// The English texts differ for the second model alone, the German ones for the first.
+	// Only the second model distinguishes the English texts, and only the first the German ones.
 	texts := []string{"the x x x", "the j j j", "der k k k", "der q q q"}
 	docs, err := e.EmbedDocuments(t.Context(), texts)
 	require.NoError(t, err)

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// head classifies a vector by the slot of its text: a layer of rectified units and a softmax over slots. The first slot, "", means
+// head classifies a vector by the slot of its text, with a layer of rectified units and a softmax over slots. The first slot, "", means
 // none of the others.
 type head struct {
 	dim, hidden int

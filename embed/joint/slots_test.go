@@ -12,7 +12,8 @@ import (
 // Halves that tests need.
 var halves = map[float64]uint16{0: 0, 1: 0x3c00, 4: 0x4400, -2: 0xc000, math.Inf(1): 0x7c00}
 
-// headOf writes a head of a first model of 3 dimensions that says one slot for what has the second of them, another for what has the third, as sure as by is, and none else.
+// headOf writes a head for a first model of 3 dimensions. It gives the slot one to vectors with the second dimension, the slot other to
+// those with the third, both with the logit by, and no slot to the rest.
 func headOf(t *testing.T, dim int, one, other string, by float64) []byte {
 	t.Helper()
 	names := "\n" + one + "\n" + other

@@ -10,7 +10,7 @@ import (
 // Pair is a query and a document that answers it, for [Calibrate].
 type Pair struct {
 	Query, Document string
-	// Group is the set that the pair is compared within, for instance its language: the documents of other pairs of the group are the
+	// Group is the set that the pair is compared within, for instance its language. The documents of the other pairs of the group are the
 	// unrelated ones. All groups have equal weight.
 	Group string
 	// Topic is the subject of the pair: documents of the same topic do not count as unrelated.

@@ -92,7 +92,7 @@ func TestCalibrateRefuses(t *testing.T) {
 		same[i].Topic = "x"
 	}
 	wrong := pairs()
-	for i, p := range pairs() { // every question beside the answer to another
+	for i, p := range pairs() { // each question with the answer to another question
 		wrong[i/8*8+(i+4)%8].Document = p.Document
 	}
 	for what, ps := range map[string][]neural.Pair{"no pairs": nil, "eight pairs": pairs()[:9], "two topics": same, "of no use": wrong} {

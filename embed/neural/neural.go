@@ -68,8 +68,8 @@ type Files struct {
 	Config      []byte // config.json
 	Tokenizer   []byte // tokenizer.json, or its compact form
 	Weights     []byte // model.safetensors
-	Calibration []byte // calibration.json; nil for none
-	Over        []byte // optional safetensors file of a further trained model; its tensors replace those of Weights
+	Calibration []byte // calibration.json; may be nil
+	Over        []byte // optional safetensors file of a fine-tuned model; its tensors replace those of Weights
 }
 
 // New makes an embedder of files in memory. The first text loads the weights, which takes tens of milliseconds for a model of 20

@@ -25,7 +25,7 @@ var (
 	_ contextmem.Covering = (*neural.Embedder)(nil)
 )
 
-// directory writes a tiny model and further files.
+// directory writes a tiny model and extra files.
 func directory(t *testing.T, extra map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "tiny")

@@ -250,7 +250,7 @@ func TestStopWords(t *testing.T) {
 	assert.False(t, isStopWord("tea", h), "another word of the same hash")
 }
 
-// TestReadQuery holds one pass to the two that it stands for.
+// TestReadQuery checks that ReadQuery, in one pass, gives the same as the two calls that it replaces.
 func TestReadQuery(t *testing.T) {
 	t.Parallel()
 	e := New()

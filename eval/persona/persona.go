@@ -1,5 +1,5 @@
-// Package persona measures whether a memory follows changes. It replays whole conversations of one person with an assistant, in which
-// facts change, are corrected and are cancelled. What holds now must rank before what held once.
+// Package persona measures whether a memory follows changes. It replays whole conversations of one person with an assistant, in which facts
+// change, are corrected and are cancelled. Current statements must rank before outdated ones.
 package persona
 
 import (
@@ -23,8 +23,8 @@ type Persona struct {
 	Lang    string     `json:"lang"`
 	Docs    []Turn     `json:"docs"`
 	Queries []Question `json:"queries"`
-	// Replaces has pairs of turns, the later one first: the later turn says that something in the earlier one no longer holds. Empty
-	// means not labelled.
+	// Replaces has pairs of turns, the later one first: something in the earlier turn is no longer true after the later one. Empty means not
+	// labelled.
 	Replaces [][2]string `json:"replaces"`
 }
 
@@ -43,8 +43,8 @@ type Question struct {
 	ID       string         `json:"id"`
 	Text     string         `json:"text"`
 	Category string         `json:"cat"`
-	Relevant map[string]int `json:"rel"`   // turns with the answer: 2 states it, 1 implies it; empty: the answer was never said
-	Stale    []string       `json:"stale"` // turns that no longer hold, or never held
+	Relevant map[string]int `json:"rel"`   // turns with the answer: 2 states it, 1 implies it; empty if no turn has it
+	Stale    []string       `json:"stale"` // turns that are no longer true, or never were
 	AsOf     string         `json:"as_of"` // empty: now
 }
 
@@ -247,5 +247,5 @@ func (s Summary) Print(w io.Writer, name string) error {
 	return err
 }
 
-// said normalises the white space of a text, which a chunk may have changed.
+// said normalises the white space of a text, because chunking may change it.
 func said(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -18,7 +18,7 @@ import (
 	"github.com/contextmem/contextmem/judge/llm"
 )
 
-// ana moves from Oslo to Porto, and says it in words that no rule knows.
+// ana is a person who moves from Oslo to Porto and says so in words that no rule knows.
 func ana() *Persona {
 	day := func(n int) time.Time { return time.Date(2026, 1, n, 9, 0, 0, 0, time.UTC) }
 	return &Persona{ID: "ana", User: "Ana", Docs: []Turn{
@@ -30,7 +30,7 @@ func ana() *Persona {
 		Replaces: [][2]string{{"t3", "t1"}}}
 }
 
-// TestRun: the labels tell what no rule finds, through judge/llm and a server.
+// TestRun checks, through judge/llm and a server, that a judge with the right labels finds changes that no rule finds.
 func TestRun(t *testing.T) {
 	t.Parallel()
 	p := ana()

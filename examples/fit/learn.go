@@ -13,7 +13,7 @@ var partNames = [numParts]string{"semantic", "keyword", "context", "speaker", "t
 
 type weights [numParts]float64
 
-// today holds the neutral weights, which leave scores unchanged.
+// today has the neutral weights, which leave scores unchanged.
 var today = weights{1, 1, 1, 1, 1, 1}
 
 // hit is a source that a recall found.
@@ -196,7 +196,7 @@ func inSet(questions []question, set string, in bool) []question {
 	return slices.DeleteFunc(slices.Clone(questions), func(q question) bool { return (q.Set == set) != in })
 }
 
-// left holds the metrics of one set under weights learnt on the other sets.
+// left has the metrics of one set under weights learnt on the other sets.
 type left struct {
 	lane, set     string
 	before, after measured

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// asked generates n questions whose relevant hits are those that the weights truth rank first.
+// asked generates n questions. The hits that rank first under the weights truth are relevant.
 func asked(set string, n int, seed uint64, truth weights) (out []question) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for range n {

@@ -2,7 +2,8 @@
 //
 //	go run ./examples/personas [-pairs] [-judge change|none|labels] [-embedder e5-bge|static] FILE...
 //
-// data has two (CC0, written for this project). With -judge labels the labels of the conversations answer in place of a language model.
+// The folder data has two such files (CC0, written for this project). With -judge labels the labels of the conversations answer in place of
+// a language model.
 package main
 
 import (

@@ -24,7 +24,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/embed/neural"
-	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge of what replaces what
+	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge that decides which memories replace which
 	_ "github.com/contextmem/contextmem/models/e5-bge"              // the embedder
 	_ "github.com/contextmem/contextmem/models/reranker-en"         // the reranker of thinking mode
 )
@@ -38,7 +38,7 @@ var questions = []struct {
 	class  contextmem.Class
 	text   string
 	source string // id of the source that answers
-	says   string // what the chunk that answers holds
+	says   string // text that the chunk with the answer contains
 }{
 	{"", contextmem.ClassKnowledge, "What should I do when the burners stop working?", "handbook.md", "main gas valve"},
 	{"", contextmem.ClassKnowledge, "Where does unsold food end up?", "handbook.md", "Quay Street"},

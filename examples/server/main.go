@@ -27,7 +27,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge of what replaces what
+	_ "github.com/contextmem/contextmem/models/change-multilingual" // the judge that decides which memories replace which
 	_ "github.com/contextmem/contextmem/models/e5-bge"              // the embedder
 	_ "github.com/contextmem/contextmem/models/reranker-en"         // the reranker of thinking mode
 )

@@ -23,7 +23,8 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 )
 
-// startEnv tells the test binary that it is a process of BenchmarkStart: model, directory, question, class and folder of the cache, one a line.
+// startEnv makes the test binary run as a child process of BenchmarkStart. Its lines are model, directory, question, class and cache
+// folder.
 const startEnv = "CONTEXTMEM_TEST_START"
 
 func TestMain(m *testing.M) {
@@ -41,13 +42,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// started is what a process needed from Open to the answer of its first recall, and what it keeps resident after a hundred.
+// started is what a child process measured: the time from Open to the answer of its first recall, and its resident memory after a hundred
+// recalls.
 type started struct {
 	Wall, CPU        time.Duration
-	Anonymous, Files int64 // bytes: of its own, and of pages of files that are mapped
+	Anonymous, Files int64 // resident bytes: private memory, and pages of mapped files
 }
 
-// models are the embedders that BenchmarkStart compares; the judge and the reranker are what the server has.
+// models returns the options with one of the embedders that BenchmarkStart compares. Judge and reranker are those of the server.
 func models(name string) *contextmem.Options {
 	if name == "static" {
 		return &contextmem.Options{Embedder: static.New(), Reranker: contextmem.NoReranker}
@@ -93,7 +95,7 @@ func used() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// resident reads what the process keeps in memory, in bytes.
+// resident returns the resident memory of the process in bytes.
 func resident() (anonymous, files int64, err error) {
 	b, err := os.ReadFile("/proc/self/smaps_rollup")
 	if err != nil {
@@ -108,8 +110,8 @@ func resident() (anonymous, files int64, err error) {
 	return kb["Anonymous:"] << 10, (kb["Rss:"] - kb["Anonymous:"]) << 10, nil
 }
 
-// BenchmarkStart starts processes on a directory of 200 memories and 20 files, in English or in German, each of which asks one question and
-// then a hundred more: what the model costs beside the word table in time to the first answer and in resident memory.
+// BenchmarkStart starts processes on a directory of 200 memories and 20 files, in English or in German. Each asks one question and then a
+// hundred more. It shows what a model costs, compared with the word table, in time to the first answer and in resident memory.
 func BenchmarkStart(b *testing.B) {
 	exe, err := os.Executable()
 	require.NoError(b, err)

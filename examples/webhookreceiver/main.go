@@ -1,10 +1,9 @@
-// Command webhookreceiver takes the webhook deliveries of a contextmem server: it
-// verifies each signature over the raw bytes, handles every event once however often it is
-// delivered, and answers before it does slow work. It is configured by the environment:
+// Command webhookreceiver receives the webhook deliveries of a contextmem server. It verifies each signature over the raw bytes, handles
+// every event once even if it is delivered several times, and answers before it does slow work. It is configured by the environment:
 //
 //	RECEIVER_ADDR     address to listen on; default 127.0.0.1:9090
 //	RECEIVER_SECRETS  signing secrets, separated by commas; required. During a rotation
-//	                  both the old and the new one stand here.
+//	                  list both the old and the new one.
 package main
 
 import (

@@ -24,7 +24,7 @@ import (
 
 const secret = "key-that-stays-secret"
 
-// request is what the test server understood of a call.
+// request is the test server's view of a call.
 type request struct {
 	Model          string `json:"model"`
 	Messages       []chatMessage

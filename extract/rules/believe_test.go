@@ -20,7 +20,7 @@ type label struct {
 	ended, denied, ahead        bool
 }
 
-// labelled is a text with what it states.
+// labelled is a text with the statements in it.
 type labelled struct {
 	text   string
 	labels []label
@@ -134,7 +134,7 @@ func factsBelieved(out *extract.Output) []believed {
 	return bs
 }
 
-// relationsBelieved leaves out those that only say that two names stand in one sentence.
+// relationsBelieved leaves out relations that only say that two names occur in one sentence.
 func relationsBelieved(out *extract.Output) []believed {
 	var bs []believed
 	for _, r := range out.Relations {
@@ -145,8 +145,8 @@ func relationsBelieved(out *extract.Output) []believed {
 	return bs
 }
 
-// TestHeldOut reports how much of what is extracted may be believed, and holds it: of sentences by which the rules were bettered, and of
-// others that were written after them.
+// TestHeldOut measures the precision of what is extracted and checks it against a floor: on sentences that were used to improve the rules,
+// and on others that were written later.
 func TestHeldOut(t *testing.T) {
 	t.Parallel()
 	type floor struct{ facts, relations, all, recall float64 }
@@ -177,7 +177,7 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// TestSaysNothing: what is no object, what is a clause of its own, and what is not to be kept.
+// TestSaysNothing checks objects that state nothing, clauses that are no object, and statements that must not be stored.
 func TestSaysNothing(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{

@@ -99,7 +99,7 @@ func TestForeignFacts(t *testing.T) {
 	}
 }
 
-// TestForeignRelations: what is said of others makes relations, in documents too.
+// TestForeignRelations checks that statements about others make relations, also in documents.
 func TestForeignRelations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

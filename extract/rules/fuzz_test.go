@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// check fails when an output breaks what the types promise.
+// check fails when an output breaks the guarantees of its types.
 func check(t *testing.T, in *extract.Input, out *extract.Output) {
 	t.Helper()
 	valid := utf8.ValidString(in.Text) && utf8.ValidString(in.Title)

@@ -17,7 +17,8 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// gateRows is where TestGate writes what the gate is learned from, a JSON object a line: models/build/statements/train.py reads it.
+// gateRows is the file to which TestGate writes the training data of the gate, a JSON object per line, for
+// models/build/statements/train.py.
 var gateRows = flag.String("gate.rows", "", "file for the labelled statements of which the gate is learned")
 
 const (
@@ -25,7 +26,7 @@ const (
 	conversations = "../../models/build/conversations/"
 )
 
-// judgement is a message with what a reader says of the statements in it.
+// judgement is a message with a reader's labels of the statements in it.
 type judgement struct {
 	conversation, user, text string
 	time                     time.Time
@@ -38,12 +39,12 @@ func (j *judgement) input() extract.Input {
 
 var turnLine = regexp.MustCompile(`^(\d+) *U: *(.+)$`)
 
-// userTurns reads what the person of a conversation says, by turn.
+// userTurns reads the user's messages of a conversation, by turn.
 func userTurns(t *testing.T, name string) map[string]judgement {
 	t.Helper()
 	dir := conversations
 	if name == "messages" {
-		dir = statements // of many people, who said nothing else
+		dir = statements // single messages of many people
 	}
 	b, err := os.ReadFile(dir + name + ".txt")
 	require.NoError(t, err)
@@ -96,7 +97,7 @@ func readJudgements(t *testing.T, file string) []judgement {
 	return out
 }
 
-// tally counts statements that a reader calls right or wrong, and those of which labels say nothing.
+// tally counts statements that a reader labelled right or wrong, and statements without a label.
 type tally struct{ right, wrong, unknown int }
 
 func (c *tally) add(right map[string]bool, got []believed) {
@@ -114,7 +115,8 @@ func (c *tally) add(right map[string]bool, got []believed) {
 
 func (c tally) precision() float64 { return float64(c.right) / float64(max(1, c.right+c.wrong)) }
 
-// TestGate measures the gate on conversations of which nothing was learned: what is right of what is left, and how much of what is right it drops.
+// TestGate measures the gate on conversations that were not used for training: the precision of what it keeps, and the share of right
+// statements that it drops.
 func TestGate(t *testing.T) {
 	t.Parallel()
 	var facts, relations, allFacts, allRelations tally
@@ -149,7 +151,7 @@ func TestGate(t *testing.T) {
 
 // gateRow is a labelled statement with its traits.
 type gateRow struct {
-	Group    string // rows of one group are all learned of, or none
+	Group    string // rows of one group are either all used for training or not at all
 	Relation bool
 	Right    bool
 	Traits   []string

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// What instructions leave out is neither a fact nor in the graph, and what they ask for stays.
+// TestInstructionsActOnTheGraph checks that what instructions exclude is neither a fact nor in the graph, and that what they ask for stays.
 func TestInstructionsActOnTheGraph(t *testing.T) {
 	t.Parallel()
 	text := "I work at Initech. I love sushi. I live in Oslo. Boris works at Acme."

@@ -151,8 +151,8 @@ func TestNamesTogether(t *testing.T) {
 	}
 }
 
-// TestNamesTogetherInLongTexts holds that a long text is not flooded with pairs of names: those that come again are told, and one of
-// each chunk.
+// TestNamesTogetherInLongTexts checks that a long text does not produce too many pairs of names: only repeated pairs become relations, and
+// one pair of each chunk.
 func TestNamesTogetherInLongTexts(t *testing.T) {
 	t.Parallel()
 	name := func(i int) string { return string(rune('A'+i/26)) + "orvik " + string(rune('A'+i%26)) + "andel" }

@@ -18,7 +18,7 @@ type said struct {
 	at   time.Time
 }
 
-// conversation renders messages behind labels, as memories are stored.
+// conversation renders messages with labels, as memories are stored.
 func conversation(ms ...said) extract.Input {
 	in := extract.Input{Time: ref, Speaker: "Alex", Memory: true, Pairs: true, Infer: true}
 	var b strings.Builder
@@ -82,7 +82,7 @@ func TestTurnsHaveTheirOwnTimes(t *testing.T) {
 	assert.Zero(t, out.Facts[1].Asserted)
 }
 
-// What an assistant says links no names either, but names that it uses are found.
+// TestAssistantsRelateNothing checks that the words of an assistant relate no names, and that names in them are found.
 func TestAssistantsRelateNothing(t *testing.T) {
 	t.Parallel()
 	out := one(t, conversation(said{who: "user", text: "Tell me of Clara."}, said{who: "assistant", text: "Clara works at Initech. Clara is married to Boris Weber."}))

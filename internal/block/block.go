@@ -12,7 +12,7 @@ import (
 // Entry is a candidate text for a block.
 type Entry struct {
 	Source     string    // id of the source
-	Title      string    // of the source; empty: no title of its own
+	Title      string    // title of the source; empty if it has none of its own
 	Time       time.Time // when the text was stated; zero: unknown
 	Text       string
 	Superseded string // why the text is no longer valid; empty: it is valid

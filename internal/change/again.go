@@ -16,7 +16,7 @@ const (
 	again   = "told again" // decider of repeats in the same words; Generation hashes it with a number, to raise when more texts count as the same
 	certain = .95
 	soon    = 36 * time.Hour // repeats within this time speak of the same occasion
-	fewest  = 3              // minimum words of a repeat: "yes, please" is none
+	fewest  = 3              // minimum words of a repeat; "yes, please" is too short
 	letters = 8              // minimum letters, instead of words, in scripts without spaces
 )
 
@@ -53,7 +53,7 @@ func consolidate(s *said, near []*said, out []verdict) {
 	}
 }
 
-// repeated returns a text without what may differ between repeats; empty if the text is too short to be a repeat.
+// repeated returns a text without the words that may differ between repeats. It returns "" if the text is too short to be a repeat.
 func repeated(text string) string {
 	fields := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 	var kept []string

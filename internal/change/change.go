@@ -169,7 +169,7 @@ func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*ver
 		}
 	}
 	for part, all := range still {
-		// If no stored memory has a time after the oldest version, none has one after the others. This is the usual case.
+		// If no stored memory is later than the oldest version, none is later than the others. This is the usual case.
 		slices.SortStableFunc(all, func(a, b *version) int { return b.src.CreatedAt.Compare(a.src.CreatedAt) })
 		for len(all) > 0 {
 			ahead, err := x.AnyAhead(ctx, part, all[len(all)-1].src.CreatedAt)

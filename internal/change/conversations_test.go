@@ -16,8 +16,9 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestConversations counts what the rules find in twelve whole conversations (CC0, written for this project), each statement beside the twelve earlier ones that share most with it. Labels say
-// for 597 pairs that the later one replaces the earlier one. Few of these say so in words, and what the rules take for one has to be one.
+// TestConversations counts what the rules find in twelve whole conversations (CC0, written for this project). It compares each statement
+// with the twelve earlier ones that share most terms with it. In 597 labelled pairs the later statement replaces the earlier one. Few of
+// these say so in words; a pair that the rules find should be one of them.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/conversations.jsonl.gz")

@@ -155,7 +155,8 @@ func short(s string) string {
 	return s
 }
 
-// evenSpread is added to the standard deviation of inner products of unit vectors, so that among a few similar statements none stands out.
+// evenSpread is added to the standard deviation of inner products of unit vectors, so that no statement stands out among a few similar
+// ones.
 const evenSpread = 0.02
 
 // crowded is the number of known statements from which on the twelve nearest are similar to each other.

@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 	assert.Equal(t, "I'm allergic to peanuts", x.matter, "of two matters one is taken back")
 }
 
-// Ordinary sentences, and those that only look like a change, replace nothing.
+// TestRulesReplaceNothing checks that ordinary sentences, and those that only look like a change, replace nothing.
 func TestRulesReplaceNothing(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{

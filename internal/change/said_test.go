@@ -9,7 +9,8 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// TestSeveralSpeak: what several people said to each other in one text is compared with nothing, as it holds many matters of more than one person.
+// TestSeveralSpeak checks that a text in which several people speak to each other is not compared with anything, because it has many
+// subjects of more than one person.
 func TestSeveralSpeak(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {

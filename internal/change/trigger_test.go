@@ -38,7 +38,7 @@ func testTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
-// TestTriggersWithin: what a clause of a text may match, its text may match.
+// TestTriggersWithin checks that triggersWithin of a text has every expression that a clause of it may match.
 func TestTriggersWithin(t *testing.T) {
 	t.Parallel()
 	texts := append(testTexts(t), "He said 'from here on' and 'not'.", "It’s off, isn’t it? They’re gone.", "The “trip” is off; 5from 7.", "We cannot.We quit.", "The plan's off")

@@ -136,7 +136,8 @@ func (m *Mem) addUnits(sc *scratch, s *scorer, t *scoreTerm, c *memCursor) {
 	sc.touched = touched[:n]
 }
 
-// numbered returns the number of a term, which may be that before after; 0: it was not there.
+// numbered returns the number of a term. after is the term's number plus 1 when count ran, 0 if it was unknown then; it saves the look-up
+// if it is still right.
 func (m *Mem) numbered(term string, after uint32) (uint32, bool) {
 	if id := after - 1; after > 0 && int(id) < len(m.terms) && m.terms[id].text == term {
 		return id, true
@@ -156,7 +157,7 @@ func (m *Mem) cursors(s *scorer) []cursor {
 	return cs
 }
 
-// count implements Part. It leaves the numbers of terms counted from 1, 0 for those that are not there.
+// count implements Part. It sets ids to the terms' numbers plus 1, or 0 for unknown terms.
 func (m *Mem) count(r *run, ids []uint32) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()

@@ -25,7 +25,7 @@ type kernels struct {
 
 var portable = kernels{name: "generic", dotU8: dotU8Generic, dotF32: dotF32Generic, bits: estimateBitsGeneric, add: addScaledGeneric, halves: halvesGeneric, twelve: twelvesGeneric}
 
-// unaligned returns n values whose first lies off bytes behind a 64-byte boundary.
+// unaligned returns n values whose first is off bytes after a 64-byte boundary.
 func unaligned[T any](n, off int) []T {
 	var zero T
 	size := int(unsafe.Sizeof(zero))
@@ -150,8 +150,8 @@ func checkDotF32(t *testing.T, k kernels, n int, rows, q []float32) {
 	require.Equal(t, float32(42), got[n], "%s wrote past the end", k.name)
 }
 
-// The portable kernel against a plain sum in float64: the others are compared
-// with it, so it needs a reference of its own.
+// TestDotF32Generic compares the portable kernel with a plain sum in float64. The other kernels are compared with the portable one, so it
+// needs a reference of its own.
 func TestDotF32Generic(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))

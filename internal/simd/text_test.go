@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// textLengths are those around what kernels read at a time.
+// textLengths are lengths around the numbers of bytes that kernels read at a time.
 var textLengths = []int{0, 1, 2, 3, 4, 5, 7, 8, 9, 11, 15, 16, 17, 23, 31, 32, 33, 34, 40, 47, 48, 63, 64, 65, 66, 79, 95, 96, 97, 127, 128, 130}
 
-// eachText calls f with texts of tildes of several lengths that hold one other byte, every one at every place, and with those that hold none (at
-// is -1). Their neighbours in memory are edge.
+// eachText calls f with texts of tildes of several lengths: with one other byte c at each position at, and without (at is -1). The bytes
+// before and after a text in memory are edge.
 func eachText(edge byte, f func(s string, c byte, at int)) {
 	for i, n := range textLengths {
 		buf := unaligned[byte](n+2, i%7)
@@ -71,7 +71,7 @@ func TestBreaks(t *testing.T) {
 	}
 }
 
-// TestMayHave puts pairs at every place. Of what looks like none, a long text is told at once where the kernel is.
+// TestMayHave checks that pairs are found at every position, and that the kernels reject a long text that has only single letters of pairs.
 func TestMayHave(t *testing.T) {
 	t.Parallel()
 	p := Pairs{'i', 'f', 'n', 'l', 'v', 'i'}

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// small is a tokenizer.json with a few pieces; each change replaces what is found
-// in it.
+// small returns a tokenizer.json with a few pieces. changes are alternating strings to replace and replacements.
 func small(changes ...string) []byte {
 	const text = `{"added_tokens":[{"id":4,"content":"<x>","normalized":true,"single_word":true,"rstrip":true}],
 		"normalizer":{"type":"Sequence","normalizers":[{"type":"Lowercase"},{"type":"NFKC"},{"type":"Replace","pattern":{"String":"!"},"content":"?"}]},

@@ -23,8 +23,8 @@ type Config struct {
 
 	// Labels is the number of logits that Classify returns; 0 for an encoder without a head.
 	Labels int
-	// NamedHeads are the heads of a classifier with several, in the order of its logits;
-	// empty where the checkpoint has the one unnamed head of Hugging Face. Labels is their sum.
+	// NamedHeads are the heads of a classifier with several heads, in the order of its logits. It is empty if the checkpoint has the one
+	// unnamed head of Hugging Face. Labels is the sum of their labels.
 	NamedHeads []Head
 }
 

@@ -2,8 +2,8 @@ package transformer
 
 import "context"
 
-// batchRows is how many tokens pass through the layers together, unless one text alone has more. Twice as many reuse weights a little
-// better, but need twice the memory; still more do not fit into the second level cache.
+// batchRows is how many tokens pass through the layers together, unless a single text has more. Twice as many reuse weights a little better
+// but need twice the memory; even more do not fit into the second-level cache.
 const batchRows = 256
 
 // upRows is how many rows of the feed-forward layer's width are kept as float32 at a time, before they are quantised.

@@ -25,7 +25,7 @@ func (c checkpoint) as(f form) []byte {
 	return safetensors(ts)
 }
 
-// held returns the checkpoint with the weights that a form holds, read back one by one.
+// held returns the checkpoint with each reformed matrix rounded to what form f represents.
 func (c checkpoint) held(f form) checkpoint {
 	out := checkpoint{c.cfg, map[string]matrix{}}
 	for n, m := range c.tensors {

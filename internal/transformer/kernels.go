@@ -5,8 +5,8 @@ import "math"
 // rowScale converts the values of a quantised row to floats: value*scale + low.
 type rowScale struct{ scale, low float32 }
 
-// kernels are the inner loops for one instruction set. All versions of a kernel compute the same; integer sums are exact, float32 sums
-// may be taken in another order.
+// kernels are the inner loops for one instruction set. All versions of a kernel compute the same. Integer sums are exact; float32 sums may
+// be taken in another order.
 type kernels struct {
 	name string
 

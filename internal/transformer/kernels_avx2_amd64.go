@@ -1,7 +1,6 @@
 package transformer
 
-// Lengths of rows and of columns are as each function says; ldd, lda, ldb and ld are in bytes;
-// counts are above 0.
+// Lengths of rows and columns are given with each function. ldd, lda, ldb and ld are in bytes. Counts are above 0.
 
 // n rows of 16-bit values times eight columns: the half of a panel that w points to.
 //

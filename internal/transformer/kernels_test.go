@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// guard is what the tests put behind the end of results, to see that kernels leave it alone.
+// guard is the value that tests put after the end of results, to check that kernels do not overwrite it.
 const guard = 12345
 
 // randoms returns n normally distributed numbers.
@@ -22,7 +22,7 @@ func randoms(rng *rand.Rand, n int, spread float64) []float32 {
 	return out
 }
 
-// guarded returns n zeros with guards behind them.
+// guarded returns n zeros followed by guards.
 func guarded(n int) []float32 {
 	out := make([]float32, n+16)
 	for i := n; i < len(out); i++ {
@@ -93,7 +93,7 @@ func TestGemmSums(t *testing.T) {
 	})
 }
 
-// extremes returns bytes half of which are lo or hi.
+// extremes returns random bytes, half of which are lo or hi.
 func extremes(rng *rand.Rand, n int, lo, hi byte) []byte {
 	out := make([]byte, n)
 	for i := range out {

@@ -11,13 +11,11 @@ import (
 	"sync"
 )
 
-// Load makes a model from the bytes of a safetensors file, which must not change while the model is used: embeddings and matrices in
-// panels (see Panels) are read in place. Other matrices may be F32, F16 or BF16, I8 with scales, or 4-bit with scales (see
-// findWeights). Load converts those of the encoder to int8, one byte of memory per weight, on up to GOMAXPROCS goroutines, which end
-// before it returns.
+// Load makes a model from the bytes of a safetensors file, which must not change while the model is used: embeddings and matrices in panels
+// (see Panels) are read in place. Other matrices may be F32, F16 or BF16, I8 with scales, or 4-bit with scales (see findWeights). Load
+// converts those of the encoder to int8, one byte of memory per weight, on up to GOMAXPROCS goroutines, which end before it returns.
 //
-// over are more safetensors files, whose matrices and vectors replace those of the same names. Later files override earlier ones; nil
-// files are ignored.
+// over has more safetensors files, whose tensors replace those of the same names. Later files override earlier ones; nil files are ignored.
 func Load(cfg Config, safetensors []byte, over ...[]byte) (*Model, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -57,7 +55,7 @@ func Load(cfg Config, safetensors []byte, over ...[]byte) (*Model, error) {
 	return m, nil
 }
 
-// replace replaces tensors in ts by those of the same names in with; a matrix may have another form than the one that it replaces.
+// replace replaces tensors in ts by those of the same names in with. A matrix may have another form than the one that it replaces.
 func replace(ts, with map[string]tensor) error {
 	forms := func(name string) []string {
 		whole := strings.TrimSuffix(strings.TrimSuffix(name, "_scale"), "_q4")

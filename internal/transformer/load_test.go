@@ -115,7 +115,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestLoadOver: tensors of a second file stand in place of those of the first, whatever form either has.
+// TestLoadOver checks that tensors of a second file replace those of the first, whatever forms they have.
 func TestLoadOver(t *testing.T) {
 	t.Parallel()
 	cfg := small("bert")

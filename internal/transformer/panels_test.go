@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPanels: a file in panels makes the model of the file that it was made of, from where it lies, at every level.
+// TestPanels checks that a file in panels gives the same model as the file that it was made from, without copying, for the kernels of every
+// instruction set.
 func TestPanels(t *testing.T) {
 	t.Parallel()
 	cfg := small("bert")
@@ -65,7 +66,7 @@ func within(part, whole []byte) bool {
 	return false
 }
 
-// TestPanelSums: the sums of channels are the same, and exact, by the kernels of every level.
+// TestPanelSums checks that the sums of channels are exact, and the same for the kernels of every instruction set.
 func TestPanelSums(t *testing.T) {
 	t.Parallel()
 	eachLevel(t, func(t *testing.T, k *kernels, rng *rand.Rand) {
@@ -92,7 +93,7 @@ func TestPanelSums(t *testing.T) {
 	})
 }
 
-// TestPanelsOver: tensors in panels stand in place of others and beside others in one layer.
+// TestPanelsOver checks that tensors in panels can replace other tensors, and be in one layer with others.
 func TestPanelsOver(t *testing.T) {
 	t.Parallel()
 	cfg := small("bert")

@@ -79,8 +79,8 @@ func (m *Model) Encode(ctx context.Context, texts [][]int32, pool Pooling) ([][]
 	return out, nil
 }
 
-// Classify returns the Labels logits of each text. types holds the token types of each
-// text's tokens, or is nil where all are 0. Classify stops with ctx's error between layers.
+// Classify returns the Labels logits of each text. types has the token types of each text's tokens, or is nil if all are 0. Classify checks
+// ctx between layers and returns its error.
 func (m *Model) Classify(ctx context.Context, texts, types [][]int32) ([][]float32, error) {
 	if m.head == nil {
 		return nil, errors.New("the model has no classification head")

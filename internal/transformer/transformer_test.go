@@ -149,8 +149,7 @@ func TestConcurrentUse(t *testing.T) {
 	wait.Wait()
 }
 
-// TestPaddingToken wants the positions that Hugging Face gives: the padding token has one of its
-// own and is not counted.
+// TestPaddingToken checks the positions that Hugging Face gives: the padding token has a position of its own and is not counted.
 func TestPaddingToken(t *testing.T) {
 	t.Parallel()
 	m := Model{cfg: small("xlm-roberta")}

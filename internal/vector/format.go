@@ -53,7 +53,7 @@ type header struct {
 	kind   kind
 	lists  int
 	form   rowForm
-	odd    int // rows that form can't hold
+	odd    int // number of rows that form cannot represent exactly
 	widths [len(recallPoints)]float32
 }
 
@@ -62,7 +62,7 @@ type header struct {
 const (
 	secCodes          = iota // [n][codeStride]uint8, by position
 	secScales                // [n]float32, of the codes
-	secFloats                // [n][floatStride]float32, in row order, unless rowForm says otherwise; see header.floatsAt
+	secFloats                // [n][floatStride]float32, in row order; other forms and odd rows: see header.floatsAt
 	secRows                  // [n]uint32, the row at a position
 	secPositions             // [n]uint32, the position of a row
 	secRecords               // [n][recordStride]byte, by position; see record

@@ -31,8 +31,8 @@ func (s *Segment) longest() float64 {
 	return float64(most) * float64(s.h.lists) / float64(s.h.n)
 }
 
-// TestListsAreTakenOver adapts lists to segments that gain similar rows, gain rows of another kind, or lose a region.
-// The number of lists, their balance and the recall must be like those of newly trained lists.
+// TestListsAreTakenOver adapts lists to segments that gain similar rows, gain rows of another kind, or lose a region. The number of lists,
+// their balance and the recall must be like those of newly trained lists.
 func TestListsAreTakenOver(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 256} {
@@ -42,7 +42,7 @@ func TestListsAreTakenOver(t *testing.T) {
 			vs := old.take(4000)
 			s := written(t, vs, nil)
 			for step, more := range [][][]float32{old.take(1500), other.take(3000), nil} {
-				if more == nil { // what was first goes
+				if more == nil { // drop the first rows
 					vs = slices.Clone(vs[3000:])
 				}
 				vs = append(slices.Clone(vs), more...)

@@ -82,8 +82,8 @@ func keptNarrows(s *Segment) (all []*narrowFilter) {
 	return all
 }
 
-// TestNarrowTurns uses filters in turn. Up to keptFilters of them are cached, and of more none. A new filter
-// evicts the oldest, and further ones if the cache exceeds its bytes.
+// TestNarrowTurns uses several filters in turn. Up to keptFilters of them are cached; if there are more, none is. A new filter evicts the
+// oldest, and further ones if the cache exceeds its bytes.
 func TestNarrowTurns(t *testing.T) {
 	t.Parallel()
 	const dim, n = 256, 6000

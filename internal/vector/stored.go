@@ -12,25 +12,26 @@ import (
 	"github.com/contextmem/contextmem/internal/simd"
 )
 
-// rowForm is how a segment keeps its rows as they are.
+// rowForm is the number format in which a segment stores its exact rows.
 type rowForm uint32
 
 const (
 	rowFloats  rowForm = iota // float32
 	rowHalves                 // 16-bit numbers
-	rowTwelves                // what 12-bit multiples of a step have beyond the 8-bit row; see package fixed
+	rowTwelves                // multiples of a step in 12 bits: the upper 8 are the 8-bit row, the lower 4 are stored; see package fixed
 )
 
-// rest is what 4 bits hold of a number of rowTwelves that is 0.
+// rest is the 4-bit remainder of a number that the 8-bit row represents exactly.
 const rest = 8
 
-// stored is how the rows of a segment are kept as they are, and which of them, rising, that form can't hold: these are in float32.
+// stored describes the exact rows of a segment: their form, and in ascending order the rows that the form cannot represent exactly, which
+// are stored as float32 in addition.
 type stored struct {
 	form rowForm
 	odd  []uint32
 }
 
-// rowBytes is the length of a row of secFloats.
+// rowBytes returns the size of a row of secFloats.
 func (h *header) rowBytes() int {
 	switch h.form {
 	case rowHalves:
@@ -41,14 +42,14 @@ func (h *header) rowBytes() int {
 	return 4 * floatStride(h.dim)
 }
 
-// oddAt is where the numbers of odd rows begin in secFloats, and floatsAt where those rows do.
+// oddAt returns the offset of the row numbers of odd rows in secFloats, and floatsAt the offset of those rows.
 func (h *header) oddAt() int { return h.n * h.rowBytes() }
 
 func (h *header) floatsAt() int {
 	return (h.oddAt() + 4*h.odd + sectionAlign - 1) &^ (sectionAlign - 1)
 }
 
-// floatBytes is the length of secFloats.
+// floatBytes returns the size of secFloats.
 func (h *header) floatBytes() int {
 	if h.odd == 0 {
 		return h.oddAt()
@@ -56,7 +57,7 @@ func (h *header) floatBytes() int {
 	return h.floatsAt() + h.odd*4*floatStride(h.dim)
 }
 
-// choose finds the form that takes the least room.
+// choose returns the form that takes the least space.
 func (b *builder) choose() (best stored, err error) {
 	v := make([]float32, b.dim)
 	forms := []stored{{form: rowHalves}, {form: rowTwelves}}
@@ -73,7 +74,7 @@ func (b *builder) choose() (best stored, err error) {
 			}
 		}
 		if !slices.ContainsFunc(forms, func(f stored) bool { return 2*len(f.odd) < b.n }) {
-			return best, nil // each would be larger than float32, or hardly smaller
+			return best, nil // neither would be much smaller than float32
 		}
 	}
 	room := func(s stored) int {
@@ -87,7 +88,7 @@ func (b *builder) choose() (best stored, err error) {
 	return best, nil
 }
 
-// holds reports whether a row is the same in the form.
+// holds reports whether the form represents a row exactly.
 func (s *stored) holds(v []float32) bool {
 	if s.form == rowTwelves {
 		_, ok := fixed.Step(v)
@@ -96,7 +97,7 @@ func (s *stored) holds(v []float32) bool {
 	return !slices.ContainsFunc(v, func(f float32) bool { return !half.Exact(f) })
 }
 
-// isOdd reports whether a row is one that the form can't hold.
+// isOdd reports whether the form cannot represent a row exactly.
 func (s *stored) isOdd(row int) bool {
 	if len(s.odd) == 0 {
 		return false
@@ -105,7 +106,7 @@ func (s *stored) isOdd(row int) bool {
 	return odd
 }
 
-// code writes the 8-bit row of v to row, and returns its scale. What rowTwelves leave goes to rests.
+// code writes the 8-bit row of v to row, and returns its scale. In the form rowTwelves it writes the remainders to rests.
 func (s *stored) code(row, rests []uint8, v []float32, odd bool) float32 {
 	if s.form != rowTwelves || odd {
 		return quantiseRow(row, v)
@@ -126,7 +127,7 @@ func (s *stored) code(row, rests []uint8, v []float32, odd bool) float32 {
 	return 16 * step
 }
 
-// writeFloats writes the rows as they are.
+// writeFloats writes the exact rows.
 func (b *builder) writeFloats(sw *sectionWriter) error {
 	if err := sw.begin(secFloats); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (b *builder) writeFloats(sw *sectionWriter) error {
 	row, rests := make([]uint8, codeStride(b.dim)), make([]uint8, codeStride(b.dim)/2)
 	for i := range b.n {
 		if b.rows.form == rowTwelves {
-			i = b.rowAt(i) // they stand as the 8-bit rows do
+			i = b.rowAt(i) // in the order of the 8-bit rows
 		}
 		if err := b.read(i, v); err != nil {
 			return err
@@ -157,7 +158,7 @@ func (b *builder) writeFloats(sw *sectionWriter) error {
 	return b.writeOdd(sw, v)
 }
 
-// writeOdd writes the rows that the form can't hold; v is room for one.
+// writeOdd writes the rows that the form cannot represent exactly. v is a buffer for one row.
 func (b *builder) writeOdd(sw *sectionWriter, v []float32) error {
 	if len(b.rows.odd) == 0 {
 		return nil
@@ -180,7 +181,7 @@ func (b *builder) writeOdd(sw *sectionWriter, v []float32) error {
 	return nil
 }
 
-// openRows makes the rows as they are usable.
+// openRows makes views of the exact rows.
 func (s *Segment) openRows() {
 	data := s.section(secFloats)
 	rows := data[:s.h.oddAt()]
@@ -197,7 +198,7 @@ func (s *Segment) openRows() {
 	}
 }
 
-// stored returns a row where it lies in float32; nil: it does not.
+// stored returns a row that is stored as float32, or nil for a row in another form.
 func (s *Segment) stored(row uint32) []float32 {
 	at := int(row)
 	if s.h.form != rowFloats {
@@ -214,7 +215,7 @@ func (s *Segment) stored(row uint32) []float32 {
 	return s.floats[at*fs : (at+1)*fs]
 }
 
-// unpack makes a row that does not lie in float32 so, in room of which the first floatStride numbers are it.
+// unpack converts a row that is not stored as float32. The first floatStride numbers of room are the result.
 func (s *Segment) unpack(row uint32, room []float32) {
 	if s.h.form == rowHalves {
 		fs := floatStride(s.h.dim)
@@ -225,7 +226,7 @@ func (s *Segment) unpack(row uint32, room []float32) {
 	simd.Twelves(room[:cs], s.codes[at*cs:], s.rests[at*cs/2:], s.scales[at]/16)
 }
 
-// position is where the 8-bit row of a row stands.
+// position returns the index of a row among the 8-bit rows.
 func (s *Segment) position(row uint32) int {
 	if s.h.kind == kindExact {
 		return int(row)

@@ -25,7 +25,8 @@ func stepped(t *testing.T, vs [][]float32) [][]float32 {
 	return out
 }
 
-// Rows that a short form holds but for some take the room of that form, and every answer is that of the oracle.
+// TestForms checks that rows which a short form represents exactly, with few exceptions, take the space of that form, and that every answer
+// equals that of the oracle.
 func TestForms(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{20, 100, 128, 384} {
@@ -100,7 +101,7 @@ func TestForms(t *testing.T) {
 						require.Equal(t, scores, have, name)
 					}
 				}
-				// A merge reads the rows of a segment and may take its lists over.
+				// A merge reads the rows of a segment and may reuse its lists.
 				again := segmentBytes(t, dim, InnerProduct, vs, &WriteOptions{ExactRows: smallIVF.ExactRows, From: parts["lists"]})
 				m, err := OpenSegment(again)
 				require.NoError(t, err)
@@ -111,14 +112,14 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// The form that most rows have is taken, whichever it is, and none where too few have one.
+// TestMixedForms checks that the form that fits most rows is chosen, and float32 if both fit too few.
 func TestMixedForms(t *testing.T) {
 	t.Parallel()
 	c := newClusters(5, 128, 12, .3)
 	given := c.take(wholeRows + 100)
 	halves, steps := halved(given), stepped(t, given)
 	for _, x := range []struct {
-		halves, steps int // rows in these forms, the rest in neither
+		halves, steps int // rows that fit these forms; the rest fit neither
 		want          rowForm
 		odd           int
 	}{
@@ -136,7 +137,7 @@ func TestMixedForms(t *testing.T) {
 	}
 }
 
-// A header that no release writes is refused, whatever its checksum.
+// TestFormsOfHeaders checks that a header that no release writes is refused, even with a correct checksum.
 func TestFormsOfHeaders(t *testing.T) {
 	t.Parallel()
 	vs := stepped(t, newClusters(5, 64, 12, .3).take(wholeRows+1))

@@ -43,7 +43,7 @@ var (
 )
 
 const (
-	// name is that of the model in [neural.Embedder.Model].
+	// name is the model's name in [neural.Embedder.Model].
 	name = "bge-memory-en"
 	// weightsSHA256 is the SHA-256 of model.safetensors, whose bytes need not be read for it.
 	weightsSHA256 = "f3181456579a1ecb6c87d6d41dc033bc18fc81854ae002908060303302a6cb2a"

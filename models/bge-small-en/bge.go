@@ -43,7 +43,7 @@ var (
 )
 
 const (
-	// name is that of the model in [neural.Embedder.Model].
+	// name is the model's name in [neural.Embedder.Model].
 	name = "bge-small-en-v1.5"
 	// weightsSHA256 is the SHA-256 of model.safetensors, whose bytes need not be read for it.
 	weightsSHA256 = "1fb31fd32bb61070e503de84ddf18d9d44477fcc51815712758fbf8c4116b450"

@@ -42,7 +42,7 @@ var (
 	weights string
 )
 
-// name is that of the model in [neural.Judge.Model].
+// name is the model's name in [neural.Judge.Model].
 const name = "change-multilingual"
 
 var shared = sync.OnceValues(func() (*neural.Judge, error) {

@@ -171,7 +171,7 @@ func TestOtherEncoderIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "Options.Threads")
 }
 
-// BenchmarkMemory compares a new statement with twelve earlier ones that were compared before, on one thread.
+// BenchmarkMemory compares a new statement with twelve earlier ones whose states are cached, on one thread.
 func BenchmarkMemory(b *testing.B) {
 	encoder, err := e5.New()
 	require.NoError(b, err)

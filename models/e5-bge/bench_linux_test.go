@@ -22,7 +22,7 @@ func BenchmarkEmbed(b *testing.B) {
 		"English": "where did we put the old camera after moving into this house last summer", "German": "wo haben wir die alte Kamera nach dem Umzug in dieses Haus im Sommer",
 	} {
 		fields := strings.Fields(words)
-		text := func(n, i int) string { // none twice: questions are remembered
+		text := func(n, i int) string { // never the same text twice, because questions are cached
 			out := []string{fmt.Sprint(i)}
 			for len(out) < n {
 				out = append(out, fields[(len(out)+i)%len(fields)])

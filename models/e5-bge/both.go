@@ -86,6 +86,6 @@ var slots []byte
 //go:embed statements.f16
 var statements []byte
 
-// New returns the embedder, the same one at every call. Its memory is that of the four models, about 100 MB beyond the mapped
-// weights, and is needed once in a process; that of the English ones comes with the first English text that they read.
+// New returns the embedder, the same one at every call. Its memory is that of the four models, about 100 MB in addition to the mapped
+// weights, once per process. The English models take their part when they read the first English text.
 func New() (*joint.Embedder, error) { return shared() }

@@ -59,7 +59,8 @@ func TestQuestionsFindTheirAnswers(t *testing.T) {
 	}
 }
 
-// TestMemories asks for what somebody told in passing: the models that read memories find it where those that read files find its words.
+// TestMemories asks for things that somebody mentioned in passing. The models for memories must find the statement, where those for files
+// find a text that has its words.
 func TestMemories(t *testing.T) {
 	t.Parallel()
 	all, err := both.New()
@@ -69,7 +70,7 @@ func TestMemories(t *testing.T) {
 	assert.Equal(t, all.Dim(), e.Dim())
 	assert.Nil(t, e.Memories())
 	gained := 0
-	asked := map[string][2]string{ // what tells it, and what only has the words
+	asked := map[string][2]string{ // the text that answers, and the one that only shares words
 		"which town am I living in at the moment?": {"first night in the new place and the seagulls are unreal, nobody warned me about brighton seagulls", "which town hall is that in the picture?"},
 		"what do I get around on these days?":      {"picked up the new-to-me fiesta today", "there is no getting around this, these days are long"},
 		"who looks after my teeth?":                {"Dr Amin drilled for an hour and then billed me for two", "the puppy is getting her adult teeth"},
@@ -133,7 +134,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestStatements tells in some languages what has a slot and what has none.
+// TestStatements checks, in several languages, statements with a slot and statements without.
 func TestStatements(t *testing.T) {
 	t.Parallel()
 	all, err := both.New()

@@ -30,7 +30,7 @@ var (
 )
 
 const (
-	// name is that of the model in [neural.Embedder.Model].
+	// name is the model's name in [neural.Embedder.Model].
 	name = "e5-memory"
 	// weightsSHA256 is the SHA-256 of model.safetensors, whose bytes need not be read for it.
 	weightsSHA256 = "95380f274314542f4f60ad6fad62d3be4bf483ae12f79387798613101eebad99"

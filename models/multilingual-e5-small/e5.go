@@ -43,7 +43,7 @@ var (
 )
 
 const (
-	// name is that of the model in [neural.Embedder.Model].
+	// name is the model's name in [neural.Embedder.Model].
 	name = "multilingual-e5-small"
 	// weightsSHA256 is the SHA-256 of model.safetensors, whose bytes need not be read for it.
 	weightsSHA256 = "a99898f4fc7b12572dfe3338611eb8c7e01bc7fe69910ace22e5cbd0fb336e34"
@@ -60,7 +60,7 @@ var shared = sync.OnceValues(func() (*neural.Embedder, error) {
 // "passage: ", as the model was trained.
 func New() (*neural.Embedder, error) { return shared() }
 
-// Files returns the files of the model, for models that were trained further and have its tokeniser and word embeddings. They must not be changed.
+// Files returns the files of the model, for fine-tuned models that share its tokeniser and word embeddings. They must not be changed.
 func Files() neural.Files {
 	return neural.Files{Config: models.Bytes(config), Tokenizer: models.Bytes(tokenizer), Weights: models.Bytes(weights), Calibration: models.Bytes(calibration)}
 }

@@ -41,8 +41,7 @@ func TestModel(t *testing.T) {
 	assert.InDelta(t, 1, e.Coverage("Wo wohne ich? 我住在哪里？"), 0)
 }
 
-// TestTokensAgainstTokenizers compares 10,000 lines with what the tokenizers package
-// makes of them.
+// TestTokensAgainstTokenizers compares the tokens of 10,000 lines with those of the tokenizers package.
 func TestTokensAgainstTokenizers(t *testing.T) {
 	t.Parallel()
 	tok, err := tokenize.Open(models.Bytes(tokenizer))

@@ -42,7 +42,7 @@ var (
 	weights string
 )
 
-// name is that of the model among the default rerankers.
+// name is the model's name among the default rerankers.
 const name = "ms-marco-MiniLM-L-12-v2"
 
 // Reranker is the model. It is safe for concurrent use.
@@ -63,8 +63,8 @@ func New() (*Reranker, error) { return shared() }
 // Languages returns the languages that the model reads, as ISO 639-1 codes.
 func (r *Reranker) Languages() []string { return []string{"en"} }
 
-// Rerank returns the score of every text, in the order of texts: the logistic function of the model's output, in (0,1). It is all
-// or nothing; the errors are those of ctx.
+// Rerank returns the score of every text, in the order of texts: the logistic function of the model's output, in (0,1). If it fails, it
+// returns no scores. Its errors are those of ctx.
 func (r *Reranker) Rerank(ctx context.Context, query string, texts []string) ([]float64, error) {
 	return r.model.Rerank(ctx, query, texts)
 }

@@ -73,7 +73,7 @@ func TestInAService(t *testing.T) {
 	require.NotEmpty(t, hits.Chunks)
 }
 
-// TestDamaged: a damaged file is an error of its own kind, or partial; it never takes the process.
+// TestDamaged checks that a damaged file gives an error of the right kind, or is partial, and never ends the process.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	whole := file(t, 100)

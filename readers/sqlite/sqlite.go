@@ -87,7 +87,7 @@ func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limit
 	return doc, nil
 }
 
-// isWhole reports whether a file has as many pages as its header says (SQLite, "Database File Format", 1.3).
+// isWhole reports whether a file has as many pages as its header declares (SQLite, "Database File Format", 1.3).
 func isWhole(data []byte) bool {
 	if len(data) < 100 {
 		return false

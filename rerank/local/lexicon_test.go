@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// plainScore is what Scorer.Score says, found anew for each word.
+// plainScore computes the same as Scorer.Score, without any caching.
 func plainScore(words Words, terms []Term, text, before string) float64 {
 	var asked []term
 	total := 0.0
@@ -72,7 +72,7 @@ func stems(ts []term) string {
 	return s
 }
 
-// TestLexicon: what is remembered of texts and words changes no score, also while others fill the lexicon, and when it is full and begins anew.
+// TestLexicon checks that caching texts and words changes no score: while others fill the lexicon, and when it is full and is emptied.
 func TestLexicon(t *testing.T) {
 	t.Parallel()
 	words := static.New()

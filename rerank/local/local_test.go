@@ -98,7 +98,7 @@ func TestRerank(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestConcurrent holds, under the race detector, that one Reranker serves many.
+// TestConcurrent checks under the race detector that one Reranker can be used by several goroutines.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	r := local.New(static.New())

@@ -84,9 +84,8 @@ func TestDialects(t *testing.T) {
 	}
 }
 
-// TestBatches holds that each text gets its own score when they go out in several
-// requests, that no more than batchesAtOnce are under way, and that long texts are cut
-// between characters.
+// TestBatches checks that each text gets its own score when the texts are sent in several requests, that at most batchesAtOnce requests are
+// running, and that long texts are cut between characters.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	var under, most atomic.Int32
@@ -120,8 +119,7 @@ func TestBatches(t *testing.T) {
 	assert.Empty(t, scores)
 }
 
-// TestBadAnswers holds that no answer but a complete one gives scores, and that
-// errors repeat nothing of it.
+// TestBadAnswers checks that only a complete answer gives scores, and that errors repeat no part of an answer.
 func TestBadAnswers(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ cohere, tei, says string }{
@@ -249,8 +247,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestSlow holds that a silent server costs one Timeout a try, and never more than the
-// caller's deadline.
+// TestSlow checks that a silent server costs one Timeout per attempt, and never more than the caller's deadline.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	silent := func(r *http.Request) (*http.Response, error) {
@@ -287,7 +284,7 @@ func TestSlow(t *testing.T) {
 	})
 }
 
-// TestOneBatchFails holds that the others are called off and nothing is returned.
+// TestOneBatchFails checks that the other requests are cancelled and that no scores are returned.
 func TestOneBatchFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -339,7 +336,7 @@ func TestNewRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "dialect")
 }
 
-// TestRedirect holds that the key does not follow a redirect.
+// TestRedirect checks that the key is not sent to the target of a redirect.
 func TestRedirect(t *testing.T) {
 	t.Parallel()
 	var leaked atomic.Bool

@@ -58,7 +58,7 @@ type loader struct {
 	c             *client.Client
 	url           string
 	items         int
-	heap          string // file for heap profiles; empty: none are written
+	heap          string // file for heap profiles; empty writes none
 	calls, failed atomic.Int64
 	mu            sync.Mutex
 	last          error

@@ -75,7 +75,7 @@ func run(ctx context.Context, args []string) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// load opens the model of a folder, whose weights stand in place of some of base, if that is named.
+// load opens the model of a folder. If base is named, the weights of the folder replace some of base's.
 func load(dir, base string, o *neural.Options) (*neural.Embedder, error) {
 	if base == "" {
 		return neural.Load(dir, o)
