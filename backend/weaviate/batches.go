@@ -20,8 +20,8 @@ type batches struct {
 	bytes   atomic.Int64  // current size of a request, in bytes
 }
 
-// leastBatchBytes is the minimum to which the size of requests shrinks, in bytes.
-const leastBatchBytes = 16 << 10
+// minBatchBytes is the minimum to which the size of requests shrinks, in bytes.
+const minBatchBytes = 16 << 10
 
 func newBatches(c *cluster, o *Options) *batches {
 	b := &batches{cluster: c, slots: make(chan struct{}, o.Requests), limit: o.BatchBytes}
@@ -79,7 +79,7 @@ func (b *batches) put(ctx context.Context, to target, objects []stored) error {
 // slowBatch is the duration of a request beyond which the next ones are made smaller.
 const slowBatch = time.Second
 
-func (b *batches) shrink() { b.bytes.Store(max(b.bytes.Load()/2, leastBatchBytes)) }
+func (b *batches) shrink() { b.bytes.Store(max(b.bytes.Load()/2, minBatchBytes)) }
 
 func (b *batches) send(ctx context.Context, to target, objects []stored) error {
 	if err := b.acquire(ctx); err != nil {
@@ -95,7 +95,7 @@ func (b *batches) send(ctx context.Context, to target, objects []stored) error {
 		if s := statusOf(err); s == http.StatusTooManyRequests || s == http.StatusServiceUnavailable || ctx.Err() != nil {
 			b.shrink()
 		}
-		if err = to.judge(err); err != nil {
+		if err = to.report(err); err != nil {
 			return to.missed(ctx, err)
 		}
 		for _, a := range answer {
@@ -120,7 +120,7 @@ func (b *batches) remove(ctx context.Context, to target, collection, tenant stri
 		more := false
 		err := b.cluster.call(ctx, "delete objects", to.route, func(ctx context.Context, n *node) error {
 			answer, err := n.Batch().ObjectsBatchDeleter().WithClassName(collection).WithTenant(tenant).WithWhere(w.builder()).WithConsistencyLevel(to.level).Do(ctx)
-			if err = to.judge(err); err != nil {
+			if err = to.report(err); err != nil {
 				return to.missed(ctx, err)
 			}
 			r := answer.Results
@@ -147,7 +147,7 @@ func (b *batches) removeOne(ctx context.Context, to target, collection, tenant s
 		if statusOf(err) == http.StatusNotFound {
 			return nil
 		}
-		if err = to.judge(err); err != nil {
+		if err = to.report(err); err != nil {
 			return to.missed(ctx, err)
 		}
 		return nil
@@ -164,23 +164,23 @@ const (
 // target describes where and how to write.
 type target struct {
 	route
-	level string
-	from  *node // the only node that has all changes, from which to read; nil: all nodes have them
-	anew  bool  // whether stored objects may lack index entries; see carryOut
+	level       string
+	from        *node // the only node that has all changes, from which to read; nil: all nodes have them
+	deleteFirst bool  // whether stored objects may lack index entries; see index.execute
 
-	doubt      func() // called if the write, or a part of it, may be carried out later
-	unanswered func() // called if there was no response that tells whether the write succeeded
+	onUnconfirmed func() // called if the write, or a part of it, may be carried out later
+	onNoResponse  func() // called if there was no response that tells whether the write succeeded
 }
 
-// judge calls unanswered and doubt as the result of a write requires. It returns err unchanged.
-func (t *target) judge(err error) error {
+// report calls onNoResponse and onUnconfirmed as the result of a write requires. It returns err unchanged.
+func (t *target) report(err error) error {
 	status := statusOf(err)
 	sent := err != nil && !refused(err) && (status == 0 || status >= http.StatusInternalServerError)
-	if sent && t.unanswered != nil {
-		t.unanswered()
+	if sent && t.onNoResponse != nil {
+		t.onNoResponse()
 	}
-	if (sent || err == nil && t.level != levelAll) && t.doubt != nil { // replicas beyond the majority may get the write later
-		t.doubt()
+	if (sent || err == nil && t.level != levelAll) && t.onUnconfirmed != nil { // replicas beyond the majority may get the write later
+		t.onUnconfirmed()
 	}
 	return err
 }

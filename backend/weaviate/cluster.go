@@ -30,11 +30,11 @@ type cluster struct {
 	own   bool         // whether newCluster made http
 	turn  atomic.Int64 // place of the node to ask first
 
-	hedges  atomic.Int64 // see hedge
-	health  health
-	lackMu  sync.Mutex
-	lacking bool // whether a write did not reach all replicas, at lacked
-	lacked  time.Time
+	hedges         atomic.Int64 // see hedge
+	health         health
+	missedMu       sync.Mutex
+	missedReplicas bool // whether a write did not reach all replicas, at missedAt
+	missedAt       time.Time
 }
 
 // node is one node of the cluster, as a client sees it.
@@ -45,7 +45,7 @@ type node struct {
 	conn     *grpc.ClientConn  // for searches by gRPC; nil: searches use GraphQL
 	searcher pb.WeaviateClient // client on conn
 	key      string
-	life     life
+	liveness liveness
 }
 
 const (
@@ -183,7 +183,7 @@ func (c *cluster) until(ctx context.Context, what string, r route, round func() 
 			return ctx.Err()
 		case errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt):
 			return fmt.Errorf("weaviate: %s: %w", what, err)
-		case missed && r.all && c.health.up().Err() != nil: // a node is down, so waiting would not help
+		case missed && r.all && c.health.allUpContext().Err() != nil: // a node is down, so waiting would not help
 			return errShort
 		case time.Now().Add(pause).Before(deadline):
 		case missed:
@@ -216,7 +216,7 @@ func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context
 		if ctx.Err() != nil || errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt) {
 			return false, err
 		}
-		if missed = missed || errors.Is(err, errShort); missed && (time.Since(began) > allPatience || c.health.up().Err() != nil) {
+		if missed = missed || errors.Is(err, errShort); missed && (time.Since(began) > allPatience || c.health.allUpContext().Err() != nil) {
 			break // other nodes would wait for the same replica
 		}
 	}
@@ -232,7 +232,7 @@ func (c *cluster) attempt(ctx context.Context, n *node, r route, f func(ctx cont
 	once, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if r.all {
-		up := c.health.up()
+		up := c.health.allUpContext()
 		if up.Err() != nil {
 			return errShort
 		}

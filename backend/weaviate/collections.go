@@ -94,8 +94,8 @@ func (s *collections) dims() (out []int) {
 	return out
 }
 
-// learn records that there are collections for vectors of some lengths.
-func (s *collections) learn(dims []int) {
+// addDims records that there are collections for vectors of some lengths.
+func (s *collections) addDims(dims []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, dim := range dims {
@@ -199,12 +199,12 @@ func (s *collections) tenant(ctx context.Context, collection, uid string) error 
 		return n.Schema().TenantsCreator().WithClassName(collection).WithTenants(t).Do(ctx)
 	})
 	if err == nil {
-		s.remember(key, true)
+		s.setActive(key, true)
 	}
 	return err
 }
 
-func (s *collections) remember(key string, there bool) {
+func (s *collections) setActive(key string, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if there {
@@ -214,8 +214,8 @@ func (s *collections) remember(key string, there bool) {
 	}
 }
 
-// knows reports whether a workspace has a tenant in a collection.
-func (s *collections) knows(ctx context.Context, collection, uid string) (there bool, err error) {
+// tenantExists reports whether a workspace has a tenant in a collection.
+func (s *collections) tenantExists(ctx context.Context, collection, uid string) (there bool, err error) {
 	key := collection + "/" + uid
 	s.mu.Lock()
 	known, made := s.active[key], s.made[collection]
@@ -228,7 +228,7 @@ func (s *collections) knows(ctx context.Context, collection, uid string) (there 
 		return err
 	})
 	if err == nil && there {
-		s.remember(key, true)
+		s.setActive(key, true)
 	}
 	return there, err
 }
@@ -252,7 +252,7 @@ func (s *collections) dropTenant(ctx context.Context, uid string) error {
 		return err
 	}
 	for _, collection := range s.all() {
-		s.remember(collection+"/"+uid, false)
+		s.setActive(collection+"/"+uid, false)
 		err := s.cluster.call(ctx, "remove a tenant", route{}, func(ctx context.Context, n *node) error {
 			there, err := s.hasTenant(ctx, n, collection, uid)
 			if err != nil || !there {
@@ -267,8 +267,8 @@ func (s *collections) dropTenant(ctx context.Context, uid string) error {
 	return nil
 }
 
-// rest deactivates the tenants of a workspace, so that they use no memory. A tenant becomes active again when it is used.
-func (s *collections) rest(ctx context.Context, uid string) error {
+// deactivate deactivates the tenants of a workspace, so that they use no memory. A tenant becomes active again when it is used.
+func (s *collections) deactivate(ctx context.Context, uid string) error {
 	for _, collection := range s.all() {
 		key := collection + "/" + uid
 		s.mu.Lock()
@@ -277,7 +277,7 @@ func (s *collections) rest(ctx context.Context, uid string) error {
 		if !known {
 			continue
 		}
-		s.remember(key, false)
+		s.setActive(key, false)
 		t := models.Tenant{Name: uid, ActivityStatus: models.TenantActivityStatusINACTIVE}
 		for _, n := range s.cluster.nodes { // one success is enough, and errors are ignored
 			if err := n.Schema().TenantsUpdater().WithClassName(collection).WithTenants(t).Do(ctx); err == nil || ctx.Err() != nil {

@@ -95,14 +95,14 @@ func (w *where) message() *pb.Filters {
 }
 
 // message returns the search as a gRPC request, or nil if it asks for fields that are only read by GraphQL.
-func (a *ask) message() *pb.SearchRequest {
+func (a *searchRequest) message() *pb.SearchRequest {
 	props, more, _ := strings.Cut(a.fields, " _additional{")
 	if more != "" && more != "distance}" {
 		return nil
 	}
 	out := &pb.SearchRequest{
 		//lint:ignore SA1019 without them the server answers in the forms of older releases
-		Collection: a.collection, Tenant: a.tenant, Limit: uint32(min(a.limit, most)), Uses_123Api: true, Uses_125Api: true, Uses_127Api: true,
+		Collection: a.collection, Tenant: a.tenant, Limit: uint32(min(a.limit, maxResults)), Uses_123Api: true, Uses_125Api: true, Uses_127Api: true,
 		Properties: &pb.PropertiesRequest{NonRefProperties: strings.Fields(props)},
 		Metadata:   &pb.MetadataRequest{Distance: more != ""},
 		Filters:    a.where.message(),

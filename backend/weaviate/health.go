@@ -10,86 +10,86 @@ import (
 )
 
 const (
-	// lookAfter is the interval at which a node is asked whether it is ready.
-	lookAfter = 250 * time.Millisecond
+	// healthInterval is the interval at which a node is asked whether it is ready.
+	healthInterval = 250 * time.Millisecond
 	// readyTimeout is how long a node may take to answer.
 	readyTimeout = 2 * time.Second
-	// missedLooks is the number of consecutive requests without an answer after which a node counts as down. It allows for
+	// maxMissedChecks is the number of consecutive requests without an answer after which a node counts as down. It allows for
 	// busy nodes. A node that refuses connections counts as down at once.
-	missedLooks = 3
-	// readyLooks is the number of consecutive "not ready" answers after which a node that was down counts as up. A busy node
+	maxMissedChecks = 3
+	// maxNotReadyChecks is the number of consecutive "not ready" answers after which a node that was down counts as up. A busy node
 	// gives that answer too.
-	readyLooks = 20
+	maxNotReadyChecks = 20
 )
 
 // health is what a cluster knows of the health of its nodes. Each node is asked regularly whether it is ready, so that no
 // call waits for a node that has gone away. Calls to a node are cancelled when it goes down. Writes on all replicas are
 // cancelled when any node goes down.
 type health struct {
-	mu    sync.Mutex
-	down  int                // number of nodes that are down
-	all   context.Context    // cancelled when a node goes down; stays cancelled while any node is down
-	lost  context.CancelFunc // cancels all
-	since time.Time          // when a node last went down or came up
-	fell  time.Time          // when a node last went down
+	mu          sync.Mutex
+	down        int                // number of nodes that are down
+	allUp       context.Context    // cancelled when a node goes down; stays cancelled while any node is down
+	cancelAllUp context.CancelFunc // cancels allUp
+	changedAt   time.Time          // when a node last went down or came up
+	lastDown    time.Time          // when a node last went down
 
-	end     context.CancelFunc
-	looking sync.WaitGroup
+	end    context.CancelFunc
+	checks sync.WaitGroup
 }
 
-// life is the state of a node. Its context lives from when the node came up until it goes down.
-type life struct {
-	mu   sync.Mutex
-	ctx  context.Context
-	end  context.CancelFunc // nil: the node is down
-	came time.Time          // when it last came up; zero: it has never been down
-	mute bool               // whether the node did not answer the last request
+// liveness is the state of a node. Its context lives from when the node came up until it goes down.
+type liveness struct {
+	mu           sync.Mutex
+	ctx          context.Context
+	end          context.CancelFunc // nil: the node is down
+	lastUp       time.Time          // when it last came up; zero: it has never been down
+	unresponsive bool               // whether the node did not answer the last request
 }
 
 // isDown reports whether the node is down.
 func (n *node) isDown() bool {
-	n.life.mu.Lock()
-	defer n.life.mu.Unlock()
-	return n.life.end == nil
+	n.liveness.mu.Lock()
+	defer n.liveness.mu.Unlock()
+	return n.liveness.end == nil
 }
 
-// cameBack returns when the node last came up after it had been down. It is zero if this process has not seen the node
+// lastUp returns when the node last came up after it had been down. It is zero if this process has not seen the node
 // down.
-func (n *node) cameBack() time.Time {
-	n.life.mu.Lock()
-	defer n.life.mu.Unlock()
-	return n.life.came
+func (n *node) lastUp() time.Time {
+	n.liveness.mu.Lock()
+	defer n.liveness.mu.Unlock()
+	return n.liveness.lastUp
 }
 
-// says records whether the node answered.
-func (n *node) says(something bool) {
-	n.life.mu.Lock()
-	defer n.life.mu.Unlock()
-	n.life.mute = !something
+// setResponsive records whether the node answered.
+func (n *node) setResponsive(responsive bool) {
+	n.liveness.mu.Lock()
+	defer n.liveness.mu.Unlock()
+	n.liveness.unresponsive = !responsive
 }
 
-// isMute reports whether the node did not answer the last request.
-func (n *node) isMute() bool {
-	n.life.mu.Lock()
-	defer n.life.mu.Unlock()
-	return n.life.mute
+// isUnresponsive reports whether the node did not answer the last request.
+func (n *node) isUnresponsive() bool {
+	n.liveness.mu.Lock()
+	defer n.liveness.mu.Unlock()
+	return n.liveness.unresponsive
 }
 
 // alive returns a context that is cancelled when the node goes down. ok is false if the node is down.
 func (n *node) alive() (ctx context.Context, ok bool) {
-	n.life.mu.Lock()
-	defer n.life.mu.Unlock()
-	return n.life.ctx, n.life.end != nil
+	n.liveness.mu.Lock()
+	defer n.liveness.mu.Unlock()
+	return n.liveness.ctx, n.liveness.end != nil
 }
 
 // watch starts the health checks of all nodes.
 func (c *cluster) watch() {
 	ctx, end := context.WithCancel(context.Background())
 	c.health.end = end
-	c.health.all, c.health.lost = context.WithCancel(context.Background())
+	c.health.allUp, c.health.cancelAllUp = context.WithCancel(context.Background())
 	for _, n := range c.nodes {
-		n.life.ctx, n.life.end = context.WithCancel(context.Background())
-		c.health.looking.Go(func() { c.look(ctx, n) })
+		n.liveness.ctx, n.liveness.end = context.WithCancel(context.Background())
+		c.health.checks.Go(func() { c.checkHealth(ctx, n) })
 	}
 }
 
@@ -99,18 +99,18 @@ func (c *cluster) unwatch() {
 		return
 	}
 	c.health.end()
-	c.health.looking.Wait()
-	c.health.lost()
+	c.health.checks.Wait()
+	c.health.cancelAllUp()
 	for _, n := range c.nodes {
-		if n.life.end != nil {
-			n.life.end()
+		if n.liveness.end != nil {
+			n.liveness.end()
 		}
 	}
 }
 
-// look checks a node at intervals until ctx ends.
-func (c *cluster) look(ctx context.Context, n *node) {
-	tick := time.NewTicker(lookAfter)
+// checkHealth checks a node at intervals until ctx ends.
+func (c *cluster) checkHealth(ctx context.Context, n *node) {
+	tick := time.NewTicker(healthInterval)
 	defer tick.Stop()
 	missed, not := 0, 0
 	for {
@@ -125,19 +125,19 @@ func (c *cluster) look(ctx context.Context, n *node) {
 			return
 		case ok:
 			missed, not = 0, 0
-			n.says(true)
-			c.turned(n, false)
+			n.setResponsive(true)
+			c.setDown(n, false)
 		case err == nil || statusOf(err) != 0:
 			missed = 0
-			n.says(true)
-			if not++; not >= readyLooks {
-				c.turned(n, false)
+			n.setResponsive(true)
+			if not++; not >= maxNotReadyChecks {
+				c.setDown(n, false)
 			}
 		default:
 			not = 0
-			n.says(false)
-			if missed++; refused(err) || missed >= missedLooks {
-				c.turned(n, true)
+			n.setResponsive(false)
+			if missed++; refused(err) || missed >= maxMissedChecks {
+				c.setDown(n, true)
 			}
 		}
 	}
@@ -153,40 +153,40 @@ func (c *cluster) ready(ctx context.Context, n *node) (bool, error) {
 	return n.Misc().ReadyChecker().Do(once)
 }
 
-// turned records that a node is down, or up.
-func (c *cluster) turned(n *node, down bool) {
+// setDown records that a node is down, or up.
+func (c *cluster) setDown(n *node, down bool) {
 	h := &c.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	n.life.mu.Lock()
-	defer n.life.mu.Unlock()
-	if down == (n.life.end == nil) {
+	n.liveness.mu.Lock()
+	defer n.liveness.mu.Unlock()
+	if down == (n.liveness.end == nil) {
 		return
 	}
-	h.since = time.Now()
+	h.changedAt = time.Now()
 	what := "a node of Weaviate came back"
 	if down {
 		what = "a node of Weaviate went away"
-		n.life.end()
-		n.life.end = nil
-		h.lost()
+		n.liveness.end()
+		n.liveness.end = nil
+		h.cancelAllUp()
 		h.down++
-		h.fell = h.since
+		h.lastDown = h.changedAt
 	} else {
-		n.life.ctx, n.life.end = context.WithCancel(context.Background())
-		n.life.came = time.Now()
+		n.liveness.ctx, n.liveness.end = context.WithCancel(context.Background())
+		n.liveness.lastUp = time.Now()
 		if h.down--; h.down == 0 {
-			h.all, h.lost = context.WithCancel(context.Background())
+			h.allUp, h.cancelAllUp = context.WithCancel(context.Background())
 		}
 	}
 	c.log.LogAttrs(context.Background(), slog.LevelWarn, what, slog.Int("node", n.place+1))
 }
 
-// up returns a context that is cancelled when any node goes down. It is cancelled already while a node is down.
-func (h *health) up() context.Context {
+// allUpContext returns a context that is cancelled when any node goes down. It is cancelled already while a node is down.
+func (h *health) allUpContext() context.Context {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.all
+	return h.allUp
 }
 
 // order returns all nodes: first those that are up, beginning with the one that answered last, then those that are down.
@@ -204,53 +204,53 @@ func (c *cluster) order() []*node {
 	return append(out, down...)
 }
 
-// whole reports whether all nodes are up and no write on all replicas has failed within allPatience.
-func (c *cluster) whole() bool {
-	if c.health.up().Err() != nil {
+// allReachable reports whether all nodes are up and no write on all replicas has failed within allPatience.
+func (c *cluster) allReachable() bool {
+	if c.health.allUpContext().Err() != nil {
 		return false
 	}
-	c.lackMu.Lock()
-	defer c.lackMu.Unlock()
-	if c.lacking && time.Since(c.lacked) < allPatience {
+	c.missedMu.Lock()
+	defer c.missedMu.Unlock()
+	if c.missedReplicas && time.Since(c.missedAt) < allPatience {
 		return false
 	}
-	c.lacking = false
+	c.missedReplicas = false
 	return true
 }
 
-// troubled reports whether a node is down or does not answer, or a write failed to reach all replicas within the last
+// degraded reports whether a node is down or does not answer, or a write failed to reach all replicas within the last
 // allTimeout. It does no I/O.
-func (c *cluster) troubled() bool {
+func (c *cluster) degraded() bool {
 	for _, n := range c.nodes {
-		if n.isDown() || n.isMute() {
+		if n.isDown() || n.isUnresponsive() {
 			return true
 		}
 	}
-	c.lackMu.Lock()
-	defer c.lackMu.Unlock()
-	return c.lacking && time.Since(c.lacked) < allTimeout
+	c.missedMu.Lock()
+	defer c.missedMu.Unlock()
+	return c.missedReplicas && time.Since(c.missedAt) < allTimeout
 }
 
-// fell returns when a node last went down, as far as this process has seen.
-func (c *cluster) fell() time.Time {
+// lastDown returns when a node last went down, as far as this process has seen.
+func (c *cluster) lastDown() time.Time {
 	c.health.mu.Lock()
 	defer c.health.mu.Unlock()
-	return c.health.fell
+	return c.health.lastDown
 }
 
-// wholeFor reports whether all nodes have been up for d.
-func (c *cluster) wholeFor(d time.Duration) bool {
+// allUpFor reports whether all nodes have been up for d.
+func (c *cluster) allUpFor(d time.Duration) bool {
 	c.health.mu.Lock()
 	defer c.health.mu.Unlock()
-	return c.health.down == 0 && time.Since(c.health.since) >= d
+	return c.health.down == 0 && time.Since(c.health.changedAt) >= d
 }
 
-// lacks records that a write did not reach all replicas.
-func (c *cluster) lacks(ctx context.Context) {
-	c.lackMu.Lock()
-	defer c.lackMu.Unlock()
-	if !c.lacking {
+// noteMissedReplicas records that a write did not reach all replicas.
+func (c *cluster) noteMissedReplicas(ctx context.Context) {
+	c.missedMu.Lock()
+	defer c.missedMu.Unlock()
+	if !c.missedReplicas {
 		c.log.LogAttrs(ctx, slog.LevelWarn, "not all replicas of Weaviate can be reached: a majority has to do")
 	}
-	c.lacking, c.lacked = true, time.Now()
+	c.missedReplicas, c.missedAt = true, time.Now()
 }

@@ -43,7 +43,7 @@ func read[T any](ctx context.Context, c *cluster, what string, r route, f func(c
 		r.timeout = searchTimeout
 	}
 	err = c.until(ctx, what, r, func() (bool, error) {
-		answers, err := several(ctx, c, r, 1, f)
+		answers, err := askNodes(ctx, c, r, 1, f)
 		if err == nil {
 			out = answers[0]
 		}
@@ -52,9 +52,9 @@ func read[T any](ctx context.Context, c *cluster, what string, r route, f func(c
 	return out, err
 }
 
-// several sends a call to need nodes at once. It asks a further node whenever one fails, or has not answered for hedgeAfter and the allowance
+// askNodes sends a call to need nodes at once. It asks a further node whenever one fails, or has not answered for hedgeAfter and the allowance
 // permits it. It returns need answers, each from a different node.
-func several[T any](ctx context.Context, c *cluster, r route, need int, f func(ctx context.Context, n *node) (T, error)) ([]T, error) {
+func askNodes[T any](ctx context.Context, c *cluster, r route, need int, f func(ctx context.Context, n *node) (T, error)) ([]T, error) {
 	c.earn()
 	nodes := c.order()
 	if r.only != nil {

@@ -69,7 +69,7 @@ func requireNotReset(t *testing.T, set backend.IndexSet, msg string) {
 	t.Helper()
 	found, err := set.Indexes()[0].(*index).states(t.Context())
 	require.NoError(t, err)
-	require.Zero(t, found.gen.Epoch, msg)
+	require.Zero(t, found.generation.Epoch, msg)
 }
 
 // dies has a process apply a history up to change 8, and then die after so many requests that write.
@@ -123,8 +123,8 @@ func TestEarlierRelease(t *testing.T) {
 	_, first := openOn(t, prefix, urls, Options{Process: "old"})
 	opened(t, first, h.until(8))
 	ix := first.Indexes()[0].(*index)
-	old := state{Process: "old", Epoch: 102, Seq: 8, Intent: 20, Whole: 8, Dims: []int{testDim}}
-	require.NoError(t, ix.x.batches.put(t.Context(), everywhere(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid, 0)}))
+	old := state{Process: "old", Epoch: 102, Seq: 8, Intent: 20, Replicated: 8, Dims: []int{testDim}}
+	require.NoError(t, ix.x.batches.put(t.Context(), toAllReplicas(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid, 0)}))
 	_, next := openOn(t, prefix, urls, Options{})
 	require.EqualValues(t, 8, next.Indexes()[0].Applied())
 	opened(t, next, h)
@@ -132,12 +132,12 @@ func TestEarlierRelease(t *testing.T) {
 	requireLike(t, next, h.feed, "by the next one")
 
 	for _, c := range []struct{ is, want state }{
-		{state{Epoch: 5, Seq: 8, Intent: 8, Whole: 8}, state{Epoch: 5, Seq: 8, Intent: 8, Meant: 5, Whole: 8, WholeIn: 5, Apart: true}},
-		{state{Epoch: 5, Seq: 8, Intent: 8, Whole: 6}, state{Epoch: 5, Seq: 8, Intent: 8, Meant: 5, Whole: 6, Apart: true}},
-		{state{Epoch: 5, Seq: 8, Intent: 9, Whole: 8}, state{Seq: 8, Intent: 9, Meant: 5, Whole: 8, Apart: true}},
-		{state{Epoch: 5, Seq: 8, Intent: 9, Meant: 6, Apart: true}, state{Epoch: 5, Seq: 8, Intent: 9, Meant: 6, Apart: true}},
+		{state{Epoch: 5, Seq: 8, Intent: 8, Replicated: 8}, state{Epoch: 5, Seq: 8, Intent: 8, IntentEpoch: 5, Replicated: 8, ReplicatedEpoch: 5, SeparateEpochs: true}},
+		{state{Epoch: 5, Seq: 8, Intent: 8, Replicated: 6}, state{Epoch: 5, Seq: 8, Intent: 8, IntentEpoch: 5, Replicated: 6, SeparateEpochs: true}},
+		{state{Epoch: 5, Seq: 8, Intent: 9, Replicated: 8}, state{Seq: 8, Intent: 9, IntentEpoch: 5, Replicated: 8, SeparateEpochs: true}},
+		{state{Epoch: 5, Seq: 8, Intent: 9, IntentEpoch: 6, SeparateEpochs: true}, state{Epoch: 5, Seq: 8, Intent: 9, IntentEpoch: 6, SeparateEpochs: true}},
 	} {
-		c.is.tell()
+		c.is.splitEpochs()
 		assert.Equal(t, c.want, c.is)
 	}
 }
@@ -166,7 +166,7 @@ func TestOlderCopyIsPutBack(t *testing.T) {
 			opened(t, next, back)
 			found, err := next.Indexes()[0].(*index).states(t.Context())
 			require.NoError(t, err)
-			require.NotZero(t, found.gen.Epoch, "built anew")
+			require.NotZero(t, found.generation.Epoch, "built anew")
 			requireLike(t, next, back.feed, "what the copy has, and what came since")
 		})
 	}

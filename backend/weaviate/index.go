@@ -20,33 +20,33 @@ type index struct {
 	gate   sync.RWMutex // held for reading by calls
 	closed bool
 
-	applied atomic.Uint64
-	epoch   atomic.Uint64 // epoch of the change applied; 0: unknown
-	next    atomic.Uint64 // epoch of the changes applied next
-	stats   statistics
-	short   shortage
-	holes   holes
-	guide   atomic.Pointer[node] // the only node that has everything the leading process has applied; nil: all nodes have it, or this process leads
-	behind  atomic.Bool          // whether some replicas lack changes that the leading process has applied
-	tending tending
+	applied        atomic.Uint64
+	epoch          atomic.Uint64 // epoch of the change applied; 0: unknown
+	next           atomic.Uint64 // epoch of the changes applied next
+	stats          statistics
+	pending        pendingWrites
+	rewrites       rewriteLock
+	leaderPrimary  atomic.Pointer[node] // the only node that has everything the leading process has applied; nil: all nodes have it, or this process leads
+	replicasBehind atomic.Bool          // whether some replicas lack changes that the leading process has applied
+	maintenance    maintenance
 
 	// The fields below are guarded by mu, which Apply, Reset and Flush take.
-	mu         sync.Mutex
-	said       state             // the state that this process stored last
-	version    uint64            // of the last state that was stored or tried
-	slots      []time.Time       // by slot of the state: the time until which a late write may still arrive there
-	generation state             // of the tenant's content, as far as this process knows
-	owes       owed              // unfinished work of ended processes that this one has taken over
-	others     map[string]halves // by process: unfinished work of other processes
-	asked      time.Time         // when the states of other processes were last read
-	wroteAt    time.Time         // when a change was last applied
-	role       role              // whether this process applies changes
-	certain    func() bool       // reports whether this process still leads; nil if it does not
-	alone      uint64            // this process applies changes up to this number itself, even if others have applied them
-	wrote      bool              // whether this process has written since it last read the states of others
-	anew       uint64            // changes up to this number may be partly stored, so their objects are deleted first
-	met        []state           // states of all processes when the index was opened
-	history    backend.Epochs    // epochs of the store that the index follows; nil: not set yet
+	mu               sync.Mutex
+	ownState         state                     // the state that this process stored last
+	version          uint64                    // of the last state that was stored or tried
+	slots            []time.Time               // by slot of the state: the time until which a late write may still arrive there
+	generation       state                     // of the tenant's content, as far as this process knows
+	takenOver        takenOver                 // unfinished work of ended processes that this one has taken over
+	unfinishedOthers map[string]unfinishedWork // by process: unfinished work of other processes
+	statesReadAt     time.Time                 // when the states of other processes were last read
+	appliedAt        time.Time                 // when a change was last applied
+	role             role                      // whether this process applies changes
+	stillLeads       func() bool               // reports whether this process still leads; nil if it does not
+	mustApplyTo      uint64                    // this process applies changes up to this number itself, even if others have applied them
+	wroteSinceRead   bool                      // whether this process has written since it last read the states of others
+	deleteFirstTo    uint64                    // changes up to this number may be partly stored, so their objects are deleted first
+	statesAtOpen     []state                   // states of all processes when the index was opened
+	history          backend.Epochs            // epochs of the store that the index follows; nil: not set yet
 }
 
 var (
@@ -67,11 +67,11 @@ func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
 	ix := &index{x: x, uid: uid}
-	ix.said.Process, ix.short.late = x.process, x.late
+	ix.ownState.Process, ix.pending.unconfirmedFor = x.process, x.unconfirmedFor
 	if err := ix.recover(ctx); err != nil {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
-	ix.tend()
+	ix.startMaintenance()
 	return ix, nil
 }
 
@@ -91,19 +91,19 @@ func (x *index) enter(ctx context.Context) error {
 
 func (x *index) leave() { x.gate.RUnlock() }
 
-// close ends background upkeep and closes the index. It deactivates the tenant.
+// close ends background maintenance and closes the index. It deactivates the tenant.
 func (x *index) close() error {
-	x.tending.end()
+	x.maintenance.stop()
 	x.gate.Lock()
 	defer x.gate.Unlock()
 	if x.closed {
 		return nil
 	}
 	x.closed = true
-	x.x.shelf.drop(x)
+	x.x.partitions.drop(x)
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
-	return x.x.schema.rest(ctx, x.uid)
+	return x.x.schema.deactivate(ctx, x.uid)
 }
 
 // Applied implements [backend.Index].
@@ -111,12 +111,12 @@ func (x *index) Applied() uint64 { return x.applied.Load() }
 
 // Trouble implements [backend.Troubled].
 func (x *index) Trouble() (slow, lacks bool) {
-	through := x.short.node()
-	if through == nil {
-		through = x.guide.Load()
+	primary := x.pending.primaryNode()
+	if primary == nil {
+		primary = x.leaderPrimary.Load()
 	}
-	lacks = through != nil && through.isDown()
-	return lacks || x.behind.Load() || !x.short.settled() || x.x.cluster.troubled(), lacks
+	lacks = primary != nil && primary.isDown()
+	return lacks || x.replicasBehind.Load() || !x.pending.allConfirmed() || x.x.cluster.degraded(), lacks
 }
 
 // Epoch implements [backend.EpochKeeper].
@@ -146,15 +146,15 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 		x.reach(to)
 		return nil
 	}
-	done, err := x.hear(ctx)
+	done, err := x.readProgress(ctx)
 	if err != nil {
 		return err
 	}
-	// Changes up to x.alone are always applied here, even if others have applied them: the writes of this process may have
+	// Changes up to x.mustApplyTo are always applied here, even if others have applied them: the writes of this process may have
 	// undone the effect of theirs.
-	if changes[0].Seq > x.alone && done > x.alone && x.short.settled() {
+	if changes[0].Seq > x.mustApplyTo && done > x.mustApplyTo && x.pending.allConfirmed() {
 		if changes = after(changes, done); len(changes) == 0 {
-			x.stats.forget()
+			x.stats.clear()
 			x.reach(to)
 			return nil
 		}
@@ -163,7 +163,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if err := x.write(ctx, changes, plans); err != nil {
 		return err
 	}
-	x.stats.forget()
+	x.stats.clear()
 	x.reach(to)
 	return nil
 }
@@ -172,7 +172,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 func (x *index) reach(seq uint64) {
 	x.epoch.Store(x.next.Load())
 	x.applied.Store(seq)
-	x.wroteAt = time.Now()
+	x.appliedAt = time.Now()
 }
 
 // after returns the changes whose numbers are greater than seq. changes are in ascending order.
@@ -208,7 +208,7 @@ func (x *index) Purge(ctx context.Context) error {
 		if err := x.Flush(ctx); err != nil {
 			return err
 		}
-		if all, err := x.everywhere(ctx); err != nil || all {
+		if all, err := x.allReplicated(ctx); err != nil || all {
 			return err
 		}
 		select {
@@ -232,10 +232,10 @@ func (x *index) Reset(ctx context.Context) error {
 	defer x.leave()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if err := x.forget(ctx); err != nil {
+	if err := x.deleteContent(ctx); err != nil {
 		return err
 	}
-	x.stats.forget()
+	x.stats.clear()
 	x.applied.Store(0)
 	x.epoch.Store(0)
 	return nil

@@ -109,7 +109,7 @@ func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 		for _, t := range q.required {
 			parts = append(parts, hasTerm(q.space, t))
 		}
-		return passing(allOf(parts...), f)
+		return withFilter(allOf(parts...), f)
 	}
 	var words, stops []string
 	for _, t := range q.terms {
@@ -123,11 +123,11 @@ func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 	case len(words) == 0 && len(stops) == 0:
 		return where{}, false
 	case len(stops) == 0:
-		return passing(anyOf(propWords, words), f)
+		return withFilter(anyOf(propWords, words), f)
 	case len(words) == 0:
-		return passing(anyOf(propStops, stops), f)
+		return withFilter(anyOf(propStops, stops), f)
 	}
-	return passing(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
+	return withFilter(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
 }
 
 // query returns the text of the cluster's BM25 search.
@@ -167,7 +167,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		return nil, err
 	}
 	if len(query.required) == 0 && len(q.Filter.All)+len(q.Filter.Not) == 0 {
-		p, err := x.whole(ctx, query.space, c.docs)
+		p, err := x.readPartition(ctx, query.space, c.docs)
 		if err != nil {
 			return nil, err
 		}
@@ -176,8 +176,8 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 			return hits[:min(q.K, len(hits))], nil
 		}
 	}
-	for budget := max(fewMatches, 2*min(q.K, most)); ; budget *= 4 {
-		budget = min(budget, most)
+	for budget := max(fewMatches, 2*min(q.K, maxResults)); ; budget *= 4 {
+		budget = min(budget, maxResults)
 		some, rest := query, 0.0
 		if len(query.required) == 0 {
 			some, rest = query.rarest(c, budget)
@@ -186,8 +186,8 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		if !ok {
 			return nil, nil
 		}
-		a := ask{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: most, fields: bagFields}
-		if some.matches(c) > most {
+		a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: maxResults, fields: bagFields}
+		if some.matches(c) > maxResults {
 			a.words = query.query()
 		}
 		found, err := x.get(ctx, a)
@@ -198,7 +198,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		if err != nil {
 			return nil, err
 		}
-		if rest == 0 || budget == most || len(hits) >= q.K && float64(hits[q.K-1].Score) > rest {
+		if rest == 0 || budget == maxResults || len(hits) >= q.K && float64(hits[q.K-1].Score) > rest {
 			return hits[:min(q.K, len(hits))], nil
 		}
 	}
@@ -224,7 +224,7 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 		if !q.holdsPhrases(&of) {
 			continue
 		}
-		hit, err := o.shelved()
+		hit, err := o.cachedChunk()
 		if err != nil {
 			return nil, err
 		}
@@ -234,11 +234,11 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 	return hits, nil
 }
 
-// shelved returns the chunk and the source of an object.
-func (o object) shelved() (out shelved, err error) {
+// cachedChunk returns the chunk and the source of an object.
+func (o object) cachedChunk() (out cachedChunk, err error) {
 	chunk, err1 := o.number(propChunk)
 	source, err2 := o.number(propSource)
-	return shelved{chunk: chunk, source: source}, errors.Join(err1, err2)
+	return cachedChunk{chunk: chunk, source: source}, errors.Join(err1, err2)
 }
 
 // holdsPhrases reports whether the terms of each phrase are adjacent in one field.

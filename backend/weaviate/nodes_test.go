@@ -52,7 +52,7 @@ func openOn(t testing.TB, prefix string, urls []string, o Options) (*Indexers, b
 	o.Prefix = prefix
 	x, err := Open(t.Context(), urls, inmem.New(), &o)
 	require.NoError(t, err)
-	x.late, x.electing = testLate, time.Minute // a machine may be slow
+	x.unconfirmedFor, x.electWait = testLate, time.Minute // a machine may be slow
 	t.Cleanup(func() { _ = x.Close() })
 	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
 	require.NoError(t, err)
@@ -82,9 +82,9 @@ func requireLike(t testing.TB, set backend.IndexSet, feed []backend.Change, msg 
 	require.NoError(t, want.Indexes()[0].Apply(ctx, feed))
 	for _, f := range []backend.Filter{{}, {All: [][]uint64{{1, 77}}}, {Not: []uint64{2}}} {
 		for _, text := range []string{"lantern", "shelf3", "number5 shelf6 number9"} {
-			q := backend.KeywordQuery{Part: testPart, Text: text, K: most, Filter: f}
+			q := backend.KeywordQuery{Part: testPart, Text: text, K: maxResults, Filter: f}
 			requireHits(t, must(t)(set.Keywords().SearchKeywords(ctx, q)), must(t)(want.Keywords().SearchKeywords(ctx, q)), msg)
-			v := backend.VectorQuery{Part: testPart, Vector: backendtest.Vector(text, testDim), K: most, Filter: f}
+			v := backend.VectorQuery{Part: testPart, Vector: backendtest.Vector(text, testDim), K: maxResults, Filter: f}
 			requireHits(t, must(t)(set.Vectors().SearchVectors(ctx, v)), must(t)(want.Vectors().SearchVectors(ctx, v)), msg)
 		}
 	}
@@ -114,11 +114,11 @@ func requireHits(t testing.TB, got, want []backend.Hit, msg string) {
 
 // inDoubt has an index doubt writes for as long as a real cluster makes it.
 func inDoubt(x *Indexers, set backend.IndexSet) {
-	x.late = lateWrites
-	s := &set.Indexes()[0].(*index).short
+	x.unconfirmedFor = maxWriteDelay
+	s := &set.Indexes()[0].(*index).pending
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.late = lateWrites
+	s.unconfirmedFor = maxWriteDelay
 }
 
 // threeNodes starts a cluster of three nodes of a test's own.
@@ -201,7 +201,7 @@ func requireSettled(t *testing.T, ix backend.Index) {
 	require.Eventually(t, func() bool {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		return x.short.settled() && !x.said.byHalves()
+		return x.pending.allConfirmed() && !x.ownState.unfinished()
 	}, time.Minute, 50*time.Millisecond)
 }
 
@@ -229,14 +229,14 @@ func testLeadDies(t *testing.T, w *testtool.Weaviate) {
 	require.NoError(t, ix.Apply(t.Context(), feed[:20]))
 	w.Kill(2)
 	require.NoError(t, ix.Apply(t.Context(), feed[20:50]))
-	lead := ix.short.node()
+	lead := ix.pending.primaryNode()
 	require.NotNil(t, lead, "a replica lacks changes")
 	require.ErrorIs(t, ix.Flush(t.Context()), backend.ErrUnavailable, "and what they are is not forgotten")
 	require.NoError(t, w.Start(2))
 	require.NoError(t, w.Ready(2))
 	w.Kill(lead.place)
 	requireLike(t, set, feed[:50], "by a node that had missed changes")
-	require.NotSame(t, lead, ix.short.node())
+	require.NotSame(t, lead, ix.pending.primaryNode())
 	require.NoError(t, w.Start(lead.place))
 	require.NoError(t, ix.Apply(t.Context(), feed[50:]))
 	require.NoError(t, w.Ready(lead.place))

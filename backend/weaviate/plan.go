@@ -51,10 +51,10 @@ func planOf(changes []backend.Change) (out []*plan) {
 		c := changes[i]
 		switch c.Kind {
 		case backend.PutChunks:
-			p.leave(c.Source)
+			p.markGone(c.Source)
 			p.puts[c.Source] = newVersion(c)
 		case backend.Drop:
-			p.leave(c.Source)
+			p.markGone(c.Source)
 		case backend.PutTags:
 			if v := p.puts[c.Source]; v != nil {
 				v.tags = c.Tags
@@ -79,8 +79,8 @@ func planOf(changes []backend.Change) (out []*plan) {
 	return out
 }
 
-// leave records that everything stored of a version is to be deleted.
-func (p *plan) leave(source int64) {
+// markGone records that everything stored of a version is to be deleted.
+func (p *plan) markGone(source int64) {
 	p.gone[source] = true
 	delete(p.puts, source)
 	delete(p.tags, source)

@@ -144,7 +144,7 @@ func TestLateWord(t *testing.T) {
 	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed[:10]))
 	require.NoError(t, second.Indexes()[0].Reset(t.Context()))
 	late := first.Indexes()[0].(*index)
-	require.NoError(t, late.say(t.Context(), everywhere(nil), late.said), "the end of a batch that had begun before")
+	require.NoError(t, late.storeState(t.Context(), toAllReplicas(nil), late.ownState), "the end of a batch that had begun before")
 	require.NoError(t, second.Indexes()[0].Apply(t.Context(), feed))
 	requireLike(t, second, feed, "by itself")
 	_, third := openOn(t, prefix, urls, Options{})

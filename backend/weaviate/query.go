@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// most is the maximum number of objects in one answer: QUERY_MAXIMUM_RESULTS of the cluster, 10,000 by default.
-const most = 10_000
+// maxResults is the maximum number of objects in one answer: QUERY_MAXIMUM_RESULTS of the cluster, 10,000 by default.
+const maxResults = 10_000
 
 // where is a filter.
 type where struct {
@@ -42,8 +42,8 @@ func allOf(parts ...where) where {
 	return where{op: filters.And, parts: parts}
 }
 
-// passing adds the conditions of f to a filter. It returns false if nothing can match.
-func passing(first where, f backend.Filter) (where, bool) {
+// withFilter adds the conditions of f to a filter. It returns false if nothing can match.
+func withFilter(first where, f backend.Filter) (where, bool) {
 	parts := []where{first}
 	for _, group := range f.All {
 		if len(group) == 0 {
@@ -106,8 +106,8 @@ func (w where) write(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// ask is a search of one collection.
-type ask struct {
+// searchRequest is a search of one collection.
+type searchRequest struct {
 	collection, tenant string
 	where              where
 	words              string    // query of a BM25 search
@@ -116,7 +116,7 @@ type ask struct {
 	fields             string
 }
 
-func (a *ask) query() string {
+func (a *searchRequest) query() string {
 	var b strings.Builder
 	b.WriteString("{Get{" + a.collection + "(tenant:" + quote(a.tenant) + ",where:")
 	a.where.write(&b)
@@ -133,7 +133,7 @@ func (a *ask) query() string {
 		}
 		b.WriteString("]}")
 	}
-	b.WriteString(",limit:" + strconv.Itoa(min(a.limit, most)) + "){" + a.fields + "}}}")
+	b.WriteString(",limit:" + strconv.Itoa(min(a.limit, maxResults)) + "){" + a.fields + "}}}")
 	return b.String()
 }
 
@@ -203,12 +203,12 @@ func (o object) vector() []float32 {
 const searchTimeout = 10 * time.Second
 
 // get makes a search: by gRPC on nodes that have a gRPC address, else by GraphQL.
-func (c *cluster) get(ctx context.Context, r route, a ask) ([]object, error) {
-	return read(ctx, c, "search", r, a.at())
+func (c *cluster) get(ctx context.Context, r route, a searchRequest) ([]object, error) {
+	return read(ctx, c, "search", r, a.onNode())
 }
 
-// at returns a function that makes the search on a node.
-func (a *ask) at() func(ctx context.Context, n *node) ([]object, error) {
+// onNode returns a function that makes the search on a node.
+func (a *searchRequest) onNode() func(ctx context.Context, n *node) ([]object, error) {
 	m, query := a.message(), sync.OnceValue(a.query)
 	return func(ctx context.Context, n *node) (out []object, err error) {
 		if m != nil && n.searcher != nil {

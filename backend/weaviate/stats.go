@@ -20,7 +20,7 @@ const (
 )
 
 // statistics caches what BM25 needs to know of partitions. The cluster counts exactly. The counts are cached until a
-// change is applied, for at most keptFor. The limit is needed since another process may be deleting and storing objects
+// change is applied, for at most countsTTL. The limit is needed since another process may be deleting and storing objects
 // again, which are missing from the counts meanwhile.
 type statistics struct {
 	mu    sync.Mutex
@@ -38,33 +38,33 @@ type counts struct {
 	df     map[string]int // document frequency by term; 0 is cached too
 }
 
-// keptFor is how long counts and the terms of small partitions are cached.
-const keptFor = 2 * time.Second
+// countsTTL is how long counts and the terms of small partitions are cached.
+const countsTTL = 2 * time.Second
 
-func (s *statistics) forget() {
+func (s *statistics) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.drop()
+	s.clearLocked()
 }
 
-// drop is forget for a caller that holds mu.
-func (s *statistics) drop() {
+// clearLocked is clear for a caller that holds mu.
+func (s *statistics) clearLocked() {
 	s.turn++
 	s.parts, s.dims, s.since = nil, nil, time.Now()
 }
 
-// age clears the cache if it is too old. The caller holds mu.
-func (s *statistics) age() {
-	if time.Since(s.since) > keptFor {
-		s.drop()
+// expire clears the cache if it is too old. The caller holds mu.
+func (s *statistics) expire() {
+	if time.Since(s.since) > countsTTL {
+		s.clearLocked()
 	}
 }
 
-// now returns the current turn, which identifies a state of the cache.
-func (s *statistics) now() uint64 {
+// currentTurn returns the current turn, which identifies a state of the cache.
+func (s *statistics) currentTurn() uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.age()
+	s.expire()
 	return s.turn
 }
 
@@ -72,13 +72,13 @@ func (s *statistics) now() uint64 {
 func (s *statistics) dimsOf(lane string) ([]int, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.age()
+	s.expire()
 	dims, ok := s.dims[lane]
 	return dims, ok
 }
 
-// learnDims caches the vector lengths of a lane, unless the cache was cleared since turn.
-func (s *statistics) learnDims(lane string, dims []int, turn uint64) {
+// storeDims caches the vector lengths of a lane, unless the cache was cleared since turn.
+func (s *statistics) storeDims(lane string, dims []int, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn != turn {
@@ -90,15 +90,15 @@ func (s *statistics) learnDims(lane string, dims []int, turn uint64) {
 	s.dims[lane] = dims
 }
 
-// maxKnown is the maximum number of cached terms of a partition, and of partitions remembered as large.
-const maxKnown = 20_000
+// maxCachedTerms is the maximum number of cached terms of a partition, and of partitions remembered as large.
+const maxCachedTerms = 20_000
 
-// known returns the cached counts of a partition for terms. lacks are the terms that are not cached. fresh reports whether nothing of the partition
+// cached returns the cached counts of a partition for terms. lacks are the terms that are not cached. fresh reports whether nothing of the partition
 // is cached.
-func (s *statistics) known(sp space, terms []string) (c counts, lacks []string, fresh bool, turn uint64) {
+func (s *statistics) cached(sp space, terms []string) (c counts, lacks []string, fresh bool, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.age()
+	s.expire()
 	c.df = make(map[string]int, len(terms))
 	of := s.parts[sp]
 	if of == nil {
@@ -122,8 +122,8 @@ func (s *statistics) wasLarge(sp space) bool {
 	return s.large[sp]
 }
 
-// learn caches counts, unless the cache was cleared since turn.
-func (s *statistics) learn(sp space, c *counts, turn uint64) {
+// store caches counts, unless the cache was cleared since turn.
+func (s *statistics) store(sp space, c *counts, turn uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.turn != turn {
@@ -132,13 +132,13 @@ func (s *statistics) learn(sp space, c *counts, turn uint64) {
 	if c.docs <= smallPartition {
 		delete(s.large, sp)
 	} else if !s.large[sp] {
-		if s.large == nil || len(s.large) >= maxKnown {
+		if s.large == nil || len(s.large) >= maxCachedTerms {
 			s.large = make(map[space]bool)
 		}
 		s.large[sp] = true
 	}
 	of := s.parts[sp]
-	if of == nil || len(of.df)+len(c.df) > maxKnown {
+	if of == nil || len(of.df)+len(c.df) > maxCachedTerms {
 		of = &counts{docs: c.docs, length: c.length, df: make(map[string]int, len(c.df))}
 		if s.parts == nil {
 			s.parts = make(map[space]*counts)
@@ -155,7 +155,7 @@ const countTerms = 64
 
 // counts returns the statistics of a partition for terms.
 func (x *index) counts(ctx context.Context, sp space, terms []string) (*counts, error) {
-	c, lacks, fresh, turn := x.stats.known(sp, terms)
+	c, lacks, fresh, turn := x.stats.cached(sp, terms)
 	if fresh && !x.stats.wasLarge(sp) {
 		if err := x.count(ctx, sp, nil, true, &c); err != nil {
 			return nil, err
@@ -163,7 +163,7 @@ func (x *index) counts(ctx context.Context, sp space, terms []string) (*counts, 
 		fresh = false
 	}
 	if !fresh && len(lacks) > 0 {
-		p, err := x.whole(ctx, sp, c.docs)
+		p, err := x.readPartition(ctx, sp, c.docs)
 		if err != nil {
 			return nil, err
 		}
@@ -182,7 +182,7 @@ func (x *index) counts(ctx context.Context, sp space, terms []string) (*counts, 
 		}
 		fresh = false
 	}
-	x.stats.learn(sp, &c, turn)
+	x.stats.store(sp, &c, turn)
 	return &c, nil
 }
 

@@ -30,7 +30,7 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]bac
 	if dims, known := x.stats.dimsOf(lane); known && !slices.Contains(dims, len(q.Vector)) {
 		return nil, wrongLength(dims, len(q.Vector))
 	}
-	w, ok := passing(equal(propSpace, lane), q.Filter)
+	w, ok := withFilter(equal(propSpace, lane), q.Filter)
 	if ok && q.K > 0 {
 		hits, err := x.nearest(ctx, w, q.Vector, q.K, q.Answer.Into)
 		if err != nil || len(hits) > 0 {
@@ -58,13 +58,13 @@ const tieMargin = 8
 // nearest returns the k best hits among the vectors that match a filter.
 func (x *index) nearest(ctx context.Context, w where, vec []float32, k int, into []backend.Hit) ([]backend.Hit, error) {
 	collection := x.x.schema.vectors(len(vec))
-	there, err := x.x.schema.knows(ctx, collection, x.uid)
+	there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 	if err != nil || !there {
 		return nil, err
 	}
-	k = min(k, most)
-	for limit := min(k+tieMargin, most); ; limit = min(4*limit, most) {
-		found, err := x.get(ctx, ask{collection: collection, tenant: x.uid, where: w, near: vec, limit: limit, fields: hitFields})
+	k = min(k, maxResults)
+	for limit := min(k+tieMargin, maxResults); ; limit = min(4*limit, maxResults) {
+		found, err := x.get(ctx, searchRequest{collection: collection, tenant: x.uid, where: w, near: vec, limit: limit, fields: hitFields})
 		if err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (x *index) nearest(ctx context.Context, w where, vec []float32, k int, into
 		}
 		sortHits(hits)
 		// A missing hit with the same score as the last one could come before it.
-		if len(found) < limit || limit == most || len(hits) > k && hits[k-1].Score > hits[len(hits)-1].Score {
+		if len(found) < limit || limit == maxResults || len(hits) > k && hits[k-1].Score > hits[len(hits)-1].Score {
 			return hits[:min(k, len(hits))], nil
 		}
 	}
@@ -106,18 +106,18 @@ func sortHits(hits []backend.Hit) {
 
 // dimsOf returns the lengths of the vectors of a lane of a partition, and caches them.
 func (x *index) dimsOf(ctx context.Context, lane string) ([]int, error) {
-	turn := x.stats.now()
+	turn := x.stats.currentTurn()
 	var out []int
 	for _, dim := range x.x.schema.dims() {
 		collection := x.x.schema.vectors(dim)
-		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 		if err != nil {
 			return nil, err
 		}
 		if !there {
 			continue
 		}
-		found, err := x.get(ctx, ask{collection: collection, tenant: x.uid, where: equal(propSpace, lane), limit: 1, fields: propChunk})
+		found, err := x.get(ctx, searchRequest{collection: collection, tenant: x.uid, where: equal(propSpace, lane), limit: 1, fields: propChunk})
 		if err != nil {
 			return nil, err
 		}
@@ -125,7 +125,7 @@ func (x *index) dimsOf(ctx context.Context, lane string) ([]int, error) {
 			out = append(out, dim)
 		}
 	}
-	x.stats.learnDims(lane, out, turn)
+	x.stats.storeDims(lane, out, turn)
 	return out, nil
 }
 
@@ -139,7 +139,7 @@ func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backen
 	if len(q.Vector) == 0 {
 		return out, nil
 	}
-	for some := range slices.Chunk(q.Chunks, chunksAsked) {
+	for some := range slices.Chunk(q.Chunks, maxChunksPerSearch) {
 		places := make([]string, len(some))
 		for i, c := range some {
 			places[i] = place(c, q.Lane)

@@ -66,16 +66,16 @@ var prefixes = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,59}$`)
 
 // Indexers keeps the indexes of a deployment. It is safe for concurrent use.
 type Indexers struct {
-	rest     backend.Indexers
-	cluster  *cluster
-	schema   *collections
-	batches  *batches
-	shelf    *shelf
-	process  string        // name under which this process stores its state
-	late     time.Duration // how long a write without a response stays unconfirmed
-	taking   time.Duration // see takeAfter
-	electing time.Duration // see electWait
-	open     openset.Set[*set]
+	rest           backend.Indexers
+	cluster        *cluster
+	schema         *collections
+	batches        *batches
+	partitions     *partitionCache
+	process        string        // name under which this process stores its state
+	unconfirmedFor time.Duration // how long a write without a response stays unconfirmed
+	takeoverAfter  time.Duration // see the constant takeoverAfter
+	electWait      time.Duration // see the constant electWait
+	open           openset.Set[*set]
 }
 
 var _ backend.Indexers = (*Indexers)(nil)
@@ -101,7 +101,7 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 		return nil, errors.Join(err, c.close())
 	}
 	return &Indexers{
-		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), shelf: newShelf(), process: "p-" + opts.Process, late: lateWrites, taking: takeAfter, electing: electWait,
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), partitions: newPartitionCache(), process: "p-" + opts.Process, unconfirmedFor: maxWriteDelay, takeoverAfter: takeoverAfter, electWait: electWait,
 	}, nil
 }
 

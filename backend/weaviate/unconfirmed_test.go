@@ -103,7 +103,7 @@ func requireBecomes(t *testing.T, set backend.IndexSet, feed []backend.Change, c
 // docsOf counts the chunks, as they are now.
 func docsOf(t *testing.T, set backend.IndexSet) int {
 	x := set.Indexes()[0].(*index)
-	x.stats.forget()
+	x.stats.clear()
 	_, docs, _, err := set.Keywords().Terms(t.Context(), testPart, "lantern")
 	require.NoError(t, err)
 	return docs
@@ -140,11 +140,11 @@ func TestLateVector(t *testing.T) {
 	feed := feedOf(6)
 	_, set := openOn(t, prefixOf(t.Name()), urls, Options{})
 	ix := set.Indexes()[0].(*index)
-	ix.short.doubt()
+	ix.pending.markUnconfirmed()
 	require.NoError(t, ix.Apply(t.Context(), feed))
 	of := aboutOf(&feed[0], feed[0].Tags)
 	older := of.vector(ix.x.schema, ix.uid, feed[0].Rows[0].Chunk, feed[0].Lane, backendtest.Vector("something else", testDim))
-	require.NoError(t, ix.x.batches.put(t.Context(), everywhere(nil), []stored{older}))
+	require.NoError(t, ix.x.batches.put(t.Context(), toAllReplicas(nil), []stored{older}))
 	q := backend.VectorQuery{Part: testPart, Vector: feed[0].Rows[0].Vector, K: 3}
 	scores := func() (least float32) {
 		hits, err := set.Vectors().SearchVectors(t.Context(), q)
@@ -164,21 +164,21 @@ func TestLateDelete(t *testing.T) {
 	var slow late
 	_, set := openOn(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
 	ix := set.Indexes()[0].(*index)
-	ix.short.late = 10 * time.Second
+	ix.pending.unconfirmedFor = 10 * time.Second
 	require.NoError(t, ix.Apply(t.Context(), feed[:30]))
 	ix.mu.Lock() // as after a node came back that had led
-	require.NoError(t, ix.short.keep(feed[:30], ix.said.at(), time.Now(), false))
-	ix.short.lead(ix.x.cluster.nodes[0])
+	require.NoError(t, ix.pending.keep(feed[:30], ix.ownState.finishedPoint(), time.Now(), false))
+	ix.pending.setPrimary(ix.x.cluster.nodes[0])
 	h := &ix.x.cluster.health
 	h.mu.Lock()
-	h.fell = time.Now() // in the middle of it
+	h.lastDown = time.Now() // in the middle of it
 	h.mu.Unlock()
 	slow.hold(deletes)
 	err := ix.heal(t.Context())
 	ix.mu.Unlock()
 	require.NoError(t, err)
 	require.Equal(t, chunksOf(feed[:30]), docsOf(t, set))
-	time.Sleep(2 * tendAfter) // what is in doubt is not looked at
+	time.Sleep(2 * maintenanceInterval) // what is in doubt is not looked at
 	slow.release(t, 1)
 	require.Less(t, docsOf(t, set), chunksOf(feed[:30]), "items are missing")
 	require.NoError(t, ix.Apply(t.Context(), feed[30:]))
@@ -251,7 +251,7 @@ func TestEndedForGood(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), feedOf(40)
 	y, other := openOn(t, prefix, urls, Options{})
-	y.taking = time.Second
+	y.takeoverAfter = time.Second
 	var dying watched
 	dying.failing.Store(-1)
 	x, set := openOn(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
@@ -259,8 +259,8 @@ func TestEndedForGood(t *testing.T) {
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
 	ix := set.Indexes()[0].(*index)
 	ix.mu.Lock()
-	ix.again(point{}, 0)
-	ix.alone, ix.anew = feed[39].Seq, feed[39].Seq
+	ix.rewind(point{}, 0)
+	ix.mustApplyTo, ix.deleteFirstTo = feed[39].Seq, feed[39].Seq
 	ix.mu.Unlock()
 	dying.failing.Store(3)
 	require.Error(t, ix.Apply(t.Context(), feed[:40]))

@@ -15,21 +15,22 @@ const (
 	// smallPartition is the maximum number of chunks of a partition whose terms are read as a whole and cached. Successive
 	// searches need most of them again.
 	smallPartition = 2000
-	// shelfBytes is the approximate maximum size of all cached partitions, in bytes.
-	shelfBytes = 64 << 20
-	// shelfMost is the maximum number of cached partitions.
-	shelfMost = 10_000
+	// maxPartitionCacheBytes is the approximate maximum size of all cached partitions, in bytes.
+	maxPartitionCacheBytes = 64 << 20
+	// maxCachedPartitions is the maximum number of cached partitions.
+	maxCachedPartitions = 10_000
 )
 
 // partition holds the terms of all chunks of a small partition. It is immutable.
 type partition struct {
 	turn     uint64 // turn of the index's statistics when it was read
-	chunks   []shelved
+	chunks   []cachedChunk
 	postings map[string][]posting // posting lists, by encoded term
 	bytes    int
 }
 
-type shelved struct {
+// cachedChunk is a chunk of a partition. length is its number of words, weighted.
+type cachedChunk struct {
 	chunk, source int64
 	length        int
 }
@@ -37,72 +38,72 @@ type shelved struct {
 // posting is an entry of a posting list: the position of a chunk in partition.chunks and its weighted term frequency.
 type posting struct{ at, tf int32 }
 
-// shelf is an LRU cache of small partitions, shared by all workspaces. An entry is invalid once its index has applied a
+// partitionCache is an LRU cache of small partitions, shared by all workspaces. An entry is invalid once its index has applied a
 // change or the entry has become too old. It is safe for concurrent use.
-type shelf struct {
+type partitionCache struct {
 	mu    sync.Mutex
-	lru   *simplelru.LRU[shelfKey, *partition]
+	lru   *simplelru.LRU[partitionKey, *partition]
 	bytes int
 }
 
-type shelfKey struct {
+type partitionKey struct {
 	of *index
 	sp space
 }
 
-func newShelf() *shelf {
-	s := &shelf{}
-	s.lru, _ = simplelru.NewLRU(shelfMost, func(_ shelfKey, p *partition) { s.bytes -= p.bytes }) // NewLRU only fails if the size is not positive
-	return s
+func newPartitionCache() *partitionCache {
+	c := &partitionCache{}
+	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, p *partition) { c.bytes -= p.bytes }) // NewLRU only fails if the size is not positive
+	return c
 }
 
 // get returns the cached partition if its turn is turn, else nil.
-func (s *shelf) get(k shelfKey, turn uint64) *partition {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p, ok := s.lru.Get(k)
+func (c *partitionCache) get(k partitionKey, turn uint64) *partition {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p, ok := c.lru.Get(k)
 	if ok && p.turn != turn {
-		s.lru.Remove(k)
+		c.lru.Remove(k)
 		return nil
 	}
 	return p
 }
 
-func (s *shelf) put(k shelfKey, p *partition) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.lru.Remove(k)
-	if p.bytes > shelfBytes {
+func (c *partitionCache) put(k partitionKey, p *partition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lru.Remove(k)
+	if p.bytes > maxPartitionCacheBytes {
 		return
 	}
-	s.lru.Add(k, p)
-	for s.bytes += p.bytes; s.bytes > shelfBytes; {
-		s.lru.RemoveOldest()
+	c.lru.Add(k, p)
+	for c.bytes += p.bytes; c.bytes > maxPartitionCacheBytes; {
+		c.lru.RemoveOldest()
 	}
 }
 
 // drop removes the partitions of an index.
-func (s *shelf) drop(of *index) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, k := range s.lru.Keys() {
+func (c *partitionCache) drop(of *index) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range c.lru.Keys() {
 		if k.of == of {
-			s.lru.Remove(k)
+			c.lru.Remove(k)
 		}
 	}
 }
 
-// whole returns the terms of a partition, from the cache or the cluster. docs is its number of chunks when they were last
-// counted. The result is nil if the partition has more than smallPartition chunks.
-func (x *index) whole(ctx context.Context, sp space, docs int) (*partition, error) {
+// readPartition returns the terms of a partition, from the cache or the cluster. docs is its number of chunks when they
+// were last counted. The result is nil if the partition has more than smallPartition chunks.
+func (x *index) readPartition(ctx context.Context, sp space, docs int) (*partition, error) {
 	if docs > smallPartition {
 		return nil, nil
 	}
-	turn, k := x.stats.now(), shelfKey{x, sp}
-	if p := x.x.shelf.get(k, turn); p != nil {
+	turn, k := x.stats.currentTurn(), partitionKey{x, sp}
+	if p := x.x.partitions.get(k, turn); p != nil {
 		return p, nil
 	}
-	found, err := x.get(ctx, ask{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(sp)), limit: smallPartition + 1, fields: bagFields})
+	found, err := x.get(ctx, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(sp)), limit: smallPartition + 1, fields: bagFields})
 	if err != nil || len(found) > smallPartition {
 		return nil, err
 	}
@@ -116,12 +117,12 @@ func (x *index) whole(ctx context.Context, sp space, docs int) (*partition, erro
 	for _, list := range p.postings {
 		p.bytes += 8 * cap(list)
 	}
-	x.x.shelf.put(k, p)
+	x.x.partitions.put(k, p)
 	return p, nil
 }
 
 func (p *partition) add(o object) error {
-	c, err := o.shelved()
+	c, err := o.cachedChunk()
 	if err != nil {
 		return err
 	}

@@ -83,9 +83,9 @@ func TestLeadEnds(t *testing.T) {
 	var seen watched
 	seen.failing.Store(-1)
 	_, _, first := leading(t, prefix, urls, true, Options{Client: &http.Client{Transport: &seen}})
-	first.short.doubt()
+	first.pending.markUnconfirmed()
 	require.NoError(t, first.Apply(t.Context(), feed))
-	require.False(t, first.short.settled())
+	require.False(t, first.pending.allConfirmed())
 	require.NoError(t, first.Lead(t.Context(), nil))
 	_, set, second := leading(t, prefix, urls, true, Options{})
 	require.Zero(t, second.Applied(), "not all replicas have it for good")
@@ -93,7 +93,7 @@ func TestLeadEnds(t *testing.T) {
 	require.NoError(t, second.Apply(t.Context(), whole))
 	before := seen.writes.Load()
 	requireBecomes(t, set, whole, chunksOf(whole))
-	time.Sleep(testLate + 2*tendAfter)
+	time.Sleep(testLate + 2*maintenanceInterval)
 	assert.Equal(t, before, seen.writes.Load())
 	requireLike(t, set, whole, "after the time of doubt")
 }
@@ -105,10 +105,10 @@ func TestLeadLapses(t *testing.T) {
 	_, set, ix := leading(t, prefixOf(t.Name()), urls, true, Options{})
 	var certain atomic.Bool
 	require.NoError(t, ix.Lead(t.Context(), certain.Load))
-	ix.short.doubt()
+	ix.pending.markUnconfirmed()
 	require.NoError(t, ix.Apply(t.Context(), feed))
-	time.Sleep(testLate + 2*tendAfter)
-	require.False(t, ix.short.settled(), "it is not compared")
+	time.Sleep(testLate + 2*maintenanceInterval)
+	require.False(t, ix.pending.allConfirmed(), "it is not compared")
 	certain.Store(true)
 	requireBecomes(t, set, feed, chunksOf(feed))
 }
@@ -125,9 +125,9 @@ func testGuided(t *testing.T, w *testtool.Weaviate) {
 	w.Kill(2)
 	require.NoError(t, first.Apply(t.Context(), feed[20:40]))
 	hears(t, second, feed[39].Seq)
-	lead := first.short.node()
+	lead := first.pending.primaryNode()
 	require.NotNil(t, lead)
-	require.Equal(t, lead.place, second.guide.Load().place)
+	require.Equal(t, lead.place, second.leaderPrimary.Load().place)
 	requireLike(t, set, feed[:40], "by the node that has all")
 	slow, lacks := second.Trouble()
 	assert.True(t, slow)
@@ -135,7 +135,7 @@ func testGuided(t *testing.T, w *testtool.Weaviate) {
 	require.NoError(t, w.Start(2))
 	require.NoError(t, w.Ready(2))
 	w.Kill(lead.place)
-	require.Eventually(t, func() bool { _, lacks := second.Trouble(); return lacks || second.guide.Load() == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, lacks := second.Trouble(); return lacks || second.leaderPrimary.Load() == nil }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, first.Apply(t.Context(), feed[40:]))
 	hears(t, second, feed[len(feed)-1].Seq)
 	requireLike(t, set, feed, "by another node")
@@ -145,7 +145,7 @@ func testGuided(t *testing.T, w *testtool.Weaviate) {
 	require.NoError(t, second.Hear(t.Context()))
 	slow, lacks = second.Trouble()
 	assert.False(t, slow || lacks)
-	assert.Nil(t, second.guide.Load())
+	assert.Nil(t, second.leaderPrimary.Load())
 }
 
 // x1 is a set of one index.
@@ -196,7 +196,7 @@ func TestAppliesWhileCompared(t *testing.T) {
 	_, set := openOn(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: p}})
 	ix := set.Indexes()[0].(*index)
 	require.NoError(t, ix.Apply(t.Context(), feed[:1]))
-	ix.short.doubt()
+	ix.pending.markUnconfirmed()
 	require.NoError(t, ix.Apply(t.Context(), feed[1:]))
 	p.mu.Lock()
 	p.holds = func(body string) bool { // a comparison asks for tags of sources

@@ -12,25 +12,25 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// carryOut makes the changes of a plan in the cluster. It is idempotent. New objects are stored before old ones are
+// execute makes the changes of a plan in the cluster. It is idempotent. New objects are stored before old ones are
 // deleted, so a concurrent search finds one or the other.
 //
 // A node that dies while it stores an object may come back with the object but without its entries in the keyword or
-// vector index. If the same object is stored again, the node takes it for unchanged. In that case to.anew is set and
+// vector index. If the same object is stored again, the node takes it for unchanged. In that case to.deleteFirst is set and
 // objects are deleted before they are stored. Searches of this process wait meanwhile. Searches of other processes may
 // miss the objects, so only a few versions at a time are stored in this way.
-func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
+func (x *index) execute(ctx context.Context, to target, p *plan) error {
 	if err := x.storeVersions(ctx, to, p); err != nil {
 		return err
 	}
 	for _, source := range slices.Sorted(maps.Keys(p.tags)) {
 		c := p.tags[source]
-		if err := x.hidden(ctx, to, func() error { return x.retag(ctx, to, &c) }); err != nil {
+		if err := x.withRewriteLock(ctx, to, func() error { return x.retag(ctx, to, &c) }); err != nil {
 			return err
 		}
 	}
 	for _, c := range p.vectors {
-		if err := x.hidden(ctx, to, func() error { return x.storeVectors(ctx, to, &c) }); err != nil {
+		if err := x.withRewriteLock(ctx, to, func() error { return x.storeVectors(ctx, to, &c) }); err != nil {
 			return err
 		}
 	}
@@ -47,16 +47,16 @@ func (x *index) carryOut(ctx context.Context, to target, p *plan) error {
 	return nil
 }
 
-// hidden calls f. If the target deletes objects before it stores them, searches of this process wait for f.
-func (x *index) hidden(ctx context.Context, to target, f func() error) error {
-	if to.anew {
-		defer x.holes.make(ctx)()
+// withRewriteLock calls f. If the target deletes objects before it stores them, searches of this process wait for f.
+func (x *index) withRewriteLock(ctx context.Context, to target, f func() error) error {
+	if to.deleteFirst {
+		defer x.rewrites.beginRewrite(ctx)()
 	}
 	return f()
 }
 
-// anewVersions is the number of versions that are deleted and stored again at a time.
-const anewVersions = 16
+// rewriteVersions is the number of versions that are deleted and stored again at a time.
+const rewriteVersions = 16
 
 // storeVersions stores the versions of p.puts. It deletes other objects of these versions and all objects of deleted
 // versions.
@@ -67,8 +67,8 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 	s := x.x.schema
 	sources := slices.Sorted(maps.Keys(p.gone))
 	step := len(sources)
-	if to.anew {
-		step = anewVersions
+	if to.deleteFirst {
+		step = rewriteVersions
 	}
 	var chunks []stored
 	vectors := map[int][]stored{}
@@ -84,8 +84,8 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 				}
 			}
 		}
-		err := x.hidden(ctx, to, func() error {
-			if to.anew {
+		err := x.withRewriteLock(ctx, to, func() error {
+			if to.deleteFirst {
 				if err := x.removeAll(ctx, to, anyOf(propSource, numbers(some))); err != nil {
 					return err
 				}
@@ -103,7 +103,7 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 			vectors[dim] = append(vectors[dim], objects...)
 		}
 	}
-	if to.anew { // all older objects have been deleted above
+	if to.deleteFirst { // all older objects have been deleted above
 		return nil
 	}
 	var dropped, put []int64
@@ -124,21 +124,21 @@ func (x *index) storeVersions(ctx context.Context, to target, p *plan) error {
 	}
 	older := anyOf(propSource, numbers(put))
 	for _, dim := range s.dims() {
-		if err := x.removeOlder(ctx, to, s.vectors(dim), but(older, propPlace, vectors[dim])); err != nil {
+		if err := x.removeOlder(ctx, to, s.vectors(dim), excluding(older, propPlace, vectors[dim])); err != nil {
 			return err
 		}
 	}
-	return x.removeOlder(ctx, to, s.chunks(), but(older, propChunk, chunks))
+	return x.removeOlder(ctx, to, s.chunks(), excluding(older, propChunk, chunks))
 }
 
 // removeOlder deletes what a filter matches, which is usually nothing. It searches one node first, which costs less than a
 // deletion on all replicas.
 func (x *index) removeOlder(ctx context.Context, to target, collection string, w where) error {
-	there, err := x.x.schema.knows(ctx, collection, x.uid)
+	there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 	if err != nil || !there {
 		return err
 	}
-	found, err := x.x.cluster.get(ctx, route{only: to.from}, ask{collection: collection, tenant: x.uid, where: w, limit: 1, fields: propSource})
+	found, err := x.x.cluster.get(ctx, route{only: to.from}, searchRequest{collection: collection, tenant: x.uid, where: w, limit: 1, fields: propSource})
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -166,8 +166,8 @@ func (x *index) putVectors(ctx context.Context, to target, vectors map[int][]sto
 	return nil
 }
 
-// but excludes objects that were just stored from a filter.
-func but(w where, path string, objects []stored) where {
+// excluding excludes objects that were just stored from a filter.
+func excluding(w where, path string, objects []stored) where {
 	if len(objects) == 0 {
 		return w
 	}
@@ -190,7 +190,7 @@ func (x *index) removeAll(ctx context.Context, to target, w where) error {
 
 // removeFrom deletes what a filter matches, in one collection.
 func (x *index) removeFrom(ctx context.Context, to target, collection string, w where) error {
-	there, err := x.x.schema.knows(ctx, collection, x.uid)
+	there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 	if err != nil || !there {
 		return err
 	}
@@ -203,13 +203,13 @@ const (
 	retagObjects = 1000 // maximum in one step
 )
 
-// doneTag is the prefix of a tag that marks the objects a call of retag has processed. Tags of users do not have it.
-const doneTag = "="
+// retagMark is the prefix of a tag that marks the objects a call of retag has processed. Tags of users do not have it.
+const retagMark = "="
 
 // retag replaces the tags of a version's objects. It marks processed objects with a tag that is unique to the call, since
 // a replica may lack what an earlier call stored.
 func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
-	done := doneTag + strconv.FormatUint(rand.Uint64(), 36)
+	done := retagMark + strconv.FormatUint(rand.Uint64(), 36)
 	tags := append(tagsOf(c.Tags), done)
 	w := allOf(equal(propSource, number(c.Source)), noneOf(propTags, []string{done}))
 	for _, collection := range x.x.schema.all() {
@@ -217,23 +217,23 @@ func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 		if collection == x.x.schema.chunks() {
 			fields = chunkFields
 		}
-		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 		if err != nil {
 			return err
 		}
 		for there {
-			found, err := x.x.cluster.get(ctx, route{only: to.from}, ask{collection: collection, tenant: x.uid, where: w, limit: retagObjects, fields: fields})
+			found, err := x.x.cluster.get(ctx, route{only: to.from}, searchRequest{collection: collection, tenant: x.uid, where: w, limit: retagObjects, fields: fields})
 			if err != nil {
 				return err
 			}
 			versions := [][]string{tags}
-			if to.anew { // the indexes may differ from the stored object
+			if to.deleteFirst { // the indexes may differ from the stored object
 				versions = [][]string{{done + "-"}, tags}
 			}
 			for _, v := range versions {
 				objects := make([]stored, len(found))
 				for i, o := range found {
-					objects[i] = o.again(collection, x.uid, v)
+					objects[i] = o.withTags(collection, x.uid, v)
 				}
 				if err := x.x.batches.put(ctx, to, objects); err != nil {
 					return err
@@ -245,8 +245,8 @@ func (x *index) retag(ctx context.Context, to target, c *backend.Change) error {
 	return nil
 }
 
-// again returns an object as it was read, with other tags.
-func (o object) again(collection, tenant string, tags []string) stored {
+// withTags returns an object as it was read, with other tags.
+func (o object) withTags(collection, tenant string, tags []string) stored {
 	properties, size := map[string]any{propTags: tags}, objectBytes+20*len(tags)
 	for name, value := range o.props {
 		if name == "_additional" || value == nil {
@@ -266,20 +266,20 @@ func (o object) again(collection, tenant string, tags []string) stored {
 	return stored{out, size}
 }
 
-// chunksAsked is the maximum number of chunks that one search names.
-const chunksAsked = 1000
+// maxChunksPerSearch is the maximum number of chunks that one search names.
+const maxChunksPerSearch = 1000
 
 // storeVectors replaces the vectors of a version in a lane.
 func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) error {
 	s := x.x.schema
 	about := aboutOf(c, c.Tags)
 	vectors := map[int][]stored{}
-	for rows := range slices.Chunk(c.Rows, chunksAsked) {
+	for rows := range slices.Chunk(c.Rows, maxChunksPerSearch) {
 		names := make([]string, len(rows))
 		for i, r := range rows {
 			names[i] = number(r.Chunk)
 		}
-		known, err := x.x.cluster.get(ctx, route{only: to.from}, ask{collection: s.chunks(), tenant: x.uid, limit: len(rows), fields: propChunk + " " + propTags,
+		known, err := x.x.cluster.get(ctx, route{only: to.from}, searchRequest{collection: s.chunks(), tenant: x.uid, limit: len(rows), fields: propChunk + " " + propTags,
 			where: allOf(equal(propSource, about.source), anyOf(propChunk, names))})
 		if err != nil {
 			return err
@@ -299,7 +299,7 @@ func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) 
 	}
 	old := allOf(equal(propSource, about.source), equal(propLane, laneOf(c.Part.Class, c.Lane)))
 	for _, dim := range s.dims() {
-		if !to.anew {
+		if !to.deleteFirst {
 			break
 		}
 		if err := x.removeFrom(ctx, to, s.vectors(dim), old); err != nil {
@@ -310,7 +310,7 @@ func (x *index) storeVectors(ctx context.Context, to target, c *backend.Change) 
 		return err
 	}
 	for _, dim := range s.dims() {
-		if err := x.removeOlder(ctx, to, s.vectors(dim), but(old, propPlace, vectors[dim])); err != nil {
+		if err := x.removeOlder(ctx, to, s.vectors(dim), excluding(old, propPlace, vectors[dim])); err != nil {
 			return err
 		}
 	}

@@ -14,11 +14,11 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// settle compares changes that are no longer unconfirmed with the content of each replica. It stores missing objects and
+// compareReplicas compares changes that are no longer unconfirmed with the content of each replica. It stores missing objects and
 // deletes surplus ones. Once all replicas agree it records in the state of the process that they have the changes. Other
 // changes may be applied meanwhile; sources that those modify are left to a later comparison.
-func (x *index) settle(ctx context.Context) error {
-	all, n, end, round, err := x.ripe(ctx)
+func (x *index) compareReplicas(ctx context.Context) error {
+	all, n, end, round, err := x.dueForComparison(ctx)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -29,8 +29,8 @@ func (x *index) settle(ctx context.Context) error {
 	}
 	if len(wrong) > 0 {
 		mended := 0
-		for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), mendVersions) {
-			m, err := x.mend(ctx, d, wrong, some, round)
+		for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), repairVersions) {
+			m, err := x.repairSome(ctx, d, wrong, some, round)
 			if mended += m; err != nil {
 				return err
 			}
@@ -38,15 +38,15 @@ func (x *index) settle(ctx context.Context) error {
 		if mended > 0 {
 			x.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "replicas of Weaviate lacked something or had too much", slog.String("uid", x.uid), slog.Int("sources", mended))
 		}
-		return nil // the next upkeep compares again
+		return nil // the next maintenance compares again
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.still(round) {
+	if !x.canRepairRound(round) {
 		return nil
 	}
-	to := everywhere(nil)
-	to.doubt, to.timeout = x.short.doubtAll, healTimeout
+	to := toAllReplicas(nil)
+	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	for _, c := range d.tags {
 		if err := x.retag(ctx, to, &c); err != nil {
 			return err
@@ -57,79 +57,79 @@ func (x *index) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return x.sayWhole(ctx, n, end)
+	return x.confirmReplicated(ctx, n, end)
 }
 
-// ripe returns shortage.ripe and the round. n is 0 if this process may not compare now, because another one leads or not
+// dueForComparison returns pendingWrites.due and the round. n is 0 if this process may not compare now, because another one leads or not
 // all nodes answer.
-func (x *index) ripe(ctx context.Context) (all []backend.Change, n int, end point, round uint64, err error) {
+func (x *index) dueForComparison(ctx context.Context) (all []backend.Change, n int, end point, round uint64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.mends() {
+	if !x.mayRepair() {
 		return nil, 0, point{}, 0, nil
 	}
-	all, n, end, lost := x.short.ripe()
-	if lost {
-		x.short.clear()
-		x.again(x.said.everyone(), x.said.Seq)
+	all, n, end, dropped := x.pending.due()
+	if dropped {
+		x.pending.clear()
+		x.rewind(x.ownState.replicatedPoint(), x.ownState.Seq)
 		return nil, 0, point{}, 0, nil
 	}
-	if !x.x.cluster.whole() {
+	if !x.x.cluster.allReachable() {
 		return nil, 0, point{}, 0, nil
 	}
-	if n == 0 && x.said.Whole < x.said.Seq && x.applied.Load() >= x.said.Seq && x.short.settled() {
-		err = x.sayWhole(ctx, 0, x.said.at())
+	if n == 0 && x.ownState.Replicated < x.ownState.Seq && x.applied.Load() >= x.ownState.Seq && x.pending.allConfirmed() {
+		err = x.confirmReplicated(ctx, 0, x.ownState.finishedPoint())
 	}
-	return all, n, end, x.short.now(), err
+	return all, n, end, x.pending.currentRound(), err
 }
 
-// still reports whether the kept changes are still those of a round and this process may repair replicas. The caller holds
+// canRepairRound reports whether the kept changes are still those of a round and this process may repair replicas. The caller holds
 // mu.
-func (x *index) still(round uint64) bool {
-	return x.mends() && x.short.now() == round && x.short.node() == nil
+func (x *index) canRepairRound(round uint64) bool {
+	return x.mayRepair() && x.pending.currentRound() == round && x.pending.primaryNode() == nil
 }
 
-// mendVersions is the number of versions repaired at a time.
-const mendVersions = 8
+// repairVersions is the number of versions repaired at a time.
+const repairVersions = 8
 
-// mend stores some of the wrong sources again. It skips sources that were changed after d was computed. mended is the
+// repairSome stores some of the wrong sources again. It skips sources that were changed after d was computed. mended is the
 // number of sources stored.
-func (x *index) mend(ctx context.Context, d *content, wrong map[int64]map[string][]strfmt.UUID, some []int64, round uint64) (mended int, err error) {
+func (x *index) repairSome(ctx context.Context, d *content, wrong map[int64]map[string][]strfmt.UUID, some []int64, round uint64) (mended int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.still(round) {
+	if !x.canRepairRound(round) {
 		return 0, nil
 	}
-	now, of := desired(x.short.all()), map[int64]map[string][]strfmt.UUID{}
+	now, of := desired(x.pending.allChanges()), map[int64]map[string][]strfmt.UUID{}
 	for _, source := range some {
 		if now.last[source] == d.last[source] {
 			of[source] = wrong[source]
 		}
 	}
-	to := everywhere(nil)
-	to.doubt, to.timeout = x.short.doubtAll, healTimeout
-	x.wrote = true
+	to := toAllReplicas(nil)
+	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
+	x.wroteSinceRead = true
 	return len(of), x.repair(ctx, to, now, of)
 }
 
-// sayWhole records in the state of the process that all replicas have every change up to end, the last change of the first n kept batches. If
+// confirmReplicated records in the state of the process that all replicas have every change up to end, the last change of the first n kept batches. If
 // nothing else is unconfirmed it records the last finished change instead. It then drops those batches.
-func (x *index) sayWhole(ctx context.Context, n int, end point) error {
-	beyond, err := x.beyond(ctx)
+func (x *index) confirmReplicated(ctx context.Context, n int, end point) error {
+	beyond, err := x.readIntents(ctx)
 	if err != nil {
 		return err
 	}
-	s := x.said
-	if x.short.settles(n) {
-		end = s.at()
+	s := x.ownState
+	if x.pending.allConfirmedAfter(n) {
+		end = s.finishedPoint()
 	}
-	x.owes.settle(&s, end)
-	s.Whole, s.WholeIn = end.seq, end.epoch
+	x.takenOver.markCompleted(&s, end)
+	s.Replicated, s.ReplicatedEpoch = end.seq, end.epoch
 	s.intend(beyond)
-	if err := x.say(ctx, everywhere(nil), s); err != nil {
+	if err := x.storeState(ctx, toAllReplicas(nil), s); err != nil {
 		return err
 	}
-	x.short.settle(n)
+	x.pending.dropFirst(n)
 	return nil
 }
 
@@ -192,8 +192,8 @@ func (d *content) forget(source int64) {
 	}
 }
 
-// mostCompared is the number of sources compared at a time.
-const mostCompared = 500
+// maxCompared is the number of sources compared at a time.
+const maxCompared = 500
 
 // compare returns the sources, put or dropped by changes up to upto, whose content on a replica differs from d. For each
 // source it returns the ids of its wrong objects by collection; missing objects have no entry.
@@ -206,7 +206,7 @@ func (x *index) compare(ctx context.Context, d *content, upto uint64) (wrong map
 	}
 	slices.Sort(sources)
 	wrong = map[int64]map[string][]strfmt.UUID{}
-	for some := range slices.Chunk(sources, mostCompared) {
+	for some := range slices.Chunk(sources, maxCompared) {
 		for _, n := range x.x.cluster.nodes {
 			if err := x.compareOn(ctx, n, d, some, wrong); err != nil {
 				return nil, err
@@ -233,7 +233,7 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 			}
 		}
 	}
-	if objects > most/2 && len(some) > 1 {
+	if objects > maxResults/2 && len(some) > 1 {
 		for half := range slices.Chunk(some, (len(some)+1)/2) {
 			if err := x.compareOn(ctx, n, d, half, wrong); err != nil {
 				return err
@@ -250,7 +250,7 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 		}
 	}
 	for _, collection := range x.x.schema.all() {
-		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 		if err != nil {
 			return err
 		}
@@ -260,11 +260,11 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 			name, kind = propPlace, "vector"
 		}
 		if there {
-			a := ask{collection: collection, tenant: x.uid, where: anyOf(propSource, numbers(some)), limit: most, fields: propSource + " " + name + " " + propTags}
+			a := searchRequest{collection: collection, tenant: x.uid, where: anyOf(propSource, numbers(some)), limit: maxResults, fields: propSource + " " + name + " " + propTags}
 			if found, err = x.x.cluster.get(ctx, route{only: n, patience: onePatience}, a); err != nil {
 				return err
 			}
-			if err := x.indexedOn(ctx, n, a, name, kind, want[collection], func(id strfmt.UUID) { note(of[id], collection, "") }); err != nil {
+			if err := x.checkIndexedOn(ctx, n, a, name, kind, want[collection], func(id strfmt.UUID) { note(of[id], collection, "") }); err != nil {
 				return err
 			}
 		}
@@ -276,7 +276,7 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 				return err
 			}
 			w, ok := want[collection][id]
-			if seen[id] = true; !ok || of[id] != source || !slices.Equal(plainTags(o.texts(propTags)), plainTags(w.Properties.(map[string]any)[propTags].([]string))) {
+			if seen[id] = true; !ok || of[id] != source || !slices.Equal(userTags(o.texts(propTags)), userTags(w.Properties.(map[string]any)[propTags].([]string))) {
 				note(source, collection, id)
 			}
 		}
@@ -289,9 +289,9 @@ func (x *index) compareOn(ctx context.Context, n *node, d *content, some []int64
 	return nil
 }
 
-// indexedOn calls lacks for each wanted object that a search on the node does not find by its words or its vector. That
+// checkIndexedOn calls lacks for each wanted object that a search on the node does not find by its words or its vector. That
 // happens if the node died after it stored the object but before it indexed it, or if an earlier vector was stored late.
-func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string, want map[strfmt.UUID]stored, lacks func(id strfmt.UUID)) error {
+func (x *index) checkIndexedOn(ctx context.Context, n *node, a searchRequest, name, kind string, want map[strfmt.UUID]stored, lacks func(id strfmt.UUID)) error {
 	looked := map[strfmt.UUID]bool{}
 	words := map[string]bool{}
 	for id, o := range want {
@@ -318,7 +318,7 @@ func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string
 	}
 	for _, o := range found {
 		id := uuidOf(kind, o.text(name))
-		if w, ok := want[id]; ok && a.near != nil && !o.isFrom(a.near, w.Vector) {
+		if w, ok := want[id]; ok && a.near != nil && !o.matchesVector(a.near, w.Vector) {
 			continue // the object is indexed with another vector
 		}
 		delete(looked, id)
@@ -333,8 +333,8 @@ func (x *index) indexedOn(ctx context.Context, n *node, a ask, name, kind string
 // unit length.
 const sameDistance = 1e-3
 
-// isFrom reports whether the distance of a search result from near is that of vector.
-func (o object) isFrom(near, vector []float32) bool {
+// matchesVector reports whether the distance of a search result from near is that of vector.
+func (o object) matchesVector(near, vector []float32) bool {
 	dot, size := 0.0, 1.0
 	for i, x := range near {
 		p := float64(x) * float64(vector[i])
@@ -344,16 +344,16 @@ func (o object) isFrom(near, vector []float32) bool {
 	return ok && math.Abs(d+dot) <= sameDistance*size
 }
 
-// plainTags returns the tags of users, sorted and without duplicates.
-func plainTags(tags []string) []string {
-	out := slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, doneTag) })
+// userTags returns the tags of users, sorted and without duplicates.
+func userTags(tags []string) []string {
+	out := slices.DeleteFunc(slices.Clone(tags), func(t string) bool { return strings.HasPrefix(t, retagMark) })
 	slices.SortFunc(out, cmp.Compare)
 	return slices.Compact(out)
 }
 
 // repair deletes and stores again the sources that replicas have wrong.
 func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int64]map[string][]strfmt.UUID) error {
-	for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), anewVersions) {
+	for some := range slices.Chunk(slices.Sorted(maps.Keys(wrong)), rewriteVersions) {
 		var chunks []stored
 		vectors := map[int][]stored{}
 		gone := map[string][]strfmt.UUID{}
@@ -372,7 +372,7 @@ func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int
 		for _, o := range slices.Concat(append(slices.Collect(maps.Values(vectors)), chunks)...) {
 			gone[o.Class] = append(gone[o.Class], o.ID)
 		}
-		end := x.holes.make(ctx)
+		end := x.rewrites.beginRewrite(ctx)
 		err := x.replace(ctx, to, gone, vectors, chunks)
 		end()
 		if err != nil {
@@ -385,7 +385,7 @@ func (x *index) repair(ctx context.Context, to target, d *content, wrong map[int
 // replace deletes objects by their ids and then stores others. A deletion by id also removes objects that are not indexed.
 func (x *index) replace(ctx context.Context, to target, gone map[string][]strfmt.UUID, vectors map[int][]stored, chunks []stored) error {
 	for _, collection := range slices.Sorted(maps.Keys(gone)) {
-		there, err := x.x.schema.knows(ctx, collection, x.uid)
+		there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
 		if err != nil {
 			return err
 		}

@@ -54,24 +54,24 @@ func TestSmallPartitionIsReadOnce(t *testing.T) {
 	reads = seen.n.Load()
 	assert.Equal(t, before-3, ask("lantern"))
 	assert.Greater(t, seen.n.Load(), reads)
-	assert.Equal(t, 1, x.shelf.lru.Len())
+	assert.Equal(t, 1, x.partitions.lru.Len())
 	require.NoError(t, set.Close())
-	assert.Zero(t, x.shelf.lru.Len())
-	assert.Zero(t, x.shelf.bytes, "nothing is left of a workspace that is closed")
+	assert.Zero(t, x.partitions.lru.Len())
+	assert.Zero(t, x.partitions.bytes, "nothing is left of a workspace that is closed")
 }
 
 // TestShelfIsBounded: what was used longest ago goes, and a partition that is larger than all may be is not kept.
 func TestShelfIsBounded(t *testing.T) {
-	s, of := newShelf(), &index{}
+	s, of := newPartitionCache(), &index{}
 	for _, sp := range []space{"a", "b", "c"} {
-		s.put(shelfKey{of, sp}, &partition{bytes: shelfBytes/2 - 1})
-		require.LessOrEqual(t, s.bytes, shelfBytes)
+		s.put(partitionKey{of, sp}, &partition{bytes: maxPartitionCacheBytes/2 - 1})
+		require.LessOrEqual(t, s.bytes, maxPartitionCacheBytes)
 	}
-	assert.Nil(t, s.get(shelfKey{of, "a"}, 0))
-	assert.NotNil(t, s.get(shelfKey{of, "c"}, 0))
-	assert.Nil(t, s.get(shelfKey{of, "c"}, 1), "as of an earlier turn")
-	s.put(shelfKey{of, "b"}, &partition{bytes: shelfBytes + 1})
-	assert.Nil(t, s.get(shelfKey{of, "b"}, 0))
+	assert.Nil(t, s.get(partitionKey{of, "a"}, 0))
+	assert.NotNil(t, s.get(partitionKey{of, "c"}, 0))
+	assert.Nil(t, s.get(partitionKey{of, "c"}, 1), "as of an earlier turn")
+	s.put(partitionKey{of, "b"}, &partition{bytes: maxPartitionCacheBytes + 1})
+	assert.Nil(t, s.get(partitionKey{of, "b"}, 0))
 	assert.Zero(t, s.bytes)
 }
 
@@ -86,7 +86,7 @@ func TestGRPCIsGraphQL(t *testing.T) {
 		requireLike(t, s, feed, "as the feed says")
 	}
 	for _, q := range []backend.KeywordQuery{{Text: "lantern number5", Operator: backend.And}, {Text: `"lantern number5"`, Operator: backend.Phrase}} {
-		q.Part, q.K = testPart, most
+		q.Part, q.K = testPart, maxResults
 		got, want := must(t)(set.Keywords().SearchKeywords(t.Context(), q)), must(t)(other.Keywords().SearchKeywords(t.Context(), q))
 		require.NotEmpty(t, want)
 		assert.Equal(t, want, got)
@@ -128,9 +128,9 @@ func TestShelfAges(t *testing.T) {
 		return n
 	}
 	x := other.Indexes()[0].(*index)
-	require.NoError(t, x.removeAll(t.Context(), everywhere(nil), anyOf(propSource, []string{number(1), number(2)})))
+	require.NoError(t, x.removeAll(t.Context(), toAllReplicas(nil), anyOf(propSource, []string{number(1), number(2)})))
 	require.Zero(t, there())
-	require.NoError(t, x.carryOut(t.Context(), everywhere(nil), planOf(feed)[0]))
+	require.NoError(t, x.execute(t.Context(), toAllReplicas(nil), planOf(feed)[0]))
 	require.Zero(t, there(), "as it was read")
-	require.Eventually(t, func() bool { return there() == 7 }, 2*keptFor, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return there() == 7 }, 2*countsTTL, 100*time.Millisecond)
 }

@@ -1,0 +1,124 @@
+package weaviate
+
+import (
+	"context"
+)
+
+// role is the part of a process in applying the change feed of a tenant.
+type role int
+
+const (
+	unled  role = iota // the process applies changes, as others may at the same time: there is no agreed leader
+	leader             // the process applies changes and repairs replicas
+	led                // the process reads from the cluster which changes the leader has applied
+)
+
+// Lead implements [backend.Led]. It is harmless if two processes take themselves for the leader for a moment: they then
+// apply changes like processes without a leader.
+func (x *index) Lead(ctx context.Context, still func() bool) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.stillLeads = still; still == nil {
+		// The state of this process records its unfinished work and what some replicas lack. The new leader completes it.
+		x.leaderPrimary.Store(x.pending.primaryNode())
+		x.pending.clear()
+		x.role, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead, x.takenOver, x.unfinishedOthers = led, 0, 0, false, nil, nil
+		return nil
+	}
+	found, err := x.states(ctx)
+	if err != nil {
+		return err
+	}
+	_ = x.checkGeneration(found) // an error means that the position was reset to 0
+	x.leaderPrimary.Store(x.farthestProgress(found).primary)
+	x.pending.clear()
+	x.ownState, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead, x.takenOver, x.unfinishedOthers = state{Process: x.x.process}, 0, 0, false, nil, nil
+	x.resumeFrom(found)
+	x.replicasBehind.Store(false)
+	x.stats.clear()
+	x.role = leader
+	return nil
+}
+
+// mayRepair reports whether this process may repair replicas now. The caller holds mu.
+func (x *index) mayRepair() bool { return x.role == unled || x.role == leader && x.stillLeads() }
+
+// progress is a point up to which changes are stored: on one node, primary, or on all nodes if primary is nil.
+type progress struct {
+	point
+	primary   *node
+	confirmed bool // all replicas have the changes, confirmed
+}
+
+// farthestProgress returns the greatest point that any process has reached.
+func (x *index) farthestProgress(found processStates) (out progress) {
+	for i := range found.all {
+		s := &found.all[i]
+		r := progress{s.replicatedPoint(), nil, true}
+		if s.Version > 0 && s.Primary == allNodes {
+			r = progress{s.finishedPoint(), nil, s.Replicated >= s.Seq}
+		} else if n := x.x.cluster.nodeAt(s.Primary); n != nil {
+			r = progress{s.finishedPoint(), n, false}
+		}
+		if x.inHistory(r.point) && (r.seq > out.seq || r.seq == out.seq && r.primary == nil) {
+			out = r
+		}
+	}
+	return out
+}
+
+// nodeAt returns the node with an address, or nil.
+func (c *cluster) nodeAt(address string) *node {
+	for _, n := range c.nodes {
+		if n.name == address {
+			return n
+		}
+	}
+	return nil
+}
+
+// Hear implements [backend.Led].
+func (x *index) Hear(ctx context.Context) error {
+	if err := x.enter(ctx); err != nil {
+		return err
+	}
+	defer x.leave()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	found, err := x.states(ctx)
+	if err != nil {
+		return err
+	}
+	_ = x.checkGeneration(found) // an error means that the position was reset to 0
+	r := x.farthestProgress(found)
+	if r.seq < x.applied.Load() {
+		return nil
+	}
+	x.leaderPrimary.Store(r.primary)
+	x.replicasBehind.Store(!r.confirmed)
+	if r.seq > x.applied.Load() {
+		x.epoch.Store(r.epoch)
+		x.applied.Store(r.seq)
+		x.stats.clear()
+	}
+	return nil
+}
+
+// allReplicated reports whether all replicas have all applied changes, confirmed.
+func (x *index) allReplicated(ctx context.Context) (bool, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.role != led {
+		return x.pending.allConfirmed(), nil
+	}
+	found, err := x.states(ctx)
+	if err != nil {
+		return false, err
+	}
+	r := x.farthestProgress(found)
+	return r.confirmed && r.seq >= x.applied.Load(), nil
+}
