@@ -68,7 +68,7 @@ func (x *watchedIndex) Apply(ctx context.Context, changes []backend.Change) erro
 	return x.Index.Apply(ctx, changes)
 }
 
-func (x *watchedIndex) Tend(context.Context) (more bool, err error) {
+func (x *watchedIndex) Maintain(context.Context) (more bool, err error) {
 	x.in.of.tended.Add(1)
 	return false, nil
 }

@@ -21,33 +21,33 @@ type Surveyor interface {
 	Survey(ctx context.Context, q SurveyQuery, s *Survey) (ok bool, err error)
 }
 
-// IndexTeller is a [Store] that returns the changes that Index put into the feed, as Place does. An index that has applied
+// IndexReporter is a [Store] that returns the changes that Index put into the feed, as Place does. An index that has applied
 // all changes before them can then apply them without reading the new chunks from the Store.
 //
-// If a Store does not implement IndexTeller, indexes read the feed.
-type IndexTeller interface {
-	// IndexTold does what Index does, and returns a Placement whose Nums is nil. An index that has applied all changes up to
+// If a Store does not implement IndexReporter, indexes read the feed.
+type IndexReporter interface {
+	// IndexAndReport does what Index does, and returns a Placement whose Nums is nil. An index that has applied all changes up to
 	// Placement.After may apply Placement.Changes without reading the feed. The Placement is nil if the Store cannot return it.
-	IndexTold(ctx context.Context, items []Indexed) (ok []bool, told *Placement, err error)
+	IndexAndReport(ctx context.Context, items []Indexed) (ok []bool, placed *Placement, err error)
 }
 
-// FinishTeller is a [Store] that returns the changes that Finish put into the feed. An index that has applied all changes before them can
+// FinishReporter is a [Store] that returns the changes that Finish put into the feed. An index that has applied all changes before them can
 // then apply them without reading the new mentions from the Store.
 //
-// If a Store does not implement FinishTeller, indexes read the feed.
-type FinishTeller interface {
-	// FinishTold does what Finish does. The Placement is like that of IndexTold.
-	FinishTold(ctx context.Context, items []Finished) (ok []bool, told *Placement, err error)
+// If a Store does not implement FinishReporter, indexes read the feed.
+type FinishReporter interface {
+	// FinishAndReport does what Finish does. The Placement is like that of IndexAndReport.
+	FinishAndReport(ctx context.Context, items []Finished) (ok []bool, placed *Placement, err error)
 }
 
-// Taker is an [Index] that can free the rows of changes while it applies them. The rows of a large document and the index's data made from
+// Consumer is an [Index] that can free the rows of changes while it applies them. The rows of a large document and the index's data made from
 // them are then not in memory at the same time.
 //
-// If an Index does not implement Taker, the rows stay until Apply returns.
-type Taker interface {
-	// ApplyTaken does what Apply does. The caller does not read the changes afterwards, even after an error. ApplyTaken may clear all
+// If an Index does not implement Consumer, the rows stay until Apply returns.
+type Consumer interface {
+	// Consume does what Apply does. The caller does not read the changes afterwards, even after an error. Consume may clear all
 	// fields of their rows except the numbers. It does not change the memory that these fields point to.
-	ApplyTaken(ctx context.Context, changes []Change) error
+	Consume(ctx context.Context, changes []Change) error
 }
 
 // Peeker is a [Store] whose reads normally wait until LastSeq includes all changes that they return. So a caller that searches the indexes
@@ -91,8 +91,8 @@ type Led interface {
 	// the leader at that moment; it does no I/O. A new leader takes over the unfinished work of the previous one, so that Applied may become less. A
 	// process that stops leading leaves its unfinished work to the next leader. If Lead is never called, every process applies changes.
 	Lead(ctx context.Context, still func() bool) error
-	// Hear reads which changes the leader has applied. It raises Applied to them if searches of this process find them all.
-	Hear(ctx context.Context) error
+	// Refresh reads which changes the leader has applied. It raises Applied to them if searches of this process find them all.
+	Refresh(ctx context.Context) error
 }
 
 // NeighbourAppender is a [Graph] that can append neighbours to a slice of the caller. That
@@ -115,12 +115,12 @@ type WordKeeper interface {
 	KeepWords(f func(predicate, context string) []uint64)
 }
 
-// AheadTeller is a [Store] that can find sources whose own time is later than their
+// AheadChecker is a [Store] that can find sources whose own time is later than their
 // acceptance. If a partition has none, most new memories cannot be superseded by earlier
 // ones, and the service needs no search to compare them.
 //
-// If a Store does not implement AheadTeller, the service compares each memory with the nearest ones.
-type AheadTeller interface {
+// If a Store does not implement AheadChecker, the service compares each memory with the nearest ones.
+type AheadChecker interface {
 	// AnyAhead reports whether a source of a partition has a Time that is later than both
 	// its CreatedAt and after.
 	AnyAhead(ctx context.Context, part Partition, after time.Time) (bool, error)
@@ -183,12 +183,12 @@ type Guarder interface {
 	Guard(name string, value []byte) Store
 }
 
-// FeedSaver is a [Store] whose feed indexes of other processes may follow.
+// FeedRetainer is a [Store] whose feed indexes of other processes may follow.
 //
-// If a Store does not implement FeedSaver, the service compacts the feed up to the last change that all indexes of this process have applied.
-type FeedSaver interface {
-	// SaveFeed returns how many sequence numbers before the end of the feed its tombstones are kept for other processes.
-	SaveFeed() uint64
+// If a Store does not implement FeedRetainer, the service compacts the feed up to the last change that all indexes of this process have applied.
+type FeedRetainer interface {
+	// RetainedFeed returns how many sequence numbers before the end of the feed its tombstones are kept for other processes.
+	RetainedFeed() uint64
 }
 
 // FeedCounter is a [Store] that can count the changes after a sequence number. If indexes lack many changes when a workspace is
@@ -239,9 +239,9 @@ type EpochKeeper interface {
 	SetEpoch(epoch uint64)
 }
 
-// HistoryTeller is an [EpochKeeper] that several processes write to. It may have parts of changes after
+// HistoryChecker is an [EpochKeeper] that several processes write to. It may have parts of changes after
 // Applied, from a process that ended before it recorded them as applied.
-type HistoryTeller interface {
+type HistoryChecker interface {
 	// SameHistory reports whether all changes that the index may have belong to the history
 	// of the Store whose last change is last, as far as both know. If it returns false, the
 	// service rebuilds the index. The service calls it after it opened the index and before
@@ -308,14 +308,14 @@ type ErrorCounter interface {
 	ErrorCodes(ctx context.Context) (map[string]int, error)
 }
 
-// Tender is a [Store] or an [Index] with background upkeep that can wait until the workspace is idle, such
-// as freeing the space of deleted rows. For an index the service calls Tend when its workspace has been idle for some seconds.
+// Maintainer is a [Store] or an [Index] with background upkeep that can wait until the workspace is idle, such
+// as freeing the space of deleted rows. For an index the service calls Maintain when its workspace has been idle for some seconds.
 //
-// If one does not implement Tender, it needs no upkeep.
-type Tender interface {
-	// Tend does a small part of the upkeep, in some hundredths of a second, and reports
+// If one does not implement Maintainer, it needs no upkeep.
+type Maintainer interface {
+	// Maintain does a small part of the upkeep, in some hundredths of a second, and reports
 	// whether there is more. The service makes one call at a time.
-	Tend(ctx context.Context) (more bool, err error)
+	Maintain(ctx context.Context) (more bool, err error)
 }
 
 // Compacter is a [Store] that can rewrite its files without the free space that deleted rows left between others. The service calls

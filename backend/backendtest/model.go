@@ -88,11 +88,11 @@ func (m *model) run(ops int) {
 	}
 	m.checkStore()
 	m.checkIndexes()
-	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "told", "expected", "conflict", "vectors"} {
+	for _, effect := range []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "reported", "expected", "conflict", "vectors"} {
 		require.Positive(m.t, m.did[effect], "a run without %q tests little: %v", effect, m.did)
 	}
-	if _, tells := m.got.(backend.FinishTeller); tells {
-		require.Positive(m.t, m.did["told graph"], "a run in which no graph is told tests little: %v", m.did)
+	if _, tells := m.got.(backend.FinishReporter); tells {
+		require.Positive(m.t, m.did["reported graph"], "a run without reported graphs tests little: %v", m.did)
 	}
 }
 

@@ -123,7 +123,7 @@ func (m *model) place() {
 	m.did["place"]++
 	if index.Applied() == got.After {
 		require.NoError(m.t, index.Apply(ctx, got.Changes))
-		m.did["told"]++
+		m.did["reported"]++
 	}
 }
 
@@ -205,45 +205,45 @@ func (m *model) indexSome() { m.index(m.someHeld(false)) }
 
 func (m *model) finishSome() { m.finish(m.someHeld(true)) }
 
-// indexTold calls IndexTold and compares the changes that it returns with the feed. It calls Index if
-// the Store does not implement [backend.IndexTeller].
-func (m *model) indexTold(ctx context.Context, items []backend.Indexed) ([]bool, error) {
-	t, ok := m.got.(backend.IndexTeller)
+// indexAndReport calls IndexAndReport and compares the changes that it returns with the feed. It calls Index if
+// the Store does not implement [backend.IndexReporter].
+func (m *model) indexAndReport(ctx context.Context, items []backend.Indexed) ([]bool, error) {
+	t, ok := m.got.(backend.IndexReporter)
 	if !ok {
 		return m.got.Index(ctx, items)
 	}
 	before := m.got.LastSeq()
-	indexed, told, err := t.IndexTold(ctx, items)
-	if err == nil && told != nil {
-		m.did["told"]++
-		m.inFeed(ctx, before, told)
+	indexed, placed, err := t.IndexAndReport(ctx, items)
+	if err == nil && placed != nil {
+		m.did["reported"]++
+		m.inFeed(ctx, before, placed)
 	}
 	return indexed, err
 }
 
-// finishTold finishes, and compares the changes that the Store returns with its feed.
-func (m *model) finishTold(ctx context.Context, items []backend.Finished) ([]bool, error) {
-	t, ok := m.got.(backend.FinishTeller)
+// finishAndReport finishes, and compares the changes that the Store returns with its feed.
+func (m *model) finishAndReport(ctx context.Context, items []backend.Finished) ([]bool, error) {
+	t, ok := m.got.(backend.FinishReporter)
 	if !ok {
 		return m.got.Finish(ctx, items)
 	}
 	before := m.got.LastSeq()
-	finished, told, err := t.FinishTold(ctx, items)
-	if err == nil && told != nil {
-		m.did["told graph"] += len(told.Changes)
-		m.inFeed(ctx, before, told)
+	finished, placed, err := t.FinishAndReport(ctx, items)
+	if err == nil && placed != nil {
+		m.did["reported graph"] += len(placed.Changes)
+		m.inFeed(ctx, before, placed)
 	}
 	return finished, err
 }
 
-// inFeed checks that what a Store told is what its feed has behind a sequence number.
-func (m *model) inFeed(ctx context.Context, before uint64, told *backend.Placement) {
-	require.Equal(m.t, before, told.After)
+// inFeed checks that the changes that a Store returned equal those in its feed after a sequence number.
+func (m *model) inFeed(ctx context.Context, before uint64, placed *backend.Placement) {
+	require.Equal(m.t, before, placed.After)
 	feed, err := m.got.Changes(ctx, before, 1<<20)
 	require.NoError(m.t, err)
-	require.GreaterOrEqual(m.t, len(feed), len(told.Changes))
-	for i := range told.Changes {
-		require.Equal(m.t, feed[i], told.Changes[i])
+	require.GreaterOrEqual(m.t, len(feed), len(placed.Changes))
+	for i := range placed.Changes {
+		require.Equal(m.t, feed[i], placed.Changes[i])
 	}
 }
 
@@ -275,7 +275,7 @@ func (m *model) index(held []*heldClaim) {
 		}
 		m.note("index %s as %s with %d chunks", m.names[1][h.nums[1]], h.token, len(x.Chunks))
 	}
-	got, err := m.indexTold(ctx, in[0])
+	got, err := m.indexAndReport(ctx, in[0])
 	want, wantErr := m.want.Index(ctx, in[1])
 	if !m.sameOutcome(err, wantErr) {
 		return
@@ -367,7 +367,7 @@ func (m *model) finish(held []*heldClaim) {
 		}
 		m.note("finish %s as %s, state %d, %d mentions", m.names[1][h.nums[1]], h.token, f.State, len(f.Mentions))
 	}
-	got, err := m.finishTold(ctx, in[0])
+	got, err := m.finishAndReport(ctx, in[0])
 	want, wantErr := m.want.Finish(ctx, in[1])
 	if !m.sameOutcome(err, wantErr) {
 		return

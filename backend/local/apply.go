@@ -33,10 +33,10 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	return x.change(ctx, changes, false)
 }
 
-var _ backend.Taker = (*index)(nil)
+var _ backend.Consumer = (*index)(nil)
 
-// ApplyTaken implements [backend.Taker].
-func (x *index) ApplyTaken(ctx context.Context, changes []backend.Change) error {
+// Consume implements [backend.Consumer].
+func (x *index) Consume(ctx context.Context, changes []backend.Change) error {
 	return x.change(ctx, changes, true)
 }
 

@@ -185,7 +185,7 @@ func TestTaken(t *testing.T) {
 			taken = append(taken, c)
 		}
 		require.NoError(t, want.Apply(t.Context(), run))
-		require.NoError(t, ix.ApplyTaken(t.Context(), taken))
+		require.NoError(t, ix.Consume(t.Context(), taken))
 		for i := range taken {
 			require.Len(t, taken[i].Rows, len(run[i].Rows))
 			for k := range taken[i].Rows {
@@ -199,7 +199,7 @@ func TestTaken(t *testing.T) {
 	other.Seq, other.Lane = seq+1, 1
 	kept := slices.Clone(other.Rows)
 	require.NoError(t, want.Apply(t.Context(), []backend.Change{other}))
-	require.NoError(t, ix.ApplyTaken(t.Context(), []backend.Change{other}))
+	require.NoError(t, ix.Consume(t.Context(), []backend.Change{other}))
 	require.Equal(t, kept, other.Rows, "a lane takes the vectors later")
 	m.compare(t, want, ix)
 }

@@ -63,9 +63,9 @@ func (x *index) due(least int, share int64, dropShare int) []*file {
 // mergeAll merges files until mergeDue returns none.
 func (x *index) mergeAll(ctx context.Context) { x.mergeWhile(ctx, x.mergeDue) }
 
-// Tend implements [backend.Tender]. It starts a background merge of files that mergeDue would leave until there are more of them.
+// Maintain implements [backend.Maintainer]. It starts a background merge of files that mergeDue would leave until there are more of them.
 // It does nothing in a workspace that is asleep.
-func (x *index) Tend(ctx context.Context) (more bool, err error) {
+func (x *index) Maintain(ctx context.Context) (more bool, err error) {
 	if !x.awake.Load() {
 		return false, nil
 	}

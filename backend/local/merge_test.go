@@ -22,8 +22,8 @@ func TestTend(t *testing.T) {
 		require.NoError(t, ix.Flush(t.Context()))
 		ix.work.wait()
 	}
-	tend := func() int {
-		more, err := ix.Tend(t.Context())
+	maintain := func() int {
+		more, err := ix.Maintain(t.Context())
 		require.NoError(t, err)
 		require.False(t, more)
 		ix.work.wait()
@@ -45,23 +45,23 @@ func TestTend(t *testing.T) {
 	flushed(changes[1750:1900])
 	require.Len(t, ix.files, 3)
 	want := found()
-	require.Equal(t, 1, tend())
+	require.Equal(t, 1, maintain())
 	require.Equal(t, want, found())
 	flushed(changes[1900:1950])
-	require.Equal(t, 2, tend(), "it is small")
+	require.Equal(t, 2, maintain(), "it is small")
 	var gone []backend.Change
 	for i := range 300 {
 		gone = append(gone, backend.Change{Seq: uint64(3000 + i), Kind: backend.Drop, Part: benchPart, Source: int64(5*i + 2)})
 	}
 	flushed(gone)
 	want = found()
-	require.Equal(t, 1, tend())
+	require.Equal(t, 1, maintain())
 	require.Equal(t, want, found())
 	rows, dropped := ix.files[0].weight()
 	require.Equal(t, []int{1650, 0}, []int{rows, dropped})
 	require.NoError(t, ix.Close())
 	asleep := openTest(t, x).(*index)
-	more, err := asleep.Tend(t.Context())
+	more, err := asleep.Maintain(t.Context())
 	require.NoError(t, err)
 	require.False(t, more)
 	require.False(t, asleep.awake.Load(), "what nobody uses stays asleep")

@@ -86,10 +86,10 @@ func (s *store) LastSeq() uint64 { return s.lastSeq.Load() }
 // saveFeed is the number of feed entries behind the end for which tombstones are kept, for the indexes of other processes.
 const saveFeed = 100_000
 
-var _ backend.FeedSaver = (*store)(nil)
+var _ backend.FeedRetainer = (*store)(nil)
 
-// SaveFeed implements [backend.FeedSaver].
-func (s *store) SaveFeed() uint64 { return saveFeed << storerules.SeqShift }
+// RetainedFeed implements [backend.FeedRetainer].
+func (s *store) RetainedFeed() uint64 { return saveFeed << storerules.SeqShift }
 
 // learn records the last known entry of the feed.
 func (s *store) learn(seq uint64) (news bool) {

@@ -8,9 +8,9 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-var _ backend.AheadTeller = (*store)(nil)
+var _ backend.AheadChecker = (*store)(nil)
 
-// AnyAhead implements [backend.AheadTeller].
+// AnyAhead implements [backend.AheadChecker].
 func (s *store) AnyAhead(ctx context.Context, part backend.Partition, after time.Time) (found bool, err error) {
 	err = s.query(ctx, func(c *conn) error {
 		id, err := findPart(c, part)

@@ -13,16 +13,16 @@ import (
 )
 
 func (s *store) Index(ctx context.Context, items []backend.Indexed) ([]bool, error) {
-	ok, _, err := s.IndexTold(ctx, items)
+	ok, _, err := s.IndexAndReport(ctx, items)
 	return ok, err
 }
 
-// IndexTold implements [backend.IndexTeller].
-func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bool, told *backend.Placement, err error) {
+// IndexAndReport implements [backend.IndexReporter].
+func (s *store) IndexAndReport(ctx context.Context, items []backend.Indexed) (ok []bool, placed *backend.Placement, err error) {
 	ok, err = changeHeld(ctx, s, "index", items, func(x *backend.Indexed) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
 		func(t *tx, v *head, in *backend.Indexed) error {
-			if told == nil {
-				told = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
+			if placed == nil {
+				placed = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
 			}
 			if v.Chunks == 1 {
 				if err := t.ownOriginal(v.Num); err != nil {
@@ -33,22 +33,22 @@ func (s *store) IndexTold(ctx context.Context, items []backend.Indexed) (ok []bo
 				return err
 			}
 			put, err := t.putOf(v, in)
-			told.Changes = append(append(told.Changes, t.Dropped...), put)
+			placed.Changes = append(append(placed.Changes, t.Dropped...), put)
 			t.Dropped = t.Dropped[:0]
 			return err
 		}, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	if told == nil {
+	if placed == nil {
 		return ok, nil, nil
 	}
-	for i := range told.Changes { // give up if the feed has other changes in between
-		if told.Changes[i].Seq != told.After+uint64(i+1)<<storerules.SeqShift {
+	for i := range placed.Changes { // give up if the feed has other changes in between
+		if placed.Changes[i].Seq != placed.After+uint64(i+1)<<storerules.SeqShift {
 			return ok, nil, nil
 		}
 	}
-	return ok, told, nil
+	return ok, placed, nil
 }
 
 // putOf returns the change that puts the chunks of a version that was just indexed.

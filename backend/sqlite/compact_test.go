@@ -61,7 +61,7 @@ func TestCompact(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
 			d, s, left := halved(t, dir, o)
-			tend(t, s)
+			maintain(t, s)
 			require.NoError(t, s.checkpoint(t.Context()))
 			before, commits, seq := sizeOf(t, s.path), s.committed(), s.LastSeq()
 			full, _, err := fullness(s.path, s.cipher)

@@ -8,16 +8,16 @@ import (
 )
 
 func (s *store) Finish(ctx context.Context, items []backend.Finished) ([]bool, error) {
-	ok, _, err := s.FinishTold(ctx, items)
+	ok, _, err := s.FinishAndReport(ctx, items)
 	return ok, err
 }
 
-// FinishTold implements [backend.FinishTeller].
-func (s *store) FinishTold(ctx context.Context, items []backend.Finished) (ok []bool, told *backend.Placement, err error) {
+// FinishAndReport implements [backend.FinishReporter].
+func (s *store) FinishAndReport(ctx context.Context, items []backend.Finished) (ok []bool, placed *backend.Placement, err error) {
 	ok, err = changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
 		func(t *tx, v *head, f *backend.Finished) error {
-			if told == nil {
-				told = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
+			if placed == nil {
+				placed = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
 			}
 			if err := t.Finish(v, f); err != nil {
 				return err
@@ -26,7 +26,7 @@ func (s *store) FinishTold(ctx context.Context, items []backend.Finished) (ok []
 				return nil
 			}
 			part, err := t.partName(v.Part)
-			told.Changes = append(told.Changes, backend.Change{Seq: uint64(v.SeqGraph) << storerules.SeqShift, Kind: backend.PutGraph, Part: part,
+			placed.Changes = append(placed.Changes, backend.Change{Seq: uint64(v.SeqGraph) << storerules.SeqShift, Kind: backend.PutGraph, Part: part,
 				Source: v.Num, SourceID: v.ID, Title: v.Title, Time: v.Time, Session: v.Session, Mentions: t.Mentioned})
 			return err
 		}, func(t *tx) error {
@@ -37,15 +37,15 @@ func (s *store) FinishTold(ctx context.Context, items []backend.Finished) (ok []
 			if err := t.Settle(); err != nil {
 				return err
 			}
-			if told != nil && told.After+uint64(len(told.Changes))<<storerules.SeqShift != uint64(t.led.Seq)<<storerules.SeqShift {
-				told = nil
+			if placed != nil && placed.After+uint64(len(placed.Changes))<<storerules.SeqShift != uint64(t.led.Seq)<<storerules.SeqShift {
+				placed = nil
 			}
 			return nil
 		})
 	if err != nil {
 		return nil, nil, err
 	}
-	return ok, told, nil
+	return ok, placed, nil
 }
 
 func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {

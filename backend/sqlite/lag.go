@@ -18,7 +18,7 @@ const maxLag = 64
 // row 0 are therefore placed and completed, and readers of counters add them.
 type lag struct {
 	placed []lagged // versions that the counters in the file lack
-	told   ledger   // sum of row 0 and these versions
+	total  ledger   // sum of row 0 and these versions
 }
 
 // lagged is a version that the counter of its partition lacks.
@@ -28,7 +28,7 @@ type lagged struct{ part, chunks int64 }
 func readLag(c *conn) (l ledger, g lag, err error) {
 	l, err = readLedger(c)
 	if err == nil {
-		g.told = l
+		g.total = l
 		err = c.each(context.Background(), behindSQL, func(r *row) error {
 			g.placed = append(g.placed, lagged{r.int(0), r.int(1)})
 			return nil
@@ -42,16 +42,16 @@ const behindSQL = "SELECT part, chunks FROM sources WHERE num > (SELECT source F
 // note adds a version placed under a new id, which changed the ledger from before to after. It
 // returns false if the counters must be written anyway.
 func (g *lag) note(before, after *ledger, v *head) bool {
-	if g.told != *before {
+	if g.total != *before {
 		return false
 	}
-	g.told = *after
+	g.total = *after
 	g.placed = append(g.placed, lagged{v.Part, v.Chunks})
 	return true
 }
 
 // due reports whether the counters must be written for the file to represent led.
-func (g *lag) due(led *ledger) bool { return g.told != *led || len(g.placed) > maxLag }
+func (g *lag) due(led *ledger) bool { return g.total != *led || len(g.placed) > maxLag }
 
 // write writes the counters.
 func (g *lag) write(c *conn, led *ledger) error {

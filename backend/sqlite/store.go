@@ -20,7 +20,7 @@ type store struct {
 	commits   version
 	epochs    atomic.Pointer[[]epoch]
 	epoch     uint64 // epoch of this opening
-	giving    bool   // Tend is returning free pages
+	giving    bool   // Maintain is returning free pages
 	rewritten bool   // a file of an earlier release was rewritten
 	judged    uint64 // version at which Compact found the file full enough, or compacted it
 	settled   uint64 // version at which Compact put off a compaction until no more writes come

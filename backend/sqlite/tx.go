@@ -151,7 +151,7 @@ func (t *tx) prepare() error {
 
 func (t *tx) committed() {
 	if t.wrote {
-		t.lag.now = lag{placed: t.lag.now.placed[:0], told: t.led}
+		t.lag.now = lag{placed: t.lag.now.placed[:0], total: t.led}
 		t.wrote = false
 	}
 	t.base, t.lag.base = t.led, t.lag.now

@@ -50,16 +50,16 @@ type index struct {
 }
 
 var (
-	_ backend.Vectors       = (*index)(nil)
-	_ backend.Keywords      = (*index)(nil)
-	_ backend.ChunkScorer   = (*index)(nil)
-	_ backend.EpochKeeper   = (*index)(nil)
-	_ backend.HistoryTeller = (*index)(nil)
-	_ backend.Purger        = (*index)(nil)
-	_ backend.Remainer      = (*index)(nil)
-	_ backend.Remote        = (*index)(nil)
-	_ backend.Troubled      = (*index)(nil)
-	_ backend.Led           = (*index)(nil)
+	_ backend.Vectors        = (*index)(nil)
+	_ backend.Keywords       = (*index)(nil)
+	_ backend.ChunkScorer    = (*index)(nil)
+	_ backend.EpochKeeper    = (*index)(nil)
+	_ backend.HistoryChecker = (*index)(nil)
+	_ backend.Purger         = (*index)(nil)
+	_ backend.Remainer       = (*index)(nil)
+	_ backend.Remote         = (*index)(nil)
+	_ backend.Troubled       = (*index)(nil)
+	_ backend.Led            = (*index)(nil)
 )
 
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {

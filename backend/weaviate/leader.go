@@ -81,8 +81,8 @@ func (c *cluster) nodeAt(address string) *node {
 	return nil
 }
 
-// Hear implements [backend.Led].
-func (x *index) Hear(ctx context.Context) error {
+// Refresh implements [backend.Led].
+func (x *index) Refresh(ctx context.Context) error {
 	if err := x.enter(ctx); err != nil {
 		return err
 	}

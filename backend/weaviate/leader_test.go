@@ -37,7 +37,7 @@ func always(mine bool) func() bool {
 // hears waits until a process has heard that changes up to a number are applied.
 func hears(t *testing.T, ix *index, seq uint64) {
 	t.Helper()
-	require.NoError(t, ix.Hear(t.Context()))
+	require.NoError(t, ix.Refresh(t.Context()))
 	require.Equal(t, seq, ix.Applied())
 }
 
@@ -142,7 +142,7 @@ func testGuided(t *testing.T, w *testtool.Weaviate) {
 	require.NoError(t, w.Start(lead.place))
 	require.NoError(t, w.Ready(lead.place))
 	requireEverywhere(t, w, prefix, x1(first), feed)
-	require.NoError(t, second.Hear(t.Context()))
+	require.NoError(t, second.Refresh(t.Context()))
 	slow, lacks = second.Trouble()
 	assert.False(t, slow || lacks)
 	assert.Nil(t, second.leaderPrimary.Load())

@@ -260,7 +260,7 @@ func (o *takenOver) markCompleted(s *state, whole point) {
 	}
 }
 
-// SameHistory implements [backend.HistoryTeller]. It compares every change that processes had applied, or intended to
+// SameHistory implements [backend.HistoryChecker]. It compares every change that processes had applied, or intended to
 // apply, when the index was opened.
 func (x *index) SameHistory(last uint64, of backend.Epochs) bool {
 	x.mu.Lock()

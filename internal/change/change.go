@@ -158,7 +158,7 @@ func (e *Engine) Settled(ctx context.Context, st backend.Store, all []pipeline.F
 // leaveOut drops the statements of versions for which no neighbours have to be found: by the rules, they neither replace earlier statements
 // nor can be replaced by stored ones.
 func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*version) error {
-	x, ok := st.(backend.AheadTeller)
+	x, ok := st.(backend.AheadChecker)
 	if !ok || e.Judge != nil || e.Consolidate {
 		return nil
 	}

@@ -23,8 +23,8 @@ func (f *Follower) Flush(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
-	if st, ok := f.store.(backend.FeedSaver); ok { // those of other processes may be behind
-		persisted -= min(persisted, st.SaveFeed())
+	if st, ok := f.store.(backend.FeedRetainer); ok { // those of other processes may be behind
+		persisted -= min(persisted, st.RetainedFeed())
 	}
 	return f.compact(ctx, persisted)
 }

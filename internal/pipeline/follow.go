@@ -50,13 +50,13 @@ type Follower struct {
 	recovery atomic.Pointer[recovery] // nil: none is running
 	failed   atomic.Pointer[error]    // error of the last failed recovery, until a search has returned it
 
-	troubled []backend.Troubled // the indexes on other machines
-	pursuits pursuits           // used if there are indexes on other machines
-	asking   atomic.Int64       // when the running call of the Store for them began, in nanoseconds; 0: none is running
-	stalled  atomic.Int64       // when the Store was last slow to answer, in nanoseconds
-	leads    atomic.Bool        // whether this process leads, as far as it knows; only changed while holding turn
-	told     bool               // whether the indexes were told whether this process leads; told and term are guarded by turn
-	term     uint64             // term that the indexes were told of; 0: another process leads
+	troubled  []backend.Troubled // the indexes on other machines
+	pursuits  pursuits           // used if there are indexes on other machines
+	asking    atomic.Int64       // when the running call of the Store for them began, in nanoseconds; 0: none is running
+	stalled   atomic.Int64       // when the Store was last slow to answer, in nanoseconds
+	leads     atomic.Bool        // whether this process leads, as far as it knows; only changed while holding turn
+	announced bool               // whether the indexes know whether this process leads; announced and term are guarded by turn
+	term      uint64             // term that the indexes know; 0: another process leads
 }
 
 // waiter waits until the changes up to a sequence number are applied, by any goroutine.
@@ -255,7 +255,7 @@ func (f *Follower) applyTo(ctx context.Context, last uint64, urgent bool) error 
 }
 
 // Advance applies the changes that a call of Place put into the feed, and all earlier ones. Indexes that are up to date
-// then need not read the feed. Nobody may read the rows of p afterwards; see [backend.Taker].
+// then need not read the feed. Nobody may read the rows of p afterwards; see [backend.Consumer].
 func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	if _, err := f.acquire(ctx, never); err != nil {
 		return err
@@ -263,8 +263,8 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	defer f.release()
 	for i, s := range f.indexes {
 		apply := s.Apply
-		if t, ok := s.(backend.Taker); ok && i == len(f.indexes)-1 {
-			apply = t.ApplyTaken
+		if t, ok := s.(backend.Consumer); ok && i == len(f.indexes)-1 {
+			apply = t.Consume
 		}
 		// An error here occurs again in catchUp, unless catchUp repairs its cause.
 		if mine, err := f.mayApply(ctx, s); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
@@ -281,11 +281,11 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	return nil
 }
 
-// follow returns when every change that was committed before the call is applied. told holds the changes that a call put
+// follow returns when every change that was committed before the call is applied. placed holds the changes that a call put
 // into the feed; it may be nil.
-func (f *Follower) follow(ctx context.Context, told *backend.Placement) error {
-	if told != nil {
-		if err := f.Advance(ctx, told); err != nil {
+func (f *Follower) follow(ctx context.Context, placed *backend.Placement) error {
+	if placed != nil {
+		if err := f.Advance(ctx, placed); err != nil {
 			return err
 		}
 	}
@@ -301,7 +301,7 @@ func (f *Follower) saw(changes []backend.Change) {
 func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, urgent bool) error {
 	started := false
 	for s.Applied() < last {
-		if done, err := f.heed(ctx, s, last); err != nil || done {
+		if done, err := f.awaitLeader(ctx, s, last); err != nil || done {
 			return err
 		}
 		at := s.Applied()

@@ -171,20 +171,20 @@ func TestOpenAfterRestore(t *testing.T) {
 	assert.Equal(t, older.Store().LastSeq(), newer.Indexes()[0].Applied())
 }
 
-// toldIndex is an index that can tell whether it has what a history lacks.
-type toldIndex struct {
+// historyIndex is an index that can tell whether it has what a history lacks.
+type historyIndex struct {
 	backend.Index
 	foreign bool
 	last    uint64
 	resets  int
 }
 
-func (x *toldIndex) SameHistory(last uint64, of backend.Epochs) bool {
+func (x *historyIndex) SameHistory(last uint64, of backend.Epochs) bool {
 	x.last = last
 	return !x.foreign && of != nil
 }
 
-func (x *toldIndex) Reset(ctx context.Context) error {
+func (x *historyIndex) Reset(ctx context.Context) error {
 	x.resets++
 	return x.Index.Reset(ctx)
 }
@@ -203,12 +203,12 @@ func TestOpenAsksTheIndex(t *testing.T) {
 			Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Raw, Sub: "s"}, ID: "a"}}, Chunks: []backend.Chunk{{Key: "a", Vector: []float32{1, 0}}},
 		}})
 		require.NoError(t, err)
-		x := &toldIndex{Index: ws.second.Index, foreign: foreign}
+		x := &historyIndex{Index: ws.second.Index, foreign: foreign}
 		require.NoError(t, newFollower(epochStore{ws.Store()}, []backend.Index{x}).Open(t.Context()))
 		assert.Equal(t, foreign, x.resets == 1)
 		assert.Equal(t, ws.Store().LastSeq(), x.last)
 		assert.Equal(t, ws.Store().LastSeq(), x.Applied())
-		plain := &toldIndex{Index: ws.Indexes()[0], foreign: foreign}
+		plain := &historyIndex{Index: ws.Indexes()[0], foreign: foreign}
 		require.NoError(t, newFollower(&struct{ backend.Store }{ws.Store()}, []backend.Index{plain}).Open(t.Context()))
 		assert.Zero(t, plain.resets, "a store that does not tell epochs")
 	}

@@ -23,7 +23,7 @@ func (f *Follower) follows(ctx context.Context, s backend.Index) (bool, error) {
 // sameHistory reports whether an index applied what its Store holds, as far as both can tell.
 func (f *Follower) sameHistory(s backend.Index) bool {
 	st, tells := f.store.(backend.Epochs)
-	if h, ok := s.(backend.HistoryTeller); ok && tells && !h.SameHistory(f.store.LastSeq(), st) {
+	if h, ok := s.(backend.HistoryChecker); ok && tells && !h.SameHistory(f.store.LastSeq(), st) {
 		return false
 	}
 	at := s.Applied()

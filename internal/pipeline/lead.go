@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// hearPause is the initial pause between two checks of how far the leading process has come. It doubles up to longestHear.
-	hearPause, longestHear = 10 * time.Millisecond, 200 * time.Millisecond
+	// refreshPause is the initial pause between two checks of how far the leading process has come. It doubles up to longestRefresh.
+	refreshPause, longestRefresh = 10 * time.Millisecond, 200 * time.Millisecond
 	// learnEvery is the number of checks after which the Store is read again.
 	learnEvery = 3
 	// attendEvery is the interval at which the leading process looks for commits of other processes, in addition to
@@ -43,10 +43,10 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 		return false, err
 	}
 	mine := term != 0
-	if f.told && term == f.term {
+	if f.announced && term == f.term {
 		return mine, nil
 	}
-	f.told = false
+	f.announced = false
 	f.leads.Store(mine)
 	if err := f.learn(ctx); err != nil {
 		return false, err
@@ -58,23 +58,23 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 	if err := l.Lead(ctx, still); err != nil {
 		return false, err
 	}
-	f.told, f.term = true, term
+	f.announced, f.term = true, term
 	return mine, nil
 }
 
-// heed waits until the leading process has applied all changes up to last. done is false if this process has to apply them
+// awaitLeader waits until the leading process has applied all changes up to last. done is false if this process has to apply them
 // itself.
-func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done bool, err error) {
+func (f *Follower) awaitLeader(ctx context.Context, s backend.Index, last uint64) (done bool, err error) {
 	l, shared := s.(backend.Led)
 	if !shared || f.Leader == nil {
 		return false, nil
 	}
-	pause := hearPause
+	pause := refreshPause
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	for n := 0; ; n++ {
-		if f.told && !f.leads.Load() {
-			if err := l.Hear(ctx); err != nil {
+		if f.announced && !f.leads.Load() {
+			if err := l.Refresh(ctx); err != nil {
 				return false, err
 			}
 			if s.Applied() >= last {
@@ -95,7 +95,7 @@ func (f *Follower) heed(ctx context.Context, s backend.Index, last uint64) (done
 		case <-ctx.Done():
 			return false, ctx.Err()
 		}
-		pause = min(2*pause, longestHear)
+		pause = min(2*pause, longestRefresh)
 		timer.Reset(pause)
 	}
 }

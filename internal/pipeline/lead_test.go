@@ -27,7 +27,7 @@ type sharedIndex struct {
 
 func (x *sharedIndex) Applied() uint64             { return x.seen.Load() }
 func (x *sharedIndex) Trouble() (slow, lacks bool) { return false, false }
-func (x *sharedIndex) Hear(context.Context) error {
+func (x *sharedIndex) Refresh(context.Context) error {
 	x.seen.Store(max(x.seen.Load(), x.all.Load()))
 	return nil
 }
@@ -106,7 +106,7 @@ func TestOneLeads(t *testing.T) {
 		a.Heard(false)
 		began = time.Now()
 		require.NoError(t, b.Sync(t.Context()))
-		assert.Less(t, time.Since(began), 2*longestHear)
+		assert.Less(t, time.Since(began), 2*longestRefresh)
 
 		indexes[0].fail.Store(true)
 		place()

@@ -223,7 +223,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	released := 0
 	for some := range slices.Chunk(jobs, publishSize(s.Follower)) {
 		settle(ctx, s, some)
-		told, err := c.index(ctx, s, token, some)
+		placed, err := c.index(ctx, s, token, some)
 		if errors.Is(err, backend.ErrConflict) {
 			_ = c.giveBack(s.Store, token, jobs) // if it fails, the leases expire later
 		}
@@ -236,7 +236,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		collect(size)
 		released += size
 		laps.Again("index")
-		err = s.Follower.follow(ctx, told)
+		err = s.Follower.follow(ctx, placed)
 		laps.Again("follow")
 		if err == nil {
 			continue
@@ -269,12 +269,12 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	}
 	var err error
 	for some := range slices.Chunk(jobs, publishSize(s.Follower)) {
-		told, ferr := c.finish(ctx, s, token, some)
+		placed, ferr := c.finish(ctx, s, token, some)
 		if ferr != nil {
 			return ferr
 		}
 		laps.Again("finish")
-		err = s.Follower.follow(ctx, told)
+		err = s.Follower.follow(ctx, placed)
 		laps.Again("settle")
 	}
 	return err
@@ -328,8 +328,8 @@ func (c *Config) keepLease(ctx context.Context, st backend.Store, token string, 
 	return func() { cancel(); wg.Wait() }
 }
 
-// index commits the chunks of the jobs that are ready. told holds the changes that this added to the feed; it is nil if the store does not return them.
-func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
+// index commits the chunks of the jobs that are ready. placed holds the changes that this added to the feed; it is nil if the store does not return them.
+func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) (placed *backend.Placement, err error) {
 	var batch []backend.Indexed
 	var of []*job
 	for _, j := range jobs {
@@ -342,8 +342,8 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 		return nil, nil
 	}
 	var ok []bool
-	if t, tells := s.Store.(backend.IndexTeller); tells {
-		ok, told, err = t.IndexTold(ctx, batch)
+	if t, tells := s.Store.(backend.IndexReporter); tells {
+		ok, placed, err = t.IndexAndReport(ctx, batch)
 	} else {
 		ok, err = s.Store.Index(ctx, batch)
 	}
@@ -358,12 +358,12 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 			j.State = backend.GraphCreation
 		}
 	}
-	return told, nil
+	return placed, nil
 }
 
-// finish commits terminal states and defers the jobs to be retried. told holds the changes that this added to the feed; it is nil if the store
+// finish commits terminal states and defers the jobs to be retried. placed holds the changes that this added to the feed; it is nil if the store
 // does not return them or there are none.
-func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job) (told *backend.Placement, err error) {
+func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job) (placed *backend.Placement, err error) {
 	events := s.Events()
 	var batch []backend.Finished
 	var of []*job
@@ -405,8 +405,8 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 		return nil, nil
 	}
 	var ok []bool
-	if t, tells := s.Store.(backend.FinishTeller); tells {
-		ok, told, err = t.FinishTold(ctx, batch)
+	if t, tells := s.Store.(backend.FinishReporter); tells {
+		ok, placed, err = t.FinishAndReport(ctx, batch)
 	} else {
 		ok, err = s.Store.Finish(ctx, batch)
 	}
@@ -416,8 +416,8 @@ func (c *Config) finish(ctx context.Context, s Space, token string, jobs []*job)
 	for i, j := range of {
 		j.final = ok[i]
 	}
-	if told != nil && len(told.Changes) == 0 {
+	if placed != nil && len(placed.Changes) == 0 {
 		return nil, nil
 	}
-	return told, nil
+	return placed, nil
 }

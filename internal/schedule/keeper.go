@@ -35,15 +35,15 @@ func (c *Scheduler) keeper() {
 			if c.gate.Life().Err() != nil {
 				return
 			}
-			if err := c.tend(uid); err != nil && c.gate.Life().Err() == nil {
+			if err := c.maintain(uid); err != nil && c.gate.Life().Err() == nil {
 				c.Logger.Warn("the upkeep of a tenant failed", "uid", uid, "err", err)
 			}
 		}
 	}
 }
 
-// tend does the upkeep of a workspace if it is open. A closed workspace gets upkeep planned when it is opened again.
-func (c *Scheduler) tend(uid string) error {
+// maintain does the upkeep of a workspace if it is open. A closed workspace gets upkeep planned when it is opened again.
+func (c *Scheduler) maintain(uid string) error {
 	ctx := c.gate.Life()
 	sp, open := c.set.AcquireOpen(uid)
 	if !open {
@@ -64,14 +64,14 @@ func (c *Scheduler) tend(uid string) error {
 		c.Upkeep(uid)
 	}
 	for _, x := range sp.Workspace.Indexes() {
-		if t, ok := x.(backend.Tender); ok && quiet {
-			if err := c.tendOne(ctx, t); err != nil {
+		if t, ok := x.(backend.Maintainer); ok && quiet {
+			if err := c.maintainPart(ctx, t); err != nil {
 				return err
 			}
 		}
 	}
-	if t, ok := sp.Store.(backend.Tender); ok {
-		if err := c.tendOne(ctx, t); err != nil {
+	if t, ok := sp.Store.(backend.Maintainer); ok {
+		if err := c.maintainPart(ctx, t); err != nil {
 			return err
 		}
 	}
@@ -118,14 +118,14 @@ func (c *Scheduler) quiet(uid string) bool {
 	return a == nil || !a.pending && time.Since(a.quiet) >= upkeepAfter
 }
 
-// tendOne calls t.Tend until there is no upkeep left. Before each call it waits until the workers are idle.
-func (c *Scheduler) tendOne(ctx context.Context, t backend.Tender) error {
+// maintainPart calls t.Maintain until there is no upkeep left. Before each call it waits until the workers are idle.
+func (c *Scheduler) maintainPart(ctx context.Context, t backend.Maintainer) error {
 	for {
 		c.idle()
 		if ctx.Err() != nil {
 			return nil
 		}
-		if more, err := t.Tend(ctx); err != nil || !more {
+		if more, err := t.Maintain(ctx); err != nil || !more {
 			return err
 		}
 	}

@@ -28,12 +28,12 @@ func fill(t *testing.T, s *store, n int) (ids []string) {
 	return ids
 }
 
-// tend runs all upkeep of a store and returns the number of steps.
-func tend(t *testing.T, s *store) (pieces int) {
+// maintain runs all upkeep of a store and returns the number of steps.
+func maintain(t *testing.T, s *store) (pieces int) {
 	t.Helper()
 	for more := true; more; pieces++ {
 		var err error
-		more, err = s.Tend(t.Context())
+		more, err = s.Maintain(t.Context())
 		require.NoError(t, err)
 		require.Less(t, pieces, 100)
 	}
@@ -62,13 +62,13 @@ func TestTendGivesRoomBack(t *testing.T) {
 				require.NoError(t, err)
 			}
 			remove(ids[:150])
-			tend(t, s)
+			maintain(t, s)
 			left, free, _, err := s.room(t.Context())
 			require.NoError(t, err)
 			assert.Equal(t, pages, left, "less than a quarter is free")
 			assert.Positive(t, free)
 			remove(ids[150:900])
-			pieces := tend(t, s)
+			pieces := maintain(t, s)
 			left, free, _, err = s.room(t.Context())
 			require.NoError(t, err)
 			assert.Less(t, 4*left, pages)
@@ -84,7 +84,7 @@ func TestTendGivesRoomBack(t *testing.T) {
 			if !old {
 				assert.Greater(t, pieces, 1)
 			}
-			assert.Equal(t, 1, tend(t, s), "nothing is left to do")
+			assert.Equal(t, 1, maintain(t, s), "nothing is left to do")
 			check(t, s)
 			_, err = s.Content(t.Context(), newestOf(t, s, testPart, ids[950]).Num, backend.Original)
 			require.NoError(t, err)

@@ -9,13 +9,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// takingIndex is an index that clears the rows passed to ApplyTaken.
-type takingIndex struct {
+// consumingIndex is an index that clears the rows passed to Consume.
+type consumingIndex struct {
 	backend.Index
 	taken int
 }
 
-func (x *takingIndex) ApplyTaken(ctx context.Context, changes []backend.Change) error {
+func (x *consumingIndex) Consume(ctx context.Context, changes []backend.Change) error {
 	err := x.Apply(ctx, changes)
 	for i := range changes {
 		x.taken += len(changes[i].Rows)
@@ -28,8 +28,8 @@ func (x *takingIndex) ApplyTaken(ctx context.Context, changes []backend.Change) 
 func TestLastIndexTakes(t *testing.T) {
 	t.Parallel()
 	ws := openFollowed(t)
-	first := &takingIndex{Index: ws.Workspace.Indexes()[0]}
-	last := &takingIndex{Index: ws.second.Index}
+	first := &consumingIndex{Index: ws.Workspace.Indexes()[0]}
+	last := &consumingIndex{Index: ws.second.Index}
 	f := newFollower(ws.Store(), []backend.Index{first, last})
 	part := backend.Partition{Class: backend.Raw, Sub: "s"}
 	p, err := ws.Store().Place(t.Context(), []backend.Placed{{
@@ -40,7 +40,7 @@ func TestLastIndexTakes(t *testing.T) {
 	require.NoError(t, f.Advance(t.Context(), p))
 	require.Zero(t, first.taken)
 	require.Equal(t, 1, last.taken)
-	for _, x := range []*takingIndex{first, last} {
+	for _, x := range []*consumingIndex{first, last} {
 		require.Equal(t, ws.Store().LastSeq(), x.Applied())
 		hits, err := x.Index.(backend.Vectors).SearchVectors(t.Context(), backend.VectorQuery{Part: part, Vector: []float32{1, 0}, K: 2})
 		require.NoError(t, err)

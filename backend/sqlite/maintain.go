@@ -7,7 +7,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-var _ backend.Tender = (*store)(nil)
+var _ backend.Maintainer = (*store)(nil)
 
 // Free pages are returned to the file system if a quarter of a file's pages, and at least freePages, are free.
 const freePages = 256 // 1 MiB
@@ -16,9 +16,9 @@ const freePages = 256 // 1 MiB
 // 3,000 vectors its cost in processor time was below the noise of the measurement.
 const incremental = 2
 
-// Tend implements [backend.Tender]. It adds checksums to rows of earlier releases, and returns free pages to the file
-// system. Files of earlier releases can't return single pages, so Tend rewrites them once.
-func (s *store) Tend(ctx context.Context) (more bool, err error) {
+// Maintain implements [backend.Maintainer]. It adds checksums to rows of earlier releases, and returns free pages to the file
+// system. Files of earlier releases can't return single pages, so Maintain rewrites them once.
+func (s *store) Maintain(ctx context.Context) (more bool, err error) {
 	if more, err = s.sealOld(ctx); err != nil || more {
 		return more, err
 	}
