@@ -16,8 +16,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// BenchmarkSearch asks 1,500 memories for some and for all that match, over a cluster of one node by gRPC and by GraphQL, and over local indexes, which
-// take turns. The processor time is that of the client and of the node.
+// BenchmarkSearch searches 1,500 memories for 20 hits and for all of them, alternately over a cluster of one node by
+// gRPC, by GraphQL, and over local indexes. The processor time is that of the client and of the node.
 func BenchmarkSearch(b *testing.B) {
 	const text = "Anna painted the violin near Oslo"
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -28,7 +28,7 @@ func BenchmarkSearch(b *testing.B) {
 			Rows: []backend.Row{{Chunk: i + 1, Text: text, Vector: backendtest.Vector(text, 128)}}})
 	}
 	w, prefix := sharedServer(b), prefixOf(b.Name())
-	_, far := openOn(b, prefix, w.URLs(), Options{})
+	_, far := openSet(b, prefix, w.URLs(), Options{})
 	x, err := local.Open(b.TempDir(), nil)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, x.Close()) })
@@ -39,7 +39,7 @@ func BenchmarkSearch(b *testing.B) {
 			require.NoError(b, set.Indexes()[0].Apply(b.Context(), feed[i:i+250]))
 		}
 	}
-	_, graph := openOn(b, prefix, []string{w.URL(0)}, Options{})
+	_, graph := openSet(b, prefix, []string{w.URL(0)}, Options{})
 	words := func(set backend.IndexSet, k int) error {
 		_, err := set.Keywords().SearchKeywords(b.Context(), backend.KeywordQuery{Part: testPart, Text: text, K: k})
 		return err
@@ -55,10 +55,10 @@ func BenchmarkSearch(b *testing.B) {
 				sets := map[string]backend.IndexSet{"grpc": far, "graphql": graph, "local": near}
 				took, work := map[string][]time.Duration{}, map[string]time.Duration{}
 				for b.Loop() {
-					for name, set := range sets { // in an order of chance
-						start, busy := time.Now(), processor(b, w)
+					for name, set := range sets { // in random order
+						start, busy := time.Now(), cpuTime(b, w)
 						require.NoError(b, search(set, k))
-						took[name], work[name] = append(took[name], time.Since(start)), work[name]+processor(b, w)-busy
+						took[name], work[name] = append(took[name], time.Since(start)), work[name]+cpuTime(b, w)-busy
 					}
 				}
 				for name := range sets {
@@ -71,8 +71,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
-// processor is what this process and the server have worked so far.
-func processor(b *testing.B, w *testtool.Weaviate) time.Duration {
+// cpuTime returns the processor time that this process and the server have used so far.
+func cpuTime(b *testing.B, w *testtool.Weaviate) time.Duration {
 	var u syscall.Rusage
 	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano()+u.Stime.Nano()) + w.Processor()

@@ -16,8 +16,9 @@ import (
 	rules "github.com/contextmem/contextmem/judge"
 )
 
-// TestEvictedTenantsRest: tenants that a service closes, since others were used later, are inactive in the cluster, and answer when they are asked again.
-func TestEvictedTenantsRest(t *testing.T) {
+// TestEvictedTenantsAreInactive checks that tenants which the service evicts become inactive in the cluster, and answer
+// the next query.
+func TestEvictedTenantsAreInactive(t *testing.T) {
 	urls, prefix := sharedServer(t).URLs(), prefixOf(t.Name())
 	rest, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-// history is a store's feed as one process has it, and after which changes its epochs began, the first after none.
+// history is a store's feed, with the change after which each epoch began. The first epoch began after change 0.
 type history struct {
 	backend.Store
 	feed   []backend.Change
@@ -38,12 +38,12 @@ func (h *history) EpochOf(seq uint64) (epoch uint64) {
 	return epoch
 }
 
-// until is the history before something came after a change.
+// until returns the history as it was right after change seq.
 func (h *history) until(seq uint64) *history {
 	return &history{feed: h.feed[:seq], begins: h.begins, ids: h.ids}
 }
 
-// withHistory is a workspace over a history.
+// withHistory is a workspace whose store is a history.
 type withHistory struct {
 	backend.IndexSet
 	of *history
@@ -51,20 +51,20 @@ type withHistory struct {
 
 func (w *withHistory) Store() backend.Store { return w.of }
 
-// opened brings indexes up to a history as one does that opens a workspace.
-func opened(t *testing.T, set backend.IndexSet, h *history) {
+// openWithHistory brings indexes up to date with a history, as opening a workspace does.
+func openWithHistory(t *testing.T, set backend.IndexSet, h *history) {
 	t.Helper()
 	f := pipeline.NewFollower(&withHistory{set, h})
 	defer f.Close()
 	require.NoError(t, f.Open(t.Context()))
 }
 
-// threeEpochs is a feed of 30 changes. Openings of the store began epochs after changes 8 and 20.
+// threeEpochs returns a feed of 30 changes. Epochs began after changes 8 and 20.
 func threeEpochs() *history {
-	return &history{feed: feedOf(24)[:30], begins: []uint64{0, 8, 20}, ids: []uint64{101, 102, 103}}
+	return &history{feed: testFeed(24)[:30], begins: []uint64{0, 8, 20}, ids: []uint64{101, 102, 103}}
 }
 
-// requireNotReset looks whether the content was deleted since it was first stored.
+// requireNotReset checks that the content has not been deleted since it was first stored.
 func requireNotReset(t *testing.T, set backend.IndexSet, msg string) {
 	t.Helper()
 	found, err := set.Indexes()[0].(*index).states(t.Context())
@@ -72,64 +72,67 @@ func requireNotReset(t *testing.T, set backend.IndexSet, msg string) {
 	require.Zero(t, found.generation.Epoch, msg)
 }
 
-// dies has a process apply a history up to change 8, and then die after so many requests that write.
-func dies(t *testing.T, prefix string, urls []string, h *history, after int64) {
+// applyThenDie opens the indexes in a process that applies a history up to change 8, and then dies after so many
+// further write requests.
+func applyThenDie(t *testing.T, prefix string, urls []string, h *history, after int64) {
 	t.Helper()
-	var dying watched
-	dying.failing.Store(-1)
-	x, set := openOn(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
-	opened(t, set, h.until(8))
-	dying.failing.Store(after)
+	var dying failingTransport
+	dying.left.Store(-1)
+	x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+	openWithHistory(t, set, h.until(8))
+	dying.left.Store(after)
 	f := pipeline.NewFollower(&withHistory{set, h})
 	require.ErrorIs(t, f.Sync(t.Context()), backend.ErrUnavailable)
 	f.Close()
 	require.NoError(t, x.Close())
 }
 
-// TestDiesInAnotherEpoch: another process's opening has begun an epoch; a process says that it is about to write what came after, and dies. What it
-// had finished is of the epoch before. Whoever opens the workspace next does not take the index for one of another history.
-func TestDiesInAnotherEpoch(t *testing.T) {
+// TestProcessDiesInALaterEpoch lets a process die after it recorded its intent to write changes of a later epoch. The
+// changes that it has finished are of the epoch before. The next process to open the workspace must not take the index
+// for one of another history.
+func TestProcessDiesInALaterEpoch(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	for after := range int64(4) {
 		prefix := prefixOf(fmt.Sprint(t.Name(), after))
 		h := threeEpochs()
-		dies(t, prefix, urls, h.until(20), after)
-		_, next := openOn(t, prefix, urls, Options{})
-		opened(t, next, h)
+		applyThenDie(t, prefix, urls, h.until(20), after)
+		_, next := openSet(t, prefix, urls, Options{})
+		openWithHistory(t, next, h)
 		msg := fmt.Sprintf("after %d requests", after)
 		requireNotReset(t, next, msg)
-		requireLike(t, next, h.feed, msg)
+		requireMatchesFeed(t, next, h.feed, msg)
 	}
 }
 
-// TestDiesWhileOthersGoOn: where the next one begins, which is what the dead one had finished, is of an older epoch than what others have applied since.
-func TestDiesWhileOthersGoOn(t *testing.T) {
+// TestProcessDiesWhileOthersContinue checks a process that begins at the last change that a dead process has finished,
+// which is of an older epoch than the changes that others have applied since.
+func TestProcessDiesWhileOthersContinue(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix, h := prefixOf(t.Name()), threeEpochs()
-	_, other := openOn(t, prefix, urls, Options{})
-	dies(t, prefix, urls, h.until(20), 1)
-	opened(t, other, h)
-	_, next := openOn(t, prefix, urls, Options{})
+	_, other := openSet(t, prefix, urls, Options{})
+	applyThenDie(t, prefix, urls, h.until(20), 1)
+	openWithHistory(t, other, h)
+	_, next := openSet(t, prefix, urls, Options{})
 	require.EqualValues(t, 8, next.Indexes()[0].Applied())
-	opened(t, next, h)
-	requireNotReset(t, next, "begins where the dead one had finished")
-	requireLike(t, next, h.feed, "by the next one")
+	openWithHistory(t, next, h)
+	requireNotReset(t, next, "position: the last finished change of the dead process")
+	requireMatchesFeed(t, next, h.feed, "by the next one")
 }
 
-// TestEarlierRelease: a state whose one epoch is that of the change that its process meant to write.
-func TestEarlierRelease(t *testing.T) {
+// TestStateOfAnEarlierRelease checks a state with a single epoch, which is that of its intent.
+func TestStateOfAnEarlierRelease(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix, h := prefixOf(t.Name()), threeEpochs()
-	_, first := openOn(t, prefix, urls, Options{Process: "old"})
-	opened(t, first, h.until(8))
+	_, first := openSet(t, prefix, urls, Options{Process: "old"})
+	openWithHistory(t, first, h.until(8))
 	ix := first.Indexes()[0].(*index)
 	old := state{Process: "old", Epoch: 102, Seq: 8, Intent: 20, Replicated: 8, Dims: []int{testDim}}
 	require.NoError(t, ix.x.batches.put(t.Context(), toAllReplicas(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid, 0)}))
-	_, next := openOn(t, prefix, urls, Options{})
+	_, next := openSet(t, prefix, urls, Options{})
 	require.EqualValues(t, 8, next.Indexes()[0].Applied())
-	opened(t, next, h)
-	requireNotReset(t, next, "what it had finished is of an epoch that it does not tell")
-	requireLike(t, next, h.feed, "by the next one")
+	openWithHistory(t, next, h)
+	requireNotReset(t, next, "the state has no epoch of its last finished change")
+	requireMatchesFeed(t, next, h.feed, "by the next one")
 
 	for _, c := range []struct{ is, want state }{
 		{state{Epoch: 5, Seq: 8, Intent: 8, Replicated: 8}, state{Epoch: 5, Seq: 8, Intent: 8, IntentEpoch: 5, Replicated: 8, ReplicatedEpoch: 5, SeparateEpochs: true}},
@@ -142,14 +145,15 @@ func TestEarlierRelease(t *testing.T) {
 	}
 }
 
-// TestOlderCopyIsPutBack: a process dies while it stores changes; then the database is put back to a copy that has some of them. The index, which
-// may have the others, is built anew, whether or not changes came since that have their numbers.
-func TestOlderCopyIsPutBack(t *testing.T) {
+// TestOlderCopyIsRestored lets a process die while it stores changes, and then restores a copy of the database that has
+// only some of them. The index may have the others, so it must be rebuilt. That holds whether or not new changes have
+// taken the numbers of lost ones.
+func TestOlderCopyIsRestored(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	for _, name := range []string{"nothing came since", "less came since", "more came since"} {
 		t.Run(name, func(t *testing.T) {
 			prefix, h := prefixOf(t.Name()), threeEpochs()
-			dies(t, prefix, urls, h.until(20), 3)
+			applyThenDie(t, prefix, urls, h.until(20), 3)
 			back := h.until(14)
 			back.begins, back.ids = []uint64{0, 8, 14}, []uint64{101, 102, 204}
 			for range map[string]int{"less came since": 3, "more came since": 12}[name] {
@@ -161,32 +165,33 @@ func TestOlderCopyIsPutBack(t *testing.T) {
 				}
 				back.feed = append(back.feed[:len(back.feed):len(back.feed)], c)
 			}
-			_, next := openOn(t, prefix, urls, Options{})
-			require.EqualValues(t, 8, next.Indexes()[0].Applied(), "of both histories")
-			opened(t, next, back)
+			_, next := openSet(t, prefix, urls, Options{})
+			require.EqualValues(t, 8, next.Indexes()[0].Applied(), "change 8 is in both histories")
+			openWithHistory(t, next, back)
 			found, err := next.Indexes()[0].(*index).states(t.Context())
 			require.NoError(t, err)
-			require.NotZero(t, found.generation.Epoch, "built anew")
-			requireLike(t, next, back.feed, "what the copy has, and what came since")
+			require.NotZero(t, found.generation.Epoch, "rebuilt")
+			requireMatchesFeed(t, next, back.feed, "the copy and later changes")
 		})
 	}
 }
 
-// TestFollowsOverEpochs: what another process has applied counts though it is in a later epoch than what this one lacks; not so of another history.
-func TestFollowsOverEpochs(t *testing.T) {
+// TestSkipsAppliedChangesOfLaterEpochs checks that a process skips what another has applied, also in epochs later than
+// its own last change, but applies everything if the history differs.
+func TestSkipsAppliedChangesOfLaterEpochs(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	for _, same := range []bool{true, false} {
 		prefix, h := prefixOf(fmt.Sprint(t.Name(), same)), threeEpochs()
-		var seen watched
-		seen.failing.Store(-1)
-		_, late := openOn(t, prefix, urls, Options{Client: &http.Client{Transport: &seen}})
-		_, first := openOn(t, prefix, urls, Options{})
-		opened(t, first, h)
+		var seen failingTransport
+		seen.left.Store(-1)
+		_, late := openSet(t, prefix, urls, Options{Client: &http.Client{Transport: &seen}})
+		_, first := openSet(t, prefix, urls, Options{})
+		openWithHistory(t, first, h)
 		if !same {
 			h = &history{feed: h.feed, begins: h.begins, ids: []uint64{101, 102, 203}}
 		}
-		opened(t, late, h)
+		openWithHistory(t, late, h)
 		assert.Equal(t, same, seen.writes.Load() == 0)
-		requireLike(t, late, h.feed, "what is followed")
+		requireMatchesFeed(t, late, h.feed, "the process's own history")
 	}
 }

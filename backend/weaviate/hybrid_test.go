@@ -23,8 +23,9 @@ import (
 	rules "github.com/contextmem/contextmem/judge"
 )
 
-// BenchmarkHybrid has a recall over a cluster of one node and Weaviate's own hybrid query, by gRPC and by GraphQL, take turns over the same texts and vectors.
-// p50 and the processor time of client and node are reported, and the ratios of p50.
+// BenchmarkHybrid alternates a recall over a cluster of one node with Weaviate's own hybrid query, by gRPC and by
+// GraphQL, over the same texts and vectors. It reports p50, the processor time of client and node, and the ratios of
+// p50.
 func BenchmarkHybrid(b *testing.B) {
 	for _, n := range []int{1500, 10_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { hybrid(b, n) })
@@ -52,7 +53,7 @@ func hybrid(b *testing.B, n int) {
 	require.NoError(b, svc.Tenant("own").WaitReady(ctx))
 	sub := svc.Tenant("own").Sub("a")
 
-	// Weaviate's own: a collection with the texts and the vectors.
+	// The collection for Weaviate's own hybrid query, with the texts and the vectors.
 	node := far.cluster.nodes[0]
 	class := prefix + "Hybrid"
 	require.NoError(b, node.Schema().ClassCreator().WithClass(&models.Class{Class: class, Vectorizer: "none", MultiTenancyConfig: &models.MultiTenancyConfig{Enabled: true},
@@ -75,7 +76,7 @@ func hybrid(b *testing.B, n int) {
 	}
 	require.NoError(b, svc.Drain(ctx))
 
-	// Both of Weaviate's own go by what the recall goes by, and by GraphQL, which its clients had first.
+	// Weaviate's own query is measured by gRPC, which the recall uses, and by GraphQL, which older clients use.
 	byGRPC := func(ctx context.Context, question string) {
 		v, err := e.EmbedQuery(ctx, question)
 		require.NoError(b, err)
@@ -104,9 +105,9 @@ func hybrid(b *testing.B, n int) {
 	for i := 0; b.Loop(); i++ {
 		question := texts[i*37%n][:40]
 		for k, f := range []func(context.Context, string){byGRPC, byGraphQL, ours} {
-			start, busy := time.Now(), processor(b, sharedServer(b))
+			start, busy := time.Now(), cpuTime(b, sharedServer(b))
 			f(ctx, question)
-			took[k], work[k] = append(took[k], time.Since(start)), work[k]+processor(b, sharedServer(b))-busy
+			took[k], work[k] = append(took[k], time.Since(start)), work[k]+cpuTime(b, sharedServer(b))-busy
 		}
 	}
 	var p50 [3]float64

@@ -13,10 +13,11 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// TestLargePartition: of a partition with more matches than are looked at first the best are those of an exhaustive search.
-func TestLargePartition(t *testing.T) {
+// TestLargePartitionFindsTheBest checks that a partition with more matches than the first round reads returns the hits
+// of an exhaustive search.
+func TestLargePartitionFindsTheBest(t *testing.T) {
 	ctx := t.Context()
-	_, set := openOn(t, prefixOf(t.Name()), sharedServer(t).URLs(), Options{})
+	_, set := openSet(t, prefixOf(t.Name()), sharedServer(t).URLs(), Options{})
 	want, err := inmem.New().OpenIndexes(ctx, backendtest.UID("oracle"))
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -57,5 +57,5 @@ func serverProgram(t testing.TB) string {
 	return bin
 }
 
-// prefixOf names the collections of the deployment that stands for a name.
+// prefixOf returns the prefix of collections for a test's name.
 func prefixOf(name string) string { return fmt.Sprintf("T%x", sha256.Sum256([]byte(name)))[:17] }

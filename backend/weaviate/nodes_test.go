@@ -20,8 +20,9 @@ const testDim = 32
 
 var testPart = backend.Partition{Class: backend.Memory, Sub: "user"}
 
-// feedOf is a feed of versions of three chunks, every fourth of which goes again a little later.
-func feedOf(n int) (out []backend.Change) {
+// testFeed returns a feed of n versions of three chunks. It deletes every eighth version and changes the tags of
+// another eighth.
+func testFeed(n int) (out []backend.Change) {
 	add := func(c backend.Change) {
 		c.Seq, c.Part = uint64(len(out)+1), testPart
 		out = append(out, c)
@@ -43,23 +44,23 @@ func feedOf(n int) (out []backend.Change) {
 	return out
 }
 
-// testLate is for how long writes are in doubt in tests.
-const testLate = 2 * time.Second
+// testWriteDelay is how long writes stay unconfirmed in tests.
+const testWriteDelay = 2 * time.Second
 
-// openOn opens the indexes of a deployment by some nodes.
-func openOn(t testing.TB, prefix string, urls []string, o Options) (*Indexers, backend.IndexSet) {
+// openSet opens the indexes of a deployment through some of its nodes.
+func openSet(t testing.TB, prefix string, urls []string, o Options) (*Indexers, backend.IndexSet) {
 	t.Helper()
 	o.Prefix = prefix
 	x, err := Open(t.Context(), urls, inmem.New(), &o)
 	require.NoError(t, err)
-	x.unconfirmedFor, x.electWait = testLate, time.Minute // a machine may be slow
+	x.unconfirmedFor, x.electWait = testWriteDelay, time.Minute // a machine may be slow
 	t.Cleanup(func() { _ = x.Close() })
 	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
 	require.NoError(t, err)
 	return x, set
 }
 
-// requireFound asks for what a change put there, by words and by vector.
+// requireFound checks that the chunks of a change are found by words and by vector.
 func requireFound(t testing.TB, set backend.IndexSet, c *backend.Change, msg string) {
 	t.Helper()
 	word := c.Rows[0].Text
@@ -73,8 +74,8 @@ func requireFound(t testing.TB, set backend.IndexSet, c *backend.Change, msg str
 	require.Equal(t, c.Source, hits[0].Source, msg)
 }
 
-// requireLike compares everything that there is with what a feed comes to.
-func requireLike(t testing.TB, set backend.IndexSet, feed []backend.Change, msg string) {
+// requireMatchesFeed checks that searches return what they return over an in-memory index that has applied the feed.
+func requireMatchesFeed(t testing.TB, set backend.IndexSet, feed []backend.Change, msg string) {
 	t.Helper()
 	ctx := t.Context()
 	want, err := inmem.New().OpenIndexes(ctx, backendtest.UID("oracle"))
@@ -112,8 +113,8 @@ func requireHits(t testing.TB, got, want []backend.Hit, msg string) {
 	}
 }
 
-// inDoubt has an index doubt writes for as long as a real cluster makes it.
-func inDoubt(x *Indexers, set backend.IndexSet) {
+// useRealWriteDelay lets writes stay unconfirmed for as long as in a real cluster.
+func useRealWriteDelay(x *Indexers, set backend.IndexSet) {
 	x.unconfirmedFor = maxWriteDelay
 	s := &set.Indexes()[0].(*index).pending
 	s.mu.Lock()
@@ -121,7 +122,7 @@ func inDoubt(x *Indexers, set backend.IndexSet) {
 	s.unconfirmedFor = maxWriteDelay
 }
 
-// threeNodes starts a cluster of three nodes of a test's own.
+// threeNodes starts a cluster of three nodes for one test.
 func threeNodes(t *testing.T) *testtool.Weaviate {
 	t.Helper()
 	bin := serverProgram(t)
@@ -131,23 +132,23 @@ func threeNodes(t *testing.T) *testtool.Weaviate {
 	return w
 }
 
-// TestThreeNodes: three nodes that each have everything.
+// TestThreeNodes runs tests over a cluster of three nodes with three replicas.
 func TestThreeNodes(t *testing.T) {
 	w := threeNodes(t)
 	t.Run("each dies in the middle of a batch", func(t *testing.T) { testNodesDie(t, w) })
-	t.Run("the one that has all dies", func(t *testing.T) { testLeadDies(t, w) })
-	t.Run("others are guided", func(t *testing.T) { testGuided(t, w) })
+	t.Run("the one that has all dies", func(t *testing.T) { testPrimaryDies(t, w) })
+	t.Run("others are guided", func(t *testing.T) { testFollowerSearchesPrimary(t, w) })
 	t.Run("no majority", func(t *testing.T) { testNoMajority(t, w) })
 }
 
-// testNodesDie kills one node after the other while changes are applied, in the middle of a batch, and starts it again. What was
-// applied is found at once, whoever answers, and in the end every node has everything, once.
+// testNodesDie kills one node after the other in the middle of a batch, and starts it again. Each applied change must
+// be found at once, whichever node answers, and in the end every node must have every object once.
 func testNodesDie(t *testing.T, w *testtool.Weaviate) {
 	const prefix = "Die"
-	x, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	inDoubt(x, set)
+	x, set := openSet(t, prefix, w.URLs(), Options{Retry: 60 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	useRealWriteDelay(x, set)
 	ix := set.Indexes()[0]
-	feed := feedOf(240)
+	feed := testFeed(240)
 	slowest := time.Duration(0)
 	timed := func(f func()) {
 		began := time.Now()
@@ -160,7 +161,7 @@ func testNodesDie(t *testing.T, w *testtool.Weaviate) {
 		back := -1
 		switch i {
 		case 2, 5, 8:
-			time.AfterFunc(15*time.Millisecond, func() { // in the middle of what is applied next
+			time.AfterFunc(15*time.Millisecond, func() { // during the next batch
 				defer close(died)
 				w.Kill(i / 3)
 			})
@@ -188,14 +189,14 @@ func testNodesDie(t *testing.T, w *testtool.Weaviate) {
 	requireEverywhere(t, w, prefix, set, feed)
 }
 
-// requireHealed waits until all replicas have what was applied.
+// requireHealed waits until all replicas have all applied changes.
 func requireHealed(t *testing.T, ix backend.Index) {
 	t.Helper()
 	require.Eventually(t, func() bool { return ix.Flush(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
 }
 
-// requireSettled waits until nothing is in doubt any more, which nobody has to ask for.
-func requireSettled(t *testing.T, ix backend.Index) {
+// requireConfirmed waits until all changes are confirmed on all replicas. Background maintenance does that.
+func requireConfirmed(t *testing.T, ix backend.Index) {
 	t.Helper()
 	x := ix.(*index)
 	require.Eventually(t, func() bool {
@@ -205,37 +206,37 @@ func requireSettled(t *testing.T, ix backend.Index) {
 	}, time.Minute, 50*time.Millisecond)
 }
 
-// requireEverywhere asks all nodes, and then each by itself, for what a feed comes to.
+// requireEverywhere checks searches of the whole cluster, and then of each node by itself.
 func requireEverywhere(t *testing.T, w *testtool.Weaviate, prefix string, set backend.IndexSet, feed []backend.Change) {
 	t.Helper()
-	requireSettled(t, set.Indexes()[0])
-	requireLike(t, set, feed, "in the end")
+	requireConfirmed(t, set.Indexes()[0])
+	requireMatchesFeed(t, set, feed, "in the end")
 	for i := range w.URLs() {
-		_, alone := openOn(t, prefix, w.URLs()[i:i+1], Options{})
+		_, alone := openSet(t, prefix, w.URLs()[i:i+1], Options{})
 		assert.Equal(t, feed[len(feed)-1].Seq, alone.Indexes()[0].Applied())
-		requireLike(t, alone, feed, fmt.Sprintf("node %d", i+1))
+		requireMatchesFeed(t, alone, feed, fmt.Sprintf("node %d", i+1))
 		require.NoError(t, alone.Close())
 	}
 }
 
-// testLeadDies: while a node is away another one leads. It dies when the first is back, which has missed changes: searches have them
-// nevertheless.
-func testLeadDies(t *testing.T, w *testtool.Weaviate) {
+// testPrimaryDies kills a node, and then the primary once the first node is back. Searches must return the changes that
+// the first node had missed.
+func testPrimaryDies(t *testing.T, w *testtool.Weaviate) {
 	const prefix = "Lead"
-	x, set := openOn(t, prefix, w.URLs(), Options{Retry: 60 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
-	inDoubt(x, set)
+	x, set := openSet(t, prefix, w.URLs(), Options{Retry: 60 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	useRealWriteDelay(x, set)
 	ix := set.Indexes()[0].(*index)
-	feed := feedOf(60)
+	feed := testFeed(60)
 	require.NoError(t, ix.Apply(t.Context(), feed[:20]))
 	w.Kill(2)
 	require.NoError(t, ix.Apply(t.Context(), feed[20:50]))
 	lead := ix.pending.primaryNode()
 	require.NotNil(t, lead, "a replica lacks changes")
-	require.ErrorIs(t, ix.Flush(t.Context()), backend.ErrUnavailable, "and what they are is not forgotten")
+	require.ErrorIs(t, ix.Flush(t.Context()), backend.ErrUnavailable, "the changes are still pending")
 	require.NoError(t, w.Start(2))
 	require.NoError(t, w.Ready(2))
 	w.Kill(lead.place)
-	requireLike(t, set, feed[:50], "by a node that had missed changes")
+	requireMatchesFeed(t, set, feed[:50], "by a node that had missed changes")
 	require.NotSame(t, lead, ix.pending.primaryNode())
 	require.NoError(t, w.Start(lead.place))
 	require.NoError(t, ix.Apply(t.Context(), feed[50:]))
@@ -243,13 +244,14 @@ func testLeadDies(t *testing.T, w *testtool.Weaviate) {
 	requireEverywhere(t, w, prefix, set, feed)
 }
 
-// testNoMajority: with two of three nodes away nothing is applied, and nothing is lost when they come back.
+// testNoMajority checks that nothing is applied while two of three nodes are away, and that nothing is lost when they
+// return.
 func testNoMajority(t *testing.T, w *testtool.Weaviate) {
 	const prefix = "Lone"
-	x, set := openOn(t, prefix, w.URLs(), Options{Retry: 4 * time.Second})
-	inDoubt(x, set)
+	x, set := openSet(t, prefix, w.URLs(), Options{Retry: 4 * time.Second})
+	useRealWriteDelay(x, set)
 	ix := set.Indexes()[0]
-	feed := feedOf(60)
+	feed := testFeed(60)
 	require.NoError(t, ix.Apply(t.Context(), feed[:20]))
 	w.Kill(0)
 	w.Kill(1)

@@ -14,21 +14,21 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// graphs counts queries of GraphQL.
-type graphs struct{ n atomic.Int64 }
+// graphqlCounter counts GraphQL queries.
+type graphqlCounter struct{ n atomic.Int64 }
 
-func (g *graphs) RoundTrip(r *http.Request) (*http.Response, error) {
+func (g *graphqlCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasSuffix(r.URL.Path, "/graphql") {
 		g.n.Add(1)
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestSmallPartitionIsReadOnce: the terms of a small partition are read by the first search and again after a change, but not in between.
+// TestSmallPartitionIsReadOnce checks that only the first search after a change reads the terms of a small partition.
 func TestSmallPartitionIsReadOnce(t *testing.T) {
-	var seen graphs
-	x, set := openOn(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: &seen}})
-	feed := feedOf(30)
+	var seen graphqlCounter
+	x, set := openSet(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: &seen}})
+	feed := testFeed(30)
 	last := feed[len(feed)-1]
 	ask := func(text string) int {
 		hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: testPart, Text: text, K: 5000})
@@ -47,8 +47,8 @@ func TestSmallPartitionIsReadOnce(t *testing.T) {
 	requireTerms(before)
 	assert.Positive(t, ask("number5 shelf6 lantern"))
 	assert.Zero(t, ask("nothing"))
-	assert.Equal(t, reads, seen.n.Load(), "nothing was asked for again")
-	requireLike(t, set, feed, "as the feed says")
+	assert.Equal(t, reads, seen.n.Load(), "the partition was read again")
+	requireMatchesFeed(t, set, feed, "as the feed says")
 
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), []backend.Change{{Seq: last.Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1}}))
 	reads = seen.n.Load()
@@ -57,11 +57,12 @@ func TestSmallPartitionIsReadOnce(t *testing.T) {
 	assert.Equal(t, 1, x.partitions.lru.Len())
 	require.NoError(t, set.Close())
 	assert.Zero(t, x.partitions.lru.Len())
-	assert.Zero(t, x.partitions.bytes, "nothing is left of a workspace that is closed")
+	assert.Zero(t, x.partitions.bytes, "partitions of a closed workspace are still cached")
 }
 
-// TestShelfIsBounded: what was used longest ago goes, and a partition that is larger than all may be is not kept.
-func TestShelfIsBounded(t *testing.T) {
+// TestPartitionCacheIsBounded checks that the least recently used partition is evicted, and that a partition larger
+// than the limit is not cached.
+func TestPartitionCacheIsBounded(t *testing.T) {
 	s, of := newPartitionCache(), &index{}
 	for _, sp := range []space{"a", "b", "c"} {
 		s.put(partitionKey{of, sp}, &partition{bytes: maxPartitionCacheBytes/2 - 1})
@@ -69,21 +70,20 @@ func TestShelfIsBounded(t *testing.T) {
 	}
 	assert.Nil(t, s.get(partitionKey{of, "a"}, 0))
 	assert.NotNil(t, s.get(partitionKey{of, "c"}, 0))
-	assert.Nil(t, s.get(partitionKey{of, "c"}, 1), "as of an earlier turn")
+	assert.Nil(t, s.get(partitionKey{of, "c"}, 1), "entry of an earlier turn")
 	s.put(partitionKey{of, "b"}, &partition{bytes: maxPartitionCacheBytes + 1})
 	assert.Nil(t, s.get(partitionKey{of, "b"}, 0))
 	assert.Zero(t, s.bytes)
 }
 
-// TestGRPCIsGraphQL: searches find the same either way.
-func TestGRPCIsGraphQL(t *testing.T) {
-	w, prefix, feed := sharedServer(t), prefixOf(t.Name()), feedOf(30)
-	x, set := openOn(t, prefix, w.URLs(), Options{})
+func TestGRPCAndGraphQLFindTheSame(t *testing.T) {
+	w, prefix, feed := sharedServer(t), prefixOf(t.Name()), testFeed(30)
+	x, set := openSet(t, prefix, w.URLs(), Options{})
 	require.NotNil(t, x.cluster.nodes[0].searcher)
-	_, other := openOn(t, prefix, []string{w.URL(0)}, Options{})
+	_, other := openSet(t, prefix, []string{w.URL(0)}, Options{})
 	for _, s := range []backend.IndexSet{set, other} {
 		require.NoError(t, s.Indexes()[0].Apply(t.Context(), feed))
-		requireLike(t, s, feed, "as the feed says")
+		requireMatchesFeed(t, s, feed, "as the feed says")
 	}
 	for _, q := range []backend.KeywordQuery{{Text: "lantern number5", Operator: backend.And}, {Text: `"lantern number5"`, Operator: backend.Phrase}} {
 		q.Part, q.K = testPart, maxResults
@@ -110,13 +110,14 @@ func TestGRPCAddress(t *testing.T) {
 	}
 }
 
-// TestShelfAges: what was read of a partition while another process had deleted something of it, to store it again, is not believed for long.
-func TestShelfAges(t *testing.T) {
+// TestPartitionCacheExpires checks that a cached partition is read again after countsTTL, since it may have been read
+// while another process had deleted objects in order to store them again.
+func TestPartitionCacheExpires(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	prefix, feed := prefixOf(t.Name()), feedOf(2)
-	_, set := openOn(t, prefix, urls, Options{})
+	prefix, feed := prefixOf(t.Name()), testFeed(2)
+	_, set := openSet(t, prefix, urls, Options{})
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
-	_, other := openOn(t, prefix, urls, Options{})
+	_, other := openSet(t, prefix, urls, Options{})
 	there := func() (n int) {
 		hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: testPart, Text: "lantern", K: 10})
 		require.NoError(t, err)
@@ -131,6 +132,6 @@ func TestShelfAges(t *testing.T) {
 	require.NoError(t, x.removeAll(t.Context(), toAllReplicas(nil), anyOf(propSource, []string{number(1), number(2)})))
 	require.Zero(t, there())
 	require.NoError(t, x.execute(t.Context(), toAllReplicas(nil), planOf(feed)[0]))
-	require.Zero(t, there(), "as it was read")
+	require.Zero(t, there(), "from the cache")
 	require.Eventually(t, func() bool { return there() == 7 }, 2*countsTTL, 100*time.Millisecond)
 }

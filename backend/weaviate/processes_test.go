@@ -17,53 +17,54 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// watched is a client of HTTP that counts the requests that write objects, and may have them fail from some number on.
-type watched struct {
-	writes  atomic.Int64
-	failing atomic.Int64 // writes that still go through; below 0: all
+// failingTransport is an HTTP transport that counts the requests that write objects, and fails them from some number
+// on.
+type failingTransport struct {
+	writes atomic.Int64
+	left   atomic.Int64 // writes that still go through; below 0: all
 }
 
-func (w *watched) RoundTrip(r *http.Request) (*http.Response, error) {
+func (w *failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if strings.HasPrefix(r.URL.Path, "/v1/batch/objects") {
 		w.writes.Add(1)
-		if w.failing.Load() == 0 {
+		if w.left.Load() == 0 {
 			return nil, http.ErrServerClosed
 		}
-		w.failing.Add(-1)
+		w.left.Add(-1)
 	}
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestFollowers: a process does not write what another has applied.
-func TestFollowers(t *testing.T) {
+// TestSkipsChangesAppliedByOthers checks that a process does not write what another has applied.
+func TestSkipsChangesAppliedByOthers(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
-	feed := feedOf(40)
-	var seen watched
-	seen.failing.Store(-1)
-	_, second := openOn(t, prefix, urls, Options{Client: &http.Client{Transport: &seen}})
-	_, first := openOn(t, prefix, urls, Options{})
+	feed := testFeed(40)
+	var seen failingTransport
+	seen.left.Store(-1)
+	_, second := openSet(t, prefix, urls, Options{Client: &http.Client{Transport: &seen}})
+	_, first := openSet(t, prefix, urls, Options{})
 	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed))
 	require.NoError(t, second.Indexes()[0].Apply(t.Context(), feed))
 	assert.Zero(t, seen.writes.Load())
 	assert.Equal(t, feed[len(feed)-1].Seq, second.Indexes()[0].Applied())
-	requireLike(t, second, feed, "what another applied")
+	requireMatchesFeed(t, second, feed, "changes of the other process")
 	more := backend.Change{Seq: uint64(len(feed) + 1), Kind: backend.Drop, Part: testPart, Source: 1}
 	require.NoError(t, second.Indexes()[0].Apply(t.Context(), []backend.Change{more}))
 	assert.NotZero(t, seen.writes.Load())
-	_, third := openOn(t, prefix, urls, Options{})
-	assert.Equal(t, more.Seq, third.Indexes()[0].Applied(), "where the last one ended")
+	_, third := openSet(t, prefix, urls, Options{})
+	assert.Equal(t, more.Seq, third.Indexes()[0].Applied(), "position of the last process")
 }
 
-// TestBeside: processes that apply a feed at the same time, in pieces of their own, leave what it comes to.
-func TestBeside(t *testing.T) {
+// TestProcessesApplyConcurrently lets processes apply a feed at the same time, in batches of different sizes.
+func TestProcessesApplyConcurrently(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	for round := range 3 {
 		prefix := prefixOf(fmt.Sprint(t.Name(), round))
-		feed := feedOf(80)
+		feed := testFeed(80)
 		var sets []backend.IndexSet
 		for range 3 {
-			_, set := openOn(t, prefix, urls, Options{})
+			_, set := openSet(t, prefix, urls, Options{})
 			sets = append(sets, set)
 		}
 		var all sync.WaitGroup
@@ -81,30 +82,30 @@ func TestBeside(t *testing.T) {
 		}
 		all.Wait()
 		for i, set := range sets {
-			requireLike(t, set, feed, fmt.Sprintf("round %d, process %d", round, i))
+			requireMatchesFeed(t, set, feed, fmt.Sprintf("round %d, process %d", round, i))
 		}
 	}
 }
 
-// TestDiesWhileItWrites: a process dies after each number of requests; the next one begins before what it had finished, and
-// ends with what the feed comes to.
-func TestDiesWhileItWrites(t *testing.T) {
+// TestProcessDiesWhileItWrites lets a process die after each number of requests. The next process must begin no later
+// than the last change that the dead one had finished.
+func TestProcessDiesWhileItWrites(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	feed := feedOf(24)
+	feed := testFeed(24)
 	for after := range int64(7) {
 		prefix := prefixOf(fmt.Sprint(t.Name(), after))
-		var dying watched
-		dying.failing.Store(-1)
-		x, set := openOn(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+		var dying failingTransport
+		dying.left.Store(-1)
+		x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
 		require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[:8]))
-		dying.failing.Store(after)
+		dying.left.Store(after)
 		err := set.Indexes()[0].Apply(t.Context(), feed[8:20])
 		if after < 4 {
 			require.Error(t, err)
 			require.ErrorIs(t, err, backend.ErrUnavailable)
 		}
 		require.NoError(t, x.Close())
-		_, next := openOn(t, prefix, urls, Options{})
+		_, next := openSet(t, prefix, urls, Options{})
 		applied := next.Indexes()[0].Applied()
 		if err != nil {
 			require.LessOrEqual(t, applied, feed[7].Seq, "after %d requests", after)
@@ -112,52 +113,53 @@ func TestDiesWhileItWrites(t *testing.T) {
 			require.Equal(t, feed[19].Seq, applied)
 		}
 		require.NoError(t, next.Indexes()[0].Apply(t.Context(), feed[applied:]))
-		requireLike(t, next, feed, fmt.Sprintf("after %d requests", after))
+		requireMatchesFeed(t, next, feed, fmt.Sprintf("after %d requests", after))
 	}
 }
 
-// TestResetByAnother: a process that deletes the index of all is noticed by the others, which begin again.
-func TestResetByAnother(t *testing.T) {
+// TestResetByAnotherProcess checks that a process notices when another has deleted the index, and begins again.
+func TestResetByAnotherProcess(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
-	feed := feedOf(16)
-	_, first := openOn(t, prefix, urls, Options{})
-	_, second := openOn(t, prefix, urls, Options{})
+	feed := testFeed(16)
+	_, first := openSet(t, prefix, urls, Options{})
+	_, second := openSet(t, prefix, urls, Options{})
 	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed[:10]))
 	require.NoError(t, second.Indexes()[0].Reset(t.Context()))
 	err := first.Indexes()[0].Apply(t.Context(), feed[10:])
 	require.ErrorIs(t, err, backend.ErrUnavailable)
-	require.Zero(t, first.Indexes()[0].Applied(), "it begins again")
+	require.Zero(t, first.Indexes()[0].Applied(), "position after the reset")
 	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed))
-	requireLike(t, first, feed, "built anew")
+	requireMatchesFeed(t, first, feed, "after the reset")
 	require.NoError(t, second.Indexes()[0].Apply(t.Context(), feed))
-	requireLike(t, second, feed, "by either")
+	requireMatchesFeed(t, second, feed, "through the second process")
 }
 
-// TestLateWord: what a process says that has not heard that all was deleted is not believed.
-func TestLateWord(t *testing.T) {
+// TestStateOfDeletedContentIsIgnored checks that a state is ignored if its process has not noticed yet that the content
+// was deleted.
+func TestStateOfDeletedContentIsIgnored(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
-	feed := feedOf(16)
-	_, first := openOn(t, prefix, urls, Options{})
-	_, second := openOn(t, prefix, urls, Options{})
+	feed := testFeed(16)
+	_, first := openSet(t, prefix, urls, Options{})
+	_, second := openSet(t, prefix, urls, Options{})
 	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed[:10]))
 	require.NoError(t, second.Indexes()[0].Reset(t.Context()))
 	late := first.Indexes()[0].(*index)
-	require.NoError(t, late.storeState(t.Context(), toAllReplicas(nil), late.ownState), "the end of a batch that had begun before")
+	require.NoError(t, late.storeState(t.Context(), toAllReplicas(nil), late.ownState), "state of a batch begun before the reset")
 	require.NoError(t, second.Indexes()[0].Apply(t.Context(), feed))
-	requireLike(t, second, feed, "by itself")
-	_, third := openOn(t, prefix, urls, Options{})
+	requireMatchesFeed(t, second, feed, "through the second process")
+	_, third := openSet(t, prefix, urls, Options{})
 	require.Equal(t, feed[len(feed)-1].Seq, third.Indexes()[0].Applied())
 }
 
-// TestProcessName: a process that starts again under its name leaves one state.
-func TestProcessName(t *testing.T) {
+// TestRestartedProcessKeepsItsState checks that a process that starts again under its name leaves only one state.
+func TestRestartedProcessKeepsItsState(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
-	feed := feedOf(3)
+	feed := testFeed(3)
 	for i := range feed {
-		x, set := openOn(t, prefix, urls, Options{Process: "alone"})
+		x, set := openSet(t, prefix, urls, Options{Process: "alone"})
 		require.Equal(t, uint64(i), set.Indexes()[0].Applied())
 		require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[i:i+1]))
 		found, err := set.Indexes()[0].(*index).states(t.Context())
@@ -167,12 +169,13 @@ func TestProcessName(t *testing.T) {
 	}
 }
 
-// TestTenantsRest: a workspace that is closed is an inactive tenant, and active as soon as somebody asks for it.
-func TestTenantsRest(t *testing.T) {
+// TestClosedTenantIsInactive checks that the tenant of a closed workspace is inactive, and becomes active when it is
+// used.
+func TestClosedTenantIsInactive(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
-	feed := feedOf(8)
-	x, set := openOn(t, prefix, urls, Options{})
+	feed := testFeed(8)
+	x, set := openSet(t, prefix, urls, Options{})
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
 	uid := set.Indexes()[0].(*index).uid
 	status := func() map[string]string {
@@ -194,7 +197,7 @@ func TestTenantsRest(t *testing.T) {
 	set, err := x.OpenIndexes(t.Context(), uid)
 	require.NoError(t, err)
 	assert.Equal(t, feed[len(feed)-1].Seq, set.Indexes()[0].Applied())
-	requireLike(t, set, feed, "after its rest")
+	requireMatchesFeed(t, set, feed, "after the tenant was inactive")
 	require.NoError(t, set.Close())
 	require.NoError(t, x.RemoveIndexes(t.Context(), uid))
 	assert.Empty(t, status())

@@ -18,8 +18,8 @@ import (
 	"github.com/contextmem/contextmem/eval"
 )
 
-// TestQuality asks the questions of labelled sets over indexes of this machine and over a cluster: what is found is as good. CONTEXTMEM_TEST_SETS
-// names files with other sets than the small one of the examples, separated as in PATH.
+// TestQuality compares the answers to labelled questions over local indexes and over a cluster. CONTEXTMEM_TEST_SETS
+// names files with other sets, separated as in PATH.
 func TestQuality(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	files := []string{"../../examples/eval/data/tiny.json", "../../eval/testdata/knowledge.json"}
@@ -66,7 +66,7 @@ func millis(r *eval.Report) float64 {
 	return mean(r, func(a eval.Answer) float64 { return a.Latency.Seconds() * 1000 })
 }
 
-// measure asks a set of a service over indexes, which it closes.
+// measure answers the questions of a set with a service over x. It closes x.
 func measure(t *testing.T, set *eval.Set, x backend.Indexers) *eval.Report {
 	t.Helper()
 	ctx := t.Context()

@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// TestServer: what the other tests run against is a real server of the release that is named. The gate runs this test first, as it
-// builds the server.
+// TestServer checks that the other tests run against a real server of the expected release. The gate runs this test
+// first, since it builds the server.
 func TestServer(t *testing.T) {
 	w := sharedServer(t)
 	c, err := client.NewClient(client.Config{Scheme: "http", Host: strings.TrimPrefix(w.URL(0), "http://")})

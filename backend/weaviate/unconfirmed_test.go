@@ -17,16 +17,16 @@ import (
 	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
-// late is a client of HTTP that has a node carry out chosen requests later than it was told that nobody answered, as a cluster does with a request whose
-// replicas were away.
-type late struct {
-	mu     sync.Mutex
-	choose func(r *http.Request, body string) bool // nil: none
-	held   []func() error
-	before func(r *http.Request, body string) // called before a request is sent
+// delayingTransport is an HTTP transport that returns an error for chosen requests and sends them later, as a cluster
+// does with a request whose replicas were away.
+type delayingTransport struct {
+	mu      sync.Mutex
+	choose  func(r *http.Request, body string) bool // nil: none
+	delayed []func() error
+	before  func(r *http.Request, body string) // called before a request is sent
 }
 
-func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
+func (l *delayingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.HasPrefix(r.URL.Path, "/v1/batch/objects") {
 		return http.DefaultTransport.RoundTrip(r)
 	}
@@ -41,7 +41,7 @@ func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
 	if held {
 		again := r.Clone(context.Background())
 		again.Body = io.NopCloser(bytes.NewReader(data))
-		l.held = append(l.held, func() error {
+		l.delayed = append(l.delayed, func() error {
 			answer, err := http.DefaultTransport.RoundTrip(again)
 			if err != nil {
 				return err
@@ -60,8 +60,8 @@ func (l *late) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// hold has the next request that writes what is chosen be carried out late, once.
-func (l *late) hold(choose func(r *http.Request, body string) bool) {
+// delayNext delays the next request that choose selects, once.
+func (l *delayingTransport) delayNext(choose func(r *http.Request, body string) bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	once := false
@@ -74,16 +74,16 @@ func (l *late) hold(choose func(r *http.Request, body string) bool) {
 	}
 }
 
-// release carries out what was held.
-func (l *late) release(t *testing.T, want int) {
+// release sends the delayed requests. want is their number.
+func (l *delayingTransport) release(t *testing.T, want int) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	require.Len(t, l.held, want)
-	for _, f := range l.held {
+	require.Len(t, l.delayed, want)
+	for _, f := range l.delayed {
 		require.NoError(t, f())
 	}
-	l.held, l.choose = nil, nil
+	l.delayed, l.choose = nil, nil
 }
 
 func putsChunk(r *http.Request, body string) bool {
@@ -92,16 +92,16 @@ func putsChunk(r *http.Request, body string) bool {
 
 func deletes(r *http.Request, _ string) bool { return r.Method == http.MethodDelete }
 
-// requireBecomes waits until the index is as a feed says, without anybody asking for it.
-func requireBecomes(t *testing.T, set backend.IndexSet, feed []backend.Change, chunks int) {
+// requireConverges waits until background maintenance has made the index match the feed.
+func requireConverges(t *testing.T, set backend.IndexSet, feed []backend.Change, chunks int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return docsOf(t, set) == chunks }, 20*time.Second, 100*time.Millisecond, "chunks")
-	requireSettled(t, set.Indexes()[0])
-	requireLike(t, set, feed, "in the end")
+	require.Eventually(t, func() bool { return countDocs(t, set) == chunks }, 20*time.Second, 100*time.Millisecond, "chunks")
+	requireConfirmed(t, set.Indexes()[0])
+	requireMatchesFeed(t, set, feed, "in the end")
 }
 
-// docsOf counts the chunks, as they are now.
-func docsOf(t *testing.T, set backend.IndexSet) int {
+// countDocs returns the current number of chunks.
+func countDocs(t *testing.T, set backend.IndexSet) int {
 	x := set.Indexes()[0].(*index)
 	x.stats.clear()
 	_, docs, _, err := set.Keywords().Terms(t.Context(), testPart, "lantern")
@@ -109,7 +109,7 @@ func docsOf(t *testing.T, set backend.IndexSet) int {
 	return docs
 }
 
-func chunksOf(feed []backend.Change) (n int) {
+func countChunks(feed []backend.Change) (n int) {
 	for _, v := range desired(feed).put {
 		if v != nil {
 			n += len(v.put.Rows)
@@ -118,27 +118,28 @@ func chunksOf(feed []backend.Change) (n int) {
 	return n
 }
 
-// TestLatePut: a request that stores something gets no answer and is made again; when what it stored was deleted, the cluster carries the first one out.
-func TestLatePut(t *testing.T) {
+// TestDelayedPut checks a request that gets no response and is repeated. The cluster carries out the first one after
+// the objects were deleted.
+func TestDelayedPut(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	feed := feedOf(4)[:4] // 1, 2 and 3 are put
+	feed := testFeed(4)[:4] // 1, 2 and 3 are put
 	feed = append(feed, backend.Change{Seq: 5, Kind: backend.Drop, Part: testPart, Source: 4}, backend.Change{Seq: 6, Kind: backend.Drop, Part: testPart, Source: 2})
-	var slow late
-	_, set := openOn(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
-	slow.hold(putsChunk)
+	var slow delayingTransport
+	_, set := openSet(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
+	slow.delayNext(putsChunk)
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[:4]))
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[4:]))
-	require.Equal(t, chunksOf(feed), docsOf(t, set))
+	require.Equal(t, countChunks(feed), countDocs(t, set))
 	slow.release(t, 1)
-	require.Greater(t, docsOf(t, set), chunksOf(feed), "it is there again")
-	requireBecomes(t, set, feed, chunksOf(feed))
+	require.Greater(t, countDocs(t, set), countChunks(feed), "the delayed put had no effect")
+	requireConverges(t, set, feed, countChunks(feed))
 }
 
-// TestLateVector: a vector that was replaced is stored again by a request that was carried out late.
-func TestLateVector(t *testing.T) {
+// TestDelayedVector checks that a replaced vector is repaired after a delayed request has stored the older one again.
+func TestDelayedVector(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	feed := feedOf(6)
-	_, set := openOn(t, prefixOf(t.Name()), urls, Options{})
+	feed := testFeed(6)
+	_, set := openSet(t, prefixOf(t.Name()), urls, Options{})
 	ix := set.Indexes()[0].(*index)
 	ix.pending.markUnconfirmed()
 	require.NoError(t, ix.Apply(t.Context(), feed))
@@ -151,82 +152,84 @@ func TestLateVector(t *testing.T) {
 		require.NoError(t, err)
 		return hits[2].Score
 	}
-	require.Less(t, scores(), float32(.9), "one of the three has the other vector")
+	require.Less(t, scores(), float32(.9), "the older vector was not stored")
 	require.Eventually(t, func() bool { return scores() > .999 }, 20*time.Second, 100*time.Millisecond)
-	requireBecomes(t, set, feed, chunksOf(feed))
+	requireConverges(t, set, feed, countChunks(feed))
 }
 
-// TestLateDelete: what is stored anew is deleted first. That request gets no answer and is made again; the cluster carries the first one out when
-// the items are stored.
-func TestLateDelete(t *testing.T) {
+// TestDelayedDelete checks a rewrite whose deletion gets no response and is repeated. The cluster carries out the first
+// deletion after the objects are stored.
+func TestDelayedDelete(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	feed := feedOf(40)
-	var slow late
-	_, set := openOn(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
+	feed := testFeed(40)
+	var slow delayingTransport
+	_, set := openSet(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
 	ix := set.Indexes()[0].(*index)
 	ix.pending.unconfirmedFor = 10 * time.Second
 	require.NoError(t, ix.Apply(t.Context(), feed[:30]))
-	ix.mu.Lock() // as after a node came back that had led
+	ix.mu.Lock() // the state after a primary came back
 	require.NoError(t, ix.pending.keep(feed[:30], ix.ownState.finishedPoint(), time.Now(), false))
 	ix.pending.setPrimary(ix.x.cluster.nodes[0])
 	h := &ix.x.cluster.health
 	h.mu.Lock()
-	h.lastDown = time.Now() // in the middle of it
+	h.lastDown = time.Now() // while the changes were stored
 	h.mu.Unlock()
-	slow.hold(deletes)
+	slow.delayNext(deletes)
 	err := ix.heal(t.Context())
 	ix.mu.Unlock()
 	require.NoError(t, err)
-	require.Equal(t, chunksOf(feed[:30]), docsOf(t, set))
-	time.Sleep(2 * maintenanceInterval) // what is in doubt is not looked at
+	require.Equal(t, countChunks(feed[:30]), countDocs(t, set))
+	time.Sleep(2 * maintenanceInterval) // unconfirmed changes are not compared
 	slow.release(t, 1)
-	require.Less(t, docsOf(t, set), chunksOf(feed[:30]), "items are missing")
+	require.Less(t, countDocs(t, set), countChunks(feed[:30]), "no object is missing")
 	require.NoError(t, ix.Apply(t.Context(), feed[30:]))
-	requireBecomes(t, set, feed, chunksOf(feed))
+	requireConverges(t, set, feed, countChunks(feed))
 }
 
-// TestDiesBetweenDeleteAndStore: a process that stores anew what another had left by halves dies when it has deleted the first items. Others go on
-// meanwhile. The next one under its name stores them, however far the others are.
-func TestDiesBetweenDeleteAndStore(t *testing.T) {
+// TestProcessDiesBetweenDeleteAndStore lets a process die while it completes another one's unfinished work, after it
+// has deleted the first objects. Other processes continue meanwhile. The next process of the same name must store the
+// objects again, however far the others are.
+func TestProcessDiesBetweenDeleteAndStore(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	prefix, feed := prefixOf(t.Name()), feedOf(80)
-	_, other := openOn(t, prefix, urls, Options{})
-	var first watched
-	first.failing.Store(-1)
-	x, set := openOn(t, prefix, urls, Options{Retry: time.Millisecond, Process: "a", Client: &http.Client{Transport: &first}})
-	first.failing.Store(2) // it says what it is about to store
+	prefix, feed := prefixOf(t.Name()), testFeed(80)
+	_, other := openSet(t, prefix, urls, Options{})
+	var first failingTransport
+	first.left.Store(-1)
+	x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Process: "a", Client: &http.Client{Transport: &first}})
+	first.left.Store(2) // its intent is stored
 	require.Error(t, set.Indexes()[0].Apply(t.Context(), feed[:40]))
 	require.NoError(t, x.Close())
 	require.NoError(t, other.Indexes()[0].Apply(t.Context(), feed[:40]))
 
-	var second watched
-	second.failing.Store(-1)
-	x, set = openOn(t, prefix, urls, Options{Retry: time.Millisecond, Process: "a", Client: &http.Client{Transport: &second}})
+	var second failingTransport
+	second.left.Store(-1)
+	x, set = openSet(t, prefix, urls, Options{Retry: time.Millisecond, Process: "a", Client: &http.Client{Transport: &second}})
 	require.Zero(t, set.Indexes()[0].Applied())
-	second.failing.Store(3) // and has deleted them from both collections
+	second.left.Store(3) // the objects are deleted from both collections
 	require.Error(t, set.Indexes()[0].Apply(t.Context(), feed[:40]))
 	require.NoError(t, x.Close())
-	require.Less(t, docsOf(t, other), chunksOf(feed[:40]), "they are missing")
+	require.Less(t, countDocs(t, other), countChunks(feed[:40]), "no object is missing")
 
-	_, set = openOn(t, prefix, urls, Options{Process: "a"})
+	_, set = openSet(t, prefix, urls, Options{Process: "a"})
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[:10]))
 	require.NoError(t, other.Indexes()[0].Apply(t.Context(), feed[40:60]))
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[10:60]))
 	require.NoError(t, other.Indexes()[0].Apply(t.Context(), feed[60:]))
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[60:]))
-	requireBecomes(t, set, feed, chunksOf(feed))
-	requireLike(t, other, feed, "for the other")
+	requireConverges(t, set, feed, countChunks(feed))
+	requireMatchesFeed(t, other, feed, "through the other process")
 }
 
-// TestUndoesAndDies: a process stores a version after another has dropped it, says that all is stored, and dies before it has applied the drop.
-func TestUndoesAndDies(t *testing.T) {
+// TestProcessDiesAfterUndoingADrop lets a process store a version after another has deleted it, record that all is
+// stored, and die before it has applied the deletion.
+func TestProcessDiesAfterUndoingADrop(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	prefix, feed := prefixOf(t.Name()), feedOf(4)
+	prefix, feed := prefixOf(t.Name()), testFeed(4)
 	drop := backend.Change{Seq: feed[len(feed)-1].Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1}
 	whole := append(feed[:len(feed):len(feed)], drop)
-	_, other := openOn(t, prefix, urls, Options{})
-	var slow late
-	x, set := openOn(t, prefix, urls, Options{Client: &http.Client{Transport: &slow}})
+	_, other := openSet(t, prefix, urls, Options{})
+	var slow delayingTransport
+	x, set := openSet(t, prefix, urls, Options{Client: &http.Client{Transport: &slow}})
 	var once sync.Once
 	slow.before = func(r *http.Request, body string) {
 		if putsChunk(r, body) {
@@ -237,24 +240,24 @@ func TestUndoesAndDies(t *testing.T) {
 		}
 	}
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
-	require.Equal(t, chunksOf(feed), docsOf(t, set), "what was dropped is there again")
+	require.Equal(t, countChunks(feed), countDocs(t, set), "the dropped version was not stored again")
 	require.NoError(t, x.Close())
-	_, next := openOn(t, prefix, urls, Options{})
+	_, next := openSet(t, prefix, urls, Options{})
 	applied := next.Indexes()[0].Applied()
 	require.Less(t, applied, drop.Seq)
 	require.NoError(t, next.Indexes()[0].Apply(t.Context(), whole[applied:]))
-	requireBecomes(t, next, whole, chunksOf(whole))
+	requireConverges(t, next, whole, countChunks(whole))
 }
 
-// TestEndedForGood: what a process left by halves that does not come back is done by one that runs.
-func TestEndedForGood(t *testing.T) {
+// TestAbandonedWorkIsTakenOver checks that a running process completes the unfinished work of one that does not return.
+func TestAbandonedWorkIsTakenOver(t *testing.T) {
 	urls := sharedServer(t).URLs()
-	prefix, feed := prefixOf(t.Name()), feedOf(40)
-	y, other := openOn(t, prefix, urls, Options{})
+	prefix, feed := prefixOf(t.Name()), testFeed(40)
+	y, other := openSet(t, prefix, urls, Options{})
 	y.takeoverAfter = time.Second
-	var dying watched
-	dying.failing.Store(-1)
-	x, set := openOn(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+	var dying failingTransport
+	dying.left.Store(-1)
+	x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
 	require.NoError(t, other.Indexes()[0].Apply(t.Context(), feed))
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
 	ix := set.Indexes()[0].(*index)
@@ -262,14 +265,14 @@ func TestEndedForGood(t *testing.T) {
 	ix.rewind(point{}, 0)
 	ix.mustApplyTo, ix.deleteFirstTo = feed[39].Seq, feed[39].Seq
 	ix.mu.Unlock()
-	dying.failing.Store(3)
+	dying.left.Store(3)
 	require.Error(t, ix.Apply(t.Context(), feed[:40]))
 	require.NoError(t, x.Close())
-	require.Less(t, docsOf(t, other), chunksOf(feed))
+	require.Less(t, countDocs(t, other), countChunks(feed))
 	at := other.Indexes()[0]
-	require.Eventually(t, func() bool { return at.Applied() < feed[len(feed)-1].Seq }, 30*time.Second, 50*time.Millisecond, "it begins again")
+	require.Eventually(t, func() bool { return at.Applied() < feed[len(feed)-1].Seq }, 30*time.Second, 50*time.Millisecond, "the position did not move back")
 	require.NoError(t, at.Apply(t.Context(), feed[at.Applied():]))
-	requireBecomes(t, other, feed, chunksOf(feed))
-	_, next := openOn(t, prefix, urls, Options{})
-	require.Equal(t, feed[len(feed)-1].Seq, next.Indexes()[0].Applied(), "and nobody else does")
+	requireConverges(t, other, feed, countChunks(feed))
+	_, next := openSet(t, prefix, urls, Options{})
+	require.Equal(t, feed[len(feed)-1].Seq, next.Indexes()[0].Applied(), "the work was not marked as completed")
 }

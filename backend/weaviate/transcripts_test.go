@@ -13,18 +13,18 @@ import (
 	"github.com/weaviate/weaviate/entities/models"
 )
 
-// TestAbove has the transcripts of both generations of the REST API run over indexes in a cluster. A file that the compiler is told of is
-// laid over their package.
-func TestAbove(t *testing.T) {
+// TestTranscripts runs the transcripts of both generations of the REST API over indexes in a cluster. A compiler
+// overlay adds a file to package httpapi that sets the backend.
+func TestTranscripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tests of another package")
 	}
 	w := sharedServer(t)
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	file, err := filepath.Abs("testdata/above_test.go.txt")
+	file, err := filepath.Abs("testdata/transcripts_test.go.txt")
 	require.NoError(t, err)
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "httpapi", "zz_above_weaviate_test.go"): file}})
+	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, "httpapi", "zz_weaviate_test.go"): file}})
 	require.NoError(t, err)
 	list := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, os.WriteFile(list, overlay, 0o600))
@@ -34,8 +34,8 @@ func TestAbove(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "--- PASS: TestTranscripts")
-	x, _ := openOn(t, prefixOf(t.Name()), w.URLs(), Options{})
+	x, _ := openSet(t, prefixOf(t.Name()), w.URLs(), Options{})
 	dump, err := x.cluster.nodes[0].Schema().Getter().Do(t.Context())
 	require.NoError(t, err)
-	require.True(t, slices.ContainsFunc(dump.Classes, func(c *models.Class) bool { return strings.HasPrefix(c.Class, "Above") }), "they had their indexes there")
+	require.True(t, slices.ContainsFunc(dump.Classes, func(c *models.Class) bool { return strings.HasPrefix(c.Class, "Above") }), "the transcripts created no collections")
 }
