@@ -49,7 +49,7 @@ func newWords() *words {
 func (w *words) add(r *row, title string) *doc {
 	dc := &doc{row: r, terms: make(map[string]*occurrences)}
 	field := int64(0)
-	in := lexical.TongueOf(append([]string{title, r.Heading, r.Text}, r.facts.Keywords...)...)
+	in := lexical.StemLanguageOf(append([]string{title, r.Heading, r.Text}, r.facts.Keywords...)...)
 	add := func(text string, weight int) {
 		for _, t := range lexical.AnalyzeDocument(nil, text, in) {
 			occ := dc.terms[t.Term]

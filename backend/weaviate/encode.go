@@ -116,7 +116,7 @@ type field struct {
 // fieldsOf analyses the texts of a chunk: title, heading, text and the further texts in more.
 func fieldsOf(title string, r *backend.Row, more []string) []field {
 	texts := append([]string{title, r.Heading, r.Text}, more...)
-	out, in := make([]field, len(texts)), lexical.TongueOf(texts...)
+	out, in := make([]field, len(texts)), lexical.StemLanguageOf(texts...)
 	for i, text := range texts {
 		out[i] = field{1, lexical.AnalyzeDocument(nil, text, in)}
 	}

@@ -130,7 +130,7 @@ func (d *Document) findQuotes() {
 func (d *Document) anyVerb(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		t := &d.Tokens[i]
-		if t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) || t.Kind == KindWord && t.Word.Verb > 0 && t.Shape == LowerCase || t.Kind == KindScript || t.Is(FirstPerson|tongueFlags) {
+		if t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) || t.Kind == KindWord && t.Word.Verb > 0 && t.Shape == LowerCase || t.Kind == KindScript || t.Is(FirstPerson|tableFlags) {
 			return hi-lo > 1
 		}
 	}

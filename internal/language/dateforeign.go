@@ -65,7 +65,7 @@ func dateWords(text string) []string {
 }
 
 // foreignDate reads a relative date of another language at token i.
-func (d *Document) foreignDate(s *Sentence, l *Tongue, i int) (Date, bool) {
+func (d *Document) foreignDate(s *Sentence, l *DateLanguage, i int) (Date, bool) {
 	key := d.WordKey(i)
 	if key == "" {
 		return Date{}, false
@@ -81,7 +81,7 @@ func (d *Document) foreignDate(s *Sentence, l *Tongue, i int) (Date, bool) {
 }
 
 // matchDate returns the end of a phrase that begins at token i, 0 if it does not match, with its number and its weekday or season.
-func (d *Document) matchDate(s *Sentence, l *Tongue, p *datePhrase, i int) (hi, n, name int) {
+func (d *Document) matchDate(s *Sentence, l *DateLanguage, p *datePhrase, i int) (hi, n, name int) {
 	for k, w := range p.words {
 		j := i + k
 		if j >= s.Hi || k > 0 && d.Tokens[j].Gap > LineGap {

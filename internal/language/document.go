@@ -44,31 +44,31 @@ type Span struct{ Lo, Hi int }
 
 // Document is one text and the results of the steps that have run.
 type Document struct {
-	Text         string
-	Reference    time.Time      // relative dates count from here; zero leaves them unresolved
-	Chunks       []extract.Span // chunks of the text, for mentions; none means one chunk
-	Breaks       []int          // ascending byte offsets that no sentence crosses
-	Tokens       []Token
-	Sentences    []Sentence
-	Dates        []Date
-	Names        []Name
-	Mentions     []extract.Mention
-	upper, lower int  // numbers of letters
-	german       bool // the text looks German, where every noun has a capital
-	Foreign      bool // has words of a language with tables
-	Script       bool // has letters without case
-	tongues      []*Tongue
-	index        map[mentionKey]int32
-	vocabulary   map[string]int32 // lower-case words with their counts, once counted is set
-	counted      bool
-	Clauses      []Clause     // set by ReadClauses
-	verbs        []answer     // whether each token is a finite verb; used during ReadClauses
-	quoted       []Span       // between quotation marks
-	phrases      []phraseHit  // phrases in the current sentence
-	frameStays   bool         // the frame lasts to the end of the paragraph
-	frame        extract.Mode // mode of the following sentences, such as a story that continues
-	words        []gramWord   // words of a question
-	joined       []byte       // the words of a question joined, see windows
+	Text          string
+	Reference     time.Time      // relative dates count from here; zero leaves them unresolved
+	Chunks        []extract.Span // chunks of the text, for mentions; none means one chunk
+	Breaks        []int          // ascending byte offsets that no sentence crosses
+	Tokens        []Token
+	Sentences     []Sentence
+	Dates         []Date
+	Names         []Name
+	Mentions      []extract.Mention
+	upper, lower  int  // numbers of letters
+	german        bool // the text looks German, where every noun has a capital
+	Foreign       bool // has words of a language with tables
+	Script        bool // has letters without case
+	dateLanguages []*DateLanguage
+	index         map[mentionKey]int32
+	vocabulary    map[string]int32 // lower-case words with their counts, once counted is set
+	counted       bool
+	Clauses       []Clause     // set by ReadClauses
+	verbs         []answer     // whether each token is a finite verb; used during ReadClauses
+	quoted        []Span       // between quotation marks
+	phrases       []phraseHit  // phrases in the current sentence
+	frameStays    bool         // the frame lasts to the end of the paragraph
+	frame         extract.Mode // mode of the following sentences, such as a story that continues
+	words         []gramWord   // words of a question
+	joined        []byte       // the words of a question joined, see windows
 }
 
 type mentionKey struct {
@@ -133,7 +133,7 @@ func (d *Document) Reset(text string, ref time.Time) {
 	clear(d.Sentences)
 	clear(d.vocabulary)
 	clear(d.index)
-	*d = Document{Text: text, Reference: ref, Tokens: d.Tokens[:0], Sentences: d.Sentences[:0], Dates: d.Dates[:0], Names: d.Names[:0], tongues: d.tongues[:0], Clauses: d.Clauses[:0], quoted: d.quoted[:0], phrases: d.phrases[:0],
+	*d = Document{Text: text, Reference: ref, Tokens: d.Tokens[:0], Sentences: d.Sentences[:0], Dates: d.Dates[:0], Names: d.Names[:0], dateLanguages: d.dateLanguages[:0], Clauses: d.Clauses[:0], quoted: d.quoted[:0], phrases: d.phrases[:0],
 		verbs: d.verbs[:0], index: d.index, vocabulary: d.vocabulary, words: d.words[:0], joined: d.joined[:0]}
 }
 
@@ -181,7 +181,7 @@ func (d *Document) languages() {
 	de, en := 0, 0
 	for i := range d.Tokens {
 		t := &d.Tokens[i]
-		if t.Is(tongueFlags) {
+		if t.Is(tableFlags) {
 			d.Foreign = true
 		}
 		if t.Kind == KindScript {

@@ -68,8 +68,8 @@ const (
 	Dissent                        // no, wrong
 )
 
-// tongueFlags are the flags of languages with tables.
-const tongueFlags = German | Spanish | French | Portuguese | Italian
+// tableFlags are the flags of languages with tables.
+const tableFlags = German | Spanish | French | Portuguese | Italian
 
 // flagNames are the names of the flags in the tables.
 var flagNames = map[string]Flag{

@@ -26,7 +26,7 @@ var loadForms = sync.OnceValue(func() map[string]map[string]bool {
 		}
 	}
 	g := loadGuesses()
-	for k, t := range g.tongues {
+	for k, t := range g.languages {
 		if t.code == "en" { // the keyword index already drops English ones
 			continue
 		}

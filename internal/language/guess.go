@@ -11,17 +11,17 @@ import (
 //go:embed tables/guess.txt
 var guessTable string
 
-// guessTongue holds the words and letters that identify a language in Latin letters.
-type guessTongue struct {
+// guessLanguage holds the words and letters that identify a language in Latin letters.
+type guessLanguage struct {
 	code    string
 	letters string // letters that are rare in all other languages of the table
 }
 
-// guesses holds the words and letters that identify languages, with a bit for each language in guesses.tongues.
+// guesses holds the words and letters that identify languages, with a bit for each language in guesses.languages.
 type guesses struct {
-	tongues []guessTongue
-	words   wordTable[uint16]
-	shapes  shapes // of the words
+	languages []guessLanguage
+	words     wordTable[uint16]
+	shapes    shapes // of the words
 }
 
 var loadGuesses = sync.OnceValue(func() *guesses {
@@ -29,11 +29,11 @@ var loadGuesses = sync.OnceValue(func() *guesses {
 	for line := range TableLines(guessTable) {
 		if head, ok := strings.CutPrefix(line, "@ "); ok {
 			code, letters, _ := strings.Cut(head, " ")
-			g.tongues = append(g.tongues, guessTongue{code, letters})
+			g.languages = append(g.languages, guessLanguage{code, letters})
 			continue
 		}
 		for w := range strings.FieldsSeq(line) {
-			words[w] |= 1 << (len(g.tongues) - 1)
+			words[w] |= 1 << (len(g.languages) - 1)
 			g.shapes.add(w)
 		}
 	}
@@ -44,7 +44,7 @@ var loadGuesses = sync.OnceValue(func() *guesses {
 // Limits of Guess.
 const (
 	maxGuess     = 2048 // bytes that are read
-	maxTongues   = 16
+	maxLanguages = 16
 	letterPoints = 1 // points for a letter of one language; a word has wordPoints
 	wordPoints   = 2
 	fewWords     = 8 // in a text of at least fewWords words, one word in fewWords must belong to one language, unless a letter identifies it
@@ -58,7 +58,7 @@ func Guess(text string) string {
 		text = text[:maxGuess]
 	}
 	g := loadGuesses()
-	var points [maxTongues]int
+	var points [maxLanguages]int
 	words, foreign, ascii := 0, false, false
 	if words, ascii = g.ascii(text, &points); !ascii {
 		if s := script(text); s != "latin" {
@@ -68,7 +68,7 @@ func Guess(text string) string {
 		words, foreign = g.latin(text, &points)
 	}
 	best, second := 0, -1
-	for k := 1; k < len(g.tongues); k++ {
+	for k := 1; k < len(g.languages); k++ {
 		switch {
 		case points[k] > points[best]:
 			best, second = k, best
@@ -83,11 +83,11 @@ func Guess(text string) string {
 	if best > 0 && !foreign && words >= fewWords && points[best]*fewWords < words*wordPoints {
 		return ""
 	}
-	return g.tongues[best].code
+	return g.languages[best].code
 }
 
 // ascii adds the points of each word to its languages and counts the words. ok is false if the text is not in ASCII.
-func (g *guesses) ascii(text string, points *[maxTongues]int) (words int, ok bool) {
+func (g *guesses) ascii(text string, points *[maxLanguages]int) (words int, ok bool) {
 	start := -1
 	for i := range len(text) {
 		c := text[i]
@@ -112,7 +112,7 @@ func (g *guesses) ascii(text string, points *[maxTongues]int) (words int, ok boo
 }
 
 // latin is ascii for a text in any Latin letters. foreign reports whether the text has letters outside ASCII.
-func (g *guesses) latin(text string, points *[maxTongues]int) (words int, foreign bool) {
+func (g *guesses) latin(text string, points *[maxLanguages]int) (words int, foreign bool) {
 	start := -1
 	for i := 0; i <= len(text); {
 		r, n := rune(' '), 1
@@ -125,8 +125,8 @@ func (g *guesses) latin(text string, points *[maxTongues]int) (words int, foreig
 			}
 			if r >= utf8.RuneSelf {
 				r, foreign = unicode.ToLower(r), true
-				for k := range g.tongues {
-					if strings.ContainsRune(g.tongues[k].letters, r) {
+				for k := range g.languages {
+					if strings.ContainsRune(g.languages[k].letters, r) {
 						points[k] += letterPoints
 					}
 				}
@@ -142,7 +142,7 @@ func (g *guesses) latin(text string, points *[maxTongues]int) (words int, foreig
 }
 
 // word adds the points of a word to its languages. A word of only one language counts in full.
-func (g *guesses) word(w string, points *[maxTongues]int) {
+func (g *guesses) word(w string, points *[maxLanguages]int) {
 	for k, set := 0, g.of(w); set != 0; k, set = k+1, set>>1 {
 		if set&1 != 0 {
 			points[k] += wordPoints

@@ -185,10 +185,10 @@ func readTables() {
 	for _, table := range [...]string{functionTable, cueTable, nameTable} {
 		addWords(m, table)
 	}
-	for i := range tongueTables {
-		for w := range strings.FieldsSeq(TableSections(*tongueTables[i].table)["function"]) {
+	for i := range dateTables {
+		for w := range strings.FieldsSeq(TableSections(*dateTables[i].table)["function"]) {
 			e := m[w]
-			e.Flags |= tongueTables[i].flag
+			e.Flags |= dateTables[i].flag
 			m[w] = e
 		}
 	}

@@ -62,10 +62,10 @@ func Analyze(dst []Token, text string) []Token {
 
 // AnalyzeDocument is [Analyze] for a document that is to be indexed. It also returns stop words, which [Token.Stop]
 // recognises. If in is not 0, it also returns the stems of words in that language, which [IsStem] recognises.
-func AnalyzeDocument(dst []Token, text string, in Tongue) []Token {
+func AnalyzeDocument(dst []Token, text string, in StemLanguage) []Token {
 	a := analyzer{text: text, dst: dst, stops: true}
 	if in != 0 {
-		a.in = []Tongue{in}
+		a.in = []StemLanguage{in}
 	}
 	a.run()
 	return a.dst
@@ -77,7 +77,7 @@ type analyzer struct {
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
 	stops bool // also emit stop words, under the terms that stopTerm returns
-	in    []Tongue
+	in    []StemLanguage
 	pos   int
 	parts [maxParts]part
 	buf   [wordBufBytes]byte

@@ -51,7 +51,7 @@ func (a *analyzed) read(doc Doc) {
 		}
 	}
 	a.tokens = slices.Grow(a.tokens, size/bytesOfWord)
-	in := TongueOf(longest)
+	in := StemLanguageOf(longest)
 	for _, f := range doc.Fields {
 		n := len(a.tokens)
 		if a.tokens = AnalyzeDocument(a.tokens, f.Text, in); len(a.tokens) > n {

@@ -37,7 +37,7 @@ func newModelDoc(d Doc) modelDoc {
 	for _, f := range d.Fields {
 		texts = append(texts, f.Text)
 	}
-	in := TongueOf(texts...)
+	in := StemLanguageOf(texts...)
 	for _, f := range d.Fields {
 		end := base
 		for _, t := range AnalyzeDocument(nil, f.Text, in) {

@@ -67,7 +67,7 @@ func (p Parser) Parse(text string, op Operator) *Query {
 	defer a.free()
 	a.text, a.pos, a.stops, a.in = text, 0, op != Or, nil
 	if op == Or {
-		a.in = queryTongues(text)
+		a.in = queryLanguages(text)
 	}
 	a.run()
 	q := &Query{Op: op}

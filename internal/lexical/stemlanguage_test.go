@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestStemsMeet checks that each Tongue has one stem for two forms of a word, and another stem for another word.
+// TestStemsMeet checks that each StemLanguage has one stem for two forms of a word, and another stem for another word.
 func TestStemsMeet(t *testing.T) {
 	t.Parallel()
 	for code, words := range map[string][3]string{
@@ -30,7 +30,7 @@ func TestStemsMeet(t *testing.T) {
 		"tr": {"kitaplar", "kitapları", "köpek"},
 	} {
 		t.Run(code, func(t *testing.T) {
-			in := tongueOf[code]
+			in := stemLanguageOf[code]
 			require.NotZero(t, in)
 			one, two, other := stemTerm(words[0], in), stemTerm(words[1], in), stemTerm(words[2], in)
 			assert.Equal(t, one, two)
@@ -40,10 +40,10 @@ func TestStemsMeet(t *testing.T) {
 			assert.Equal(t, one, stemTerm(words[0], in), "as remembered")
 		})
 	}
-	assert.Len(t, tongues, 17, "each is tested")
+	assert.Len(t, stemLanguages, 17, "each is tested")
 }
 
-func TestTongueOf(t *testing.T) {
+func TestStemLanguageOf(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"Ayer vendimos las bicicletas rojas":      "es",
@@ -59,7 +59,7 @@ func TestTongueOf(t *testing.T) {
 		"Gdzie teraz mieszkam?":                   "",
 		"Leipzig":                                 "",
 	} {
-		t.Run(text, func(t *testing.T) { assert.Equal(t, tongueOf[want], TongueOf("", text, "x")) })
+		t.Run(text, func(t *testing.T) { assert.Equal(t, stemLanguageOf[want], StemLanguageOf("", text, "x")) })
 	}
 }
 
@@ -70,11 +70,11 @@ func TestEnglishHasNoStems(t *testing.T) {
 		for _, term := range ParseQuery(text, Or).Terms {
 			assert.False(t, IsStem(term.Term), text)
 		}
-		assert.Zero(t, TongueOf(text))
+		assert.Zero(t, StemLanguageOf(text))
 	}
 	spanish := "Ayer vendimos las bicicletas rojas en Madrid"
 	var words []Token
-	for _, token := range AnalyzeDocument(nil, spanish, tongueOf["es"]) {
+	for _, token := range AnalyzeDocument(nil, spanish, stemLanguageOf["es"]) {
 		if !IsStem(token.Term) {
 			assert.Equal(t, token.Stop(), token.Beside())
 			words = append(words, token)
@@ -86,8 +86,8 @@ func TestEnglishHasNoStems(t *testing.T) {
 	assert.Equal(t, AnalyzeDocument(nil, spanish, 0), words)
 }
 
-// TestQueriesInTongues checks that a short question has stems in every possible Tongue, a long one in its own, and that And and Phrase queries have none.
-func TestQueriesInTongues(t *testing.T) {
+// TestStemsOfQueries checks that a short question has stems in every possible StemLanguage, a long one in its own, and that And and Phrase queries have none.
+func TestStemsOfQueries(t *testing.T) {
 	t.Parallel()
 	stems := func(text string, op Operator) map[string]bool {
 		out := map[string]bool{}
@@ -99,7 +99,7 @@ func TestQueriesInTongues(t *testing.T) {
 		}
 		return out
 	}
-	assert.Len(t, stems("bicicletas rojas", Or), len(latinTongues))
+	assert.Len(t, stems("bicicletas rojas", Or), len(latinLanguages))
 	assert.Equal(t, map[string]bool{"ru": true}, stems("где мои книги", Or))
 	assert.Equal(t, map[string]bool{"es": true}, stems(strings.Repeat("¿Dónde están las bicicletas rojas de mi hermana? ", 5), Or))
 	assert.Empty(t, stems("bicicletas rojas", And))
@@ -112,8 +112,8 @@ func FuzzStem(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, word string) {
-		for in := range tongues[1:] {
-			term := makeStemTerm(word, Tongue(in+1))
+		for in := range stemLanguages[1:] {
+			term := makeStemTerm(word, StemLanguage(in+1))
 			require.True(t, term == "" || IsStem(term) && len(term) > 3)
 		}
 	})

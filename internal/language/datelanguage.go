@@ -10,8 +10,8 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Tongue is a language other than English whose relative dates are recognised.
-type Tongue struct {
+// DateLanguage is a language other than English whose relative dates are recognised.
+type DateLanguage struct {
 	Name     string // "spanish"
 	flag     Flag
 	dates    map[string][]*datePhrase // by the first word
@@ -35,8 +35,8 @@ var portugueseTable string
 //go:embed tables/italian.txt
 var italianTable string
 
-// tongueTables are the languages with tables. When two languages have equally many words in a sentence, the first one is more likely.
-var tongueTables = [...]struct {
+// dateTables are the languages with tables. When two languages have equally many words in a sentence, the first one is more likely.
+var dateTables = [...]struct {
 	name  string
 	flag  Flag
 	table *string
@@ -45,17 +45,17 @@ var tongueTables = [...]struct {
 	{"portuguese", Portuguese, &portugueseTable}, {"italian", Italian, &italianTable},
 }
 
-// tongues reads the tables when the first text in another language is read.
-var tongues = sync.OnceValue(func() []*Tongue {
-	var out []*Tongue
-	for i := range tongueTables {
-		t := &tongueTables[i]
-		out = append(out, readTongue(t.name, t.flag, *t.table))
+// dateLanguages reads the tables when the first text in another language is read.
+var dateLanguages = sync.OnceValue(func() []*DateLanguage {
+	var out []*DateLanguage
+	for i := range dateTables {
+		t := &dateTables[i]
+		out = append(out, readDateLanguage(t.name, t.flag, *t.table))
 	}
 	return out
 })
 
-func readTongue(name string, f Flag, table string) *Tongue {
+func readDateLanguage(name string, f Flag, table string) *DateLanguage {
 	sections := TableSections(table)
 	order := func(words string, step int) map[string]int {
 		m := make(map[string]int)
@@ -69,29 +69,29 @@ func readTongue(name string, f Flag, table string) *Tongue {
 		w, value, _ := strings.Cut(pair, "=")
 		numbers[extract.Key(w)], _ = strconv.Atoi(value)
 	}
-	return &Tongue{Name: name, flag: f, dates: parseDatePhrases(sections["dates"]), weekdays: order(sections["weekdays"], 1),
+	return &DateLanguage{Name: name, flag: f, dates: parseDatePhrases(sections["dates"]), weekdays: order(sections["weekdays"], 1),
 		seasons: order(sections["seasons"], 3), numbers: numbers}
 }
 
 // LanguagesOf returns the languages with the most function words in a sentence: several if they have equally many, and none if English
 // has more.
-func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
-	d.tongues = d.tongues[:0]
+func (d *Document) LanguagesOf(s *Sentence) []*DateLanguage {
+	d.dateLanguages = d.dateLanguages[:0]
 	if !d.Foreign {
 		return nil
 	}
-	all := tongues()
+	all := dateLanguages()
 	var counts [8]int
 	english := 0
 	for i := s.Lo; i < s.Hi; i++ {
 		f := d.Tokens[i].Word.Flags
-		if f&(English|tongueFlags) == 0 {
+		if f&(English|tableFlags) == 0 {
 			continue
 		}
 		if f&English != 0 && d.Tokens[i].End-d.Tokens[i].Start > 2 { // short words occur in several languages: "me", "a", "in"
 			english++
 		}
-		if f&tongueFlags == 0 {
+		if f&tableFlags == 0 {
 			continue
 		}
 		for k, l := range all {
@@ -103,10 +103,10 @@ func (d *Document) LanguagesOf(s *Sentence) []*Tongue {
 	best := max(1, english, slices.Max(counts[:]))
 	for k, l := range all {
 		if counts[k] == best {
-			d.tongues = append(d.tongues, l)
+			d.dateLanguages = append(d.dateLanguages, l)
 		}
 	}
-	return d.tongues
+	return d.dateLanguages
 }
 
 // WordKey returns the normal form of a word token, empty for other tokens.

@@ -27,14 +27,14 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// Tongue is a language other than English that has a stemmer. Documents are indexed under their words. A document in a Tongue is
-// also indexed under the stems of its words, which begin with a mark of the Tongue. A question that is not English searches
-// for its words and for their stems in each possible Tongue. Documents in several languages can therefore share one index, and
-// a document whose language was not recognised is found by its words.
-type Tongue uint8
+// StemLanguage is a language other than English that has a stemmer. Documents are indexed under their words. A document in such a
+// language is also indexed under the stems of its words, which begin with a mark and the code of the language. A question that is not
+// English searches for its words and for their stems in each possible language. Documents in several languages can therefore share one
+// index, and a document whose language was not recognised is found by its words.
+type StemLanguage uint8
 
-// tongues lists the languages; the index is the Tongue, from 1 on. Index files contain the codes.
-var tongues = [...]struct {
+// stemLanguages lists the languages; the index is the StemLanguage, from 1 on. Index files contain the codes.
+var stemLanguages = [...]struct {
 	code  string
 	stem  func(*snowballstem.Env) bool
 	latin bool
@@ -45,20 +45,20 @@ var tongues = [...]struct {
 	{"tr", turkish.Stem, true},
 }
 
-// tongueOf maps ISO 639-1 codes to Tongues.
-var tongueOf = func() map[string]Tongue {
-	m := make(map[string]Tongue, len(tongues))
-	for t := 1; t < len(tongues); t++ {
-		m[tongues[t].code] = Tongue(t)
+// stemLanguageOf maps ISO 639-1 codes to StemLanguages.
+var stemLanguageOf = func() map[string]StemLanguage {
+	m := make(map[string]StemLanguage, len(stemLanguages))
+	for t := 1; t < len(stemLanguages); t++ {
+		m[stemLanguages[t].code] = StemLanguage(t)
 	}
 	return m
 }()
 
-// latinTongues are the Tongues written in Latin letters.
-var latinTongues = func() (out []Tongue) {
-	for t := 1; t < len(tongues); t++ {
-		if tongues[t].latin {
-			out = append(out, Tongue(t))
+// latinLanguages are the stem languages written in Latin letters.
+var latinLanguages = func() (out []StemLanguage) {
+	for t := 1; t < len(stemLanguages); t++ {
+		if stemLanguages[t].latin {
+			out = append(out, StemLanguage(t))
 		}
 	}
 	return out
@@ -70,16 +70,16 @@ const stemMark = '\x01'
 // stemBoost is the boost of a stem in a query; a word has boost 1.
 const stemBoost = 1
 
-// Bounds of TongueOf and queryTongues.
+// Bounds of StemLanguageOf and queryLanguages.
 const (
 	theBytes   = 160 // a text with one "the" or "and" in at most this many bytes is English
-	shortQuery = 192 // a question of at most this many bytes is read in all Tongues
+	shortQuery = 192 // a question of at most this many bytes is stemmed in all languages
 	leastWord  = 3   // bytes of the shortest word that has a stem
 )
 
-// TongueOf returns the Tongue of a document, guessed from its longest text. It is 0 for English, for languages without a stemmer, and for
+// StemLanguageOf returns the StemLanguage of a document, guessed from its longest text. It is 0 for English, for languages without a stemmer, and for
 // unrecognised languages.
-func TongueOf(texts ...string) Tongue {
+func StemLanguageOf(texts ...string) StemLanguage {
 	longest := ""
 	for _, t := range texts {
 		if len(t) > len(longest) {
@@ -89,29 +89,29 @@ func TongueOf(texts ...string) Tongue {
 	if n := strings.Count(longest, " the ") + strings.Count(longest, " and "); n*theBytes > len(longest) {
 		return 0
 	}
-	return tongueOf[language.Guess(longest)]
+	return stemLanguageOf[language.Guess(longest)]
 }
 
-// HasStems reports whether the language with an ISO 639-1 code is a Tongue.
-func HasStems(code string) bool { return tongueOf[code] != 0 }
+// HasStems reports whether the language with an ISO 639-1 code is a StemLanguage.
+func HasStems(code string) bool { return stemLanguageOf[code] != 0 }
 
-// queryTongues returns the Tongues in which to stem the words of a question: none for an English one, and one for a long text. For a
-// short question in Latin letters it returns all Tongues with Latin letters, since a short text may lack the words that show its language.
-func queryTongues(text string) []Tongue {
+// queryLanguages returns the StemLanguages in which to stem the words of a question: none for an English one, and one for a long text. For a
+// short question in Latin letters it returns all StemLanguages with Latin letters, since a short text may lack the words that show its language.
+func queryLanguages(text string) []StemLanguage {
 	code := language.Guess(text)
 	if code == "en" {
 		return nil
 	}
-	in := tongueOf[code]
+	in := stemLanguageOf[code]
 	switch {
 	case in == 0 && !latin(text):
 		return nil
-	case len(text) <= shortQuery && (in == 0 || tongues[in].latin):
-		return latinTongues
+	case len(text) <= shortQuery && (in == 0 || stemLanguages[in].latin):
+		return latinLanguages
 	case in == 0:
 		return nil
 	}
-	return []Tongue{in}
+	return []StemLanguage{in}
 }
 
 // latin reports whether the first letter of a text is Latin.
@@ -124,18 +124,18 @@ func latin(text string) bool {
 	return false
 }
 
-// stemEntry is the cached stem of a word in a Tongue. Entries are immutable.
+// stemEntry is the cached stem of a word in a StemLanguage. Entries are immutable.
 type stemEntry struct {
-	word   string // unchanged from the text
-	tongue Tongue
-	term   string // "" if the word has no stem
+	word     string // unchanged from the text
+	language StemLanguage
+	term     string // "" if the word has no stem
 }
 
 // stemCache is a direct-mapped cache like wordCache.
 var stemCache [wordCacheSize]atomic.Pointer[stemEntry]
 
-// stemTerm returns the term of the stem of a word in a Tongue, or "" if it has none.
-func stemTerm(word string, in Tongue) string {
+// stemTerm returns the term of the stem of a word in a StemLanguage, or "" if it has none.
+func stemTerm(word string, in StemLanguage) string {
 	if len(word) < leastWord || len(word) > maxStemBytes {
 		return ""
 	}
@@ -144,35 +144,35 @@ func stemTerm(word string, in Tongue) string {
 		h = (h ^ uint32(word[i])) * hashPrime
 	}
 	slot := &stemCache[hashSlot(h)%wordCacheSize]
-	if e := slot.Load(); e != nil && e.tongue == in && e.word == word {
+	if e := slot.Load(); e != nil && e.language == in && e.word == word {
 		return e.term
 	}
-	e := &stemEntry{word: strings.Clone(word), tongue: in, term: makeStemTerm(word, in)}
+	e := &stemEntry{word: strings.Clone(word), language: in, term: makeStemTerm(word, in)}
 	if len(word) <= maxCacheBytes {
 		slot.Store(e)
 	}
 	return e.term
 }
 
-func makeStemTerm(word string, in Tongue) string {
+func makeStemTerm(word string, in StemLanguage) string {
 	if !utf8.ValidString(word) || strings.ContainsFunc(word, unicode.IsNumber) {
 		return ""
 	}
 	lower := strings.ToLower(word)
-	if tongues[in].code == "tr" {
+	if stemLanguages[in].code == "tr" {
 		lower = strings.ToLowerSpecial(unicode.TurkishCase, word)
 	}
 	lower = norm.NFC.String(lower)
-	if language.IsForm(tongues[in].code, lower) {
+	if language.IsForm(stemLanguages[in].code, lower) {
 		return ""
 	}
 	env := snowballstem.NewEnv(lower)
-	tongues[in].stem(env)
+	stemLanguages[in].stem(env)
 	stem := fold(env.Current())
 	if stem == "" {
 		return ""
 	}
-	return string(rune(stemMark)) + tongues[in].code + stem
+	return string(rune(stemMark)) + stemLanguages[in].code + stem
 }
 
 // IsStem reports whether a term is the stem of a word and not a word itself.
