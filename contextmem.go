@@ -189,27 +189,27 @@ func (s *Service) start(ctx context.Context) error {
 		return err
 	}
 	if sh, ok := s.be.(backend.Shared); ok && s.leases != nil {
-		s.gate.Go(func() { sh.Watch(s.gate.Life(), s.heard) })
+		s.gate.Go(func() { sh.Watch(s.gate.Life(), s.changedElsewhere) })
 	}
 	s.gate.Go(func() { s.keys.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.secrets.Run(s.gate.Life(), s.opts.Logger) })
 	s.gate.Go(func() { s.set.KeepTallies(s.gate.Life()) })
-	s.gate.Go(func() { s.leases.Run(s.gate.Life(), s.sched.Bereft) })
+	s.gate.Go(func() { s.leases.Run(s.gate.Life(), s.sched.ProcessLost) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
 	return nil
 }
 
-// heard drops cached state that another process may have changed: that of the registry, or of a workspace.
-func (s *Service) heard(uid string) {
+// changedElsewhere drops cached state that another process may have changed: that of the registry, or of a workspace.
+func (s *Service) changedElsewhere(uid string) {
 	if uid != "" {
-		s.sched.Heard(uid)
+		s.sched.WorkspaceChanged(uid)
 		return
 	}
 	s.keys.Forget()
 	s.webhooks.Forget()
 	s.set.ForgetRecords()
-	s.secrets.Heard()
+	s.secrets.KeyChanged()
 }
 
 // Org returns the handle of another organisation. Organisations need no creation.

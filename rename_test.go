@@ -74,13 +74,13 @@ func TestRename(t *testing.T) {
 	require.Equal(t, 1, n)
 }
 
-// heard is an extractor that notes the instructions that it gets.
-type heard struct {
+// instructionRecorder is an extractor that records the instructions that it gets.
+type instructionRecorder struct {
 	mu   sync.Mutex
 	said map[string]string // by text
 }
 
-func (h *heard) Extract(_ context.Context, ins []extract.Input) ([]extract.Output, error) {
+func (h *instructionRecorder) Extract(_ context.Context, ins []extract.Input) ([]extract.Output, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, in := range ins {
@@ -91,7 +91,7 @@ func (h *heard) Extract(_ context.Context, ins []extract.Input) ([]extract.Outpu
 
 func TestTenantInstructions(t *testing.T) {
 	t.Parallel()
-	h := &heard{said: map[string]string{}}
+	h := &instructionRecorder{said: map[string]string{}}
 	svc, _ := open(t, &contextmem.Options{Extractor: h})
 	acme := tenant(t, svc, contextmem.TenantSpec{ID: "boats", Instructions: "Read the names of boats."})
 	add := func(m ...contextmem.Memory) {
@@ -117,4 +117,4 @@ func TestTenantInstructions(t *testing.T) {
 	require.ErrorIs(t, acme.SetInstructions(t.Context(), string(make([]byte, 70_000))), fault.ErrInvalid)
 }
 
-func (h *heard) Name() string { return "heard" }
+func (h *instructionRecorder) Name() string { return "heard" }

@@ -56,9 +56,9 @@ func (c *composed) Shares() bool {
 }
 
 // Watch implements [Shared] if the stores do. Otherwise it waits until ctx ends.
-func (c *composed) Watch(ctx context.Context, heard func(uid string)) {
+func (c *composed) Watch(ctx context.Context, changed func(uid string)) {
 	if s, ok := c.stores.(Shared); ok {
-		s.Watch(ctx, heard)
+		s.Watch(ctx, changed)
 		return
 	}
 	<-ctx.Done()

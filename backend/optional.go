@@ -167,10 +167,10 @@ type ScoreQuery struct {
 type Shared interface {
 	// Shares reports whether other processes may have the deployment open.
 	Shares() bool
-	// Watch calls heard after changes, until ctx ends: with the uid of the changed workspace, or with an empty uid for the registry.
-	// It calls heard from one goroutine at a time, possibly also for changes of this process. It reports a change of the registry
+	// Watch calls changed after changes, until ctx ends: with the uid of the changed workspace, or with an empty uid for the registry.
+	// It calls changed from one goroutine at a time, possibly also for changes of this process. It reports a change of the registry
 	// within a second. It may miss changes of workspaces.
-	Watch(ctx context.Context, heard func(uid string))
+	Watch(ctx context.Context, changed func(uid string))
 }
 
 // Guarder is a [Store] that can make changes of vectors conditional on a value of the workspace. A process that does not know yet that

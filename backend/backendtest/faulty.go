@@ -190,9 +190,9 @@ func (f *faulty) Shares() bool {
 }
 
 // Watch implements [backend.Shared]: it does nothing if the real backend does not implement it.
-func (f *faulty) Watch(ctx context.Context, heard func(uid string)) {
+func (f *faulty) Watch(ctx context.Context, changed func(uid string)) {
 	if s, ok := f.real.(backend.Shared); ok {
-		s.Watch(ctx, heard)
+		s.Watch(ctx, changed)
 		return
 	}
 	<-ctx.Done()

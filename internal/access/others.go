@@ -18,13 +18,13 @@ import (
 // ErrKeyReplaced says that another process replaced the key that this process was given, and that the rotation is complete.
 var ErrKeyReplaced = errors.New("the key of the deployment was replaced by another process: start this one with the new key")
 
-// heardPause is the minimum time between two reads of the registry.
-const heardPause = 200 * time.Millisecond
+// followPause is the minimum time between two reads of the registry.
+const followPause = 200 * time.Millisecond
 
-// Heard tells s that another process may have changed the key. It does no I/O.
-func (s *Secrets) Heard() {
+// KeyChanged tells s that another process may have changed the key. It does no I/O.
+func (s *Secrets) KeyChanged() {
 	select {
-	case s.heard <- struct{}{}:
+	case s.keyChanged <- struct{}{}:
 	default:
 	}
 }
@@ -37,7 +37,7 @@ func (s *Secrets) Run(ctx context.Context, log *slog.Logger) {
 	failed := false
 	for {
 		select {
-		case <-s.heard:
+		case <-s.keyChanged:
 		case <-ctx.Done():
 			return
 		}
@@ -46,7 +46,7 @@ func (s *Secrets) Run(ctx context.Context, log *slog.Logger) {
 			log.Warn("finding out the key of the deployment failed", "err", err)
 		}
 		failed = err != nil
-		t := time.NewTimer(heardPause)
+		t := time.NewTimer(followPause)
 		select {
 		case <-t.C:
 		case <-ctx.Done():

@@ -149,7 +149,7 @@ func TestGivenKeyIsReplaced(t *testing.T) {
 	require.ErrorIs(t, err, ErrKeyReplaced)
 }
 
-func TestHeard(t *testing.T) {
+func TestKeyChanged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
@@ -164,7 +164,7 @@ func TestHeard(t *testing.T) {
 		require.NoError(t, err)
 		cur, _ := a.keys()
 		require.ErrorIs(t, b.VerifyReceipt(cur.name(), []byte("text"), receipt), ErrReceiptKey)
-		b.Heard()
+		b.KeyChanged()
 		synctest.Wait()
 		assert.NoError(t, b.VerifyReceipt(cur.name(), []byte("text"), receipt))
 		cancel(errors.New("over"))

@@ -21,10 +21,10 @@ const KeyBytes = 32
 // Secrets encrypts secrets at rest with keys that are derived from the deployment's
 // key, one for each purpose (HKDF-SHA256). It is safe for concurrent use.
 type Secrets struct {
-	reg    backend.Registry
-	store  KeyStore
-	shared bool          // whether other processes may open the deployment
-	heard  chan struct{} // signals that another process may have changed the key
+	reg        backend.Registry
+	store      KeyStore
+	shared     bool          // whether other processes may open the deployment
+	keyChanged chan struct{} // signals that another process may have changed the key
 
 	rotating  sync.Mutex // held during a rotation
 	learning  sync.Mutex // held while reading the key from the registry; guards replacing
@@ -72,7 +72,7 @@ func derive(key []byte) (*derived, error) {
 // NewSecrets returns the secrets of a deployment with the key in the store, or with a new key, which [Secrets.Verify] stores.
 // It continues an interrupted rotation, which Verify finishes. shared says that other processes may open the deployment and rotate the key.
 func NewSecrets(ctx context.Context, reg backend.Registry, store KeyStore, shared bool) (*Secrets, error) {
-	s := &Secrets{reg: reg, store: store, shared: shared, heard: make(chan struct{}, 1)}
+	s := &Secrets{reg: reg, store: store, shared: shared, keyChanged: make(chan struct{}, 1)}
 	key, err := store.Load(ctx)
 	if err != nil {
 		return nil, err

@@ -113,9 +113,9 @@ func (f *Follower) learn(ctx context.Context) error {
 	return err
 }
 
-// Heard starts to apply changes that another process has committed, if this process leads or works on the workspace. works says whether it works on
+// FeedChanged starts to apply changes that another process has committed, if this process leads or works on the workspace. works says whether it works on
 // it. Call it after a notification of such a commit.
-func (f *Follower) Heard(works bool) {
+func (f *Follower) FeedChanged(works bool) {
 	if (works || f.leads.Load()) && f.Behind() {
 		_, _ = f.join(f.store.LastSeq()) // fails only if the Follower is closed
 	}

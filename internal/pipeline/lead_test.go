@@ -103,14 +103,14 @@ func TestOneLeads(t *testing.T) {
 		require.NoError(t, b.Sync(t.Context()), "the one that leads was not told, and looks by itself")
 		assert.Less(t, time.Since(began), 2*attendEvery)
 		place()
-		a.Heard(false)
+		a.FeedChanged(false)
 		began = time.Now()
 		require.NoError(t, b.Sync(t.Context()))
 		assert.Less(t, time.Since(began), 2*longestRefresh)
 
 		indexes[0].fail.Store(true)
 		place()
-		a.Heard(false)
+		a.FeedChanged(false)
 		waits := make(chan error, 1)
 		go func() { waits <- b.Sync(t.Context()) }()
 		time.Sleep(5 * time.Second)
@@ -125,7 +125,7 @@ func TestOneLeads(t *testing.T) {
 
 		leader.Store(1)
 		place()
-		b.Heard(true) // in the process that works on the workspace
+		b.FeedChanged(true) // in the process that works on the workspace
 		require.NoError(t, a.Sync(t.Context()))
 		assert.Equal(t, int64(1), indexes[1].writes.Load())
 		assert.Equal(t, []bool{true, false}, indexes[0].roles)

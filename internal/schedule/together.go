@@ -15,7 +15,7 @@ const (
 	seekEvery   = 2 * time.Second // interval at which a process looks for workspaces that no process works on
 	lookAgain   = 10 * time.Second
 	seekDeleted = 15                     // every seekDeleted times it also looks for deleted tenants
-	heardPause  = 100 * time.Millisecond // delay after a change by another process, to handle several changes together
+	changePause = 100 * time.Millisecond // delay after a change by another process, to handle several changes together
 	maxAwake    = 10_000
 )
 
@@ -89,16 +89,16 @@ func (c *Scheduler) takeUp(t backend.Tenant) {
 	c.push(t.UID)
 }
 
-// Heard tells the scheduler that another process may have changed a workspace.
-func (c *Scheduler) Heard(uid string) {
-	c.set.Heard(uid)
+// WorkspaceChanged tells the scheduler that another process may have changed a workspace.
+func (c *Scheduler) WorkspaceChanged(uid string) {
+	c.set.WorkspaceChanged(uid)
 	c.mu.Lock()
 	a := c.state[uid]
 	if a != nil {
 		a.parked = nil
 	}
 	if a != nil && (a.pending || c.Leases.Holds(lease.OfWorkspace(uid))) {
-		if at := time.Now().Add(heardPause); c.dueAt[uid].IsZero() || at.Before(c.dueAt[uid]) {
+		if at := time.Now().Add(changePause); c.dueAt[uid].IsZero() || at.Before(c.dueAt[uid]) {
 			c.setDue(uid, at)
 		}
 	}
@@ -106,9 +106,9 @@ func (c *Scheduler) Heard(uid string) {
 	c.nudge()
 }
 
-// Bereft tells the scheduler that another process is gone. The scheduler queues all workspaces with pending work, on which that process may have
+// ProcessLost tells the scheduler that another process is gone. The scheduler queues all workspaces with pending work, on which that process may have
 // worked, and wakes the seeker for workspaces that this process does not know.
-func (c *Scheduler) Bereft() {
+func (c *Scheduler) ProcessLost() {
 	c.mu.Lock()
 	for uid, a := range c.state {
 		if a.pending && a.parked == nil {
@@ -144,7 +144,7 @@ func (c *Scheduler) standBy(ctx context.Context, uid string, until time.Time) (a
 		return true, nil
 	}
 	if a.pending = waiting > 0; a.pending {
-		c.setDue(uid, until.Add(heardPause))
+		c.setDue(uid, until.Add(changePause))
 		return false, nil
 	}
 	// The holder of the lease stores the time at which the workspace is due next.

@@ -101,11 +101,11 @@ func (s *Set) ForgetRecords() {
 	c.mu.Unlock()
 }
 
-// Heard wakes those who wait for a state in a workspace: another process may have changed it.
-func (s *Set) Heard(uid string) {
+// WorkspaceChanged wakes those who wait for a state in a workspace: another process may have changed it.
+func (s *Set) WorkspaceChanged(uid string) {
 	if sp, open := s.AcquireOpen(uid); open {
 		sp.StateChanged()
-		sp.Follower.Heard(s.Leases != nil && s.Leases.Holds(lease.OfWorkspace(uid)))
+		sp.Follower.FeedChanged(s.Leases != nil && s.Leases.Holds(lease.OfWorkspace(uid)))
 		s.ReleaseUID(uid)
 	}
 }
