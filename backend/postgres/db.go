@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -98,10 +99,11 @@ func (o *Options) complete() (Options, error) {
 // DB is an open deployment. It implements [backend.Stores]. Safe for concurrent use.
 type DB struct {
 	storerules.Gate
-	o     Options
-	pool  *pgxpool.Pool
-	reg   *registry
-	watch *watch
+	o      Options
+	pool   *pgxpool.Pool
+	reg    *registry
+	watch  *watch
+	resets atomic.Int64 // number of times that all connections of pool were closed because one was lost
 
 	mu   sync.Mutex
 	open map[string]*store // nil while one is being opened or removed

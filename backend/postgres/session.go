@@ -68,9 +68,14 @@ func (d *DB) with(ctx context.Context, s scope, f func(c *conn) error) error {
 	if err != nil {
 		return translate(err)
 	}
-	c := &conn{pg: pc.Conn(), scope: s.args}
+	c, resets := &conn{pg: pc.Conn(), scope: s.args}, d.resets.Load()
 	err = f(c)
 	giveBack(pc)
+	// The other connections are probably lost too. Connections that were made since another call closed the lost ones are kept: if all
+	// callers connect and prepare their statements again and again, a fail-over takes seconds longer.
+	if errors.Is(err, errLost) && d.resets.CompareAndSwap(resets, resets+1) {
+		d.pool.Reset()
+	}
 	return err
 }
 
@@ -180,9 +185,6 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		}
 		if err == nil || !again(err) || time.Since(start) > d.o.Retry {
 			return err
-		}
-		if errors.Is(err, errLost) {
-			d.pool.Reset() // the other connections are probably lost too
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait)) // random, so that not all callers retry at once
 		select {
