@@ -54,6 +54,7 @@ type Follower struct {
 	pursuits  pursuits           // used if there are indexes on other machines
 	asking    atomic.Int64       // when the running call of the Store for them began, in nanoseconds; 0: none is running
 	stalled   atomic.Int64       // when the Store was last slow to answer, in nanoseconds
+	idle      atomic.Int64       // since when the leading process has applied nothing while this one waits for it, in nanoseconds; 0: it does not wait
 	leads     atomic.Bool        // whether this process leads, as far as it knows; only changed while holding turn
 	announced bool               // whether the indexes know whether this process leads; announced and term are guarded by turn
 	term      uint64             // term that the indexes know; 0: another process leads

@@ -72,13 +72,21 @@ func (f *Follower) awaitLeader(ctx context.Context, s backend.Index, last uint64
 	pause := refreshPause
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
+	far := s.Applied()
+	f.idle.Store(time.Now().UnixNano())
+	defer f.idle.Store(0)
 	for n := 0; ; n++ {
 		if f.announced && !f.leads.Load() {
 			if err := l.Refresh(ctx); err != nil {
 				return false, err
 			}
-			if s.Applied() >= last {
+			at := s.Applied()
+			if at >= last {
 				return true, nil
+			}
+			if at > far {
+				far = at
+				f.idle.Store(time.Now().UnixNano())
 			}
 			f.wake()
 		}

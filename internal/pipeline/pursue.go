@@ -185,6 +185,8 @@ const (
 	// stalledAfter is how long a call made by ask may take before it counts as trouble. stalledFor is how long a slow call
 	// continues to count: after a fail-over all processes call the Store at once.
 	stalledAfter, stalledFor = 500 * time.Millisecond, 5 * time.Second
+	// idleAfter is how long the leading process may apply nothing before that counts as trouble: it may have died.
+	idleAfter = time.Second
 )
 
 // ask makes a call of the Store or of the Leader that is needed before changes can be applied. It records whether the call
@@ -200,8 +202,12 @@ func (f *Follower) ask(call func() error) error {
 	return err
 }
 
-// stalls reports whether a call made by ask is slow, or has been within stalledFor.
+// stalls reports whether a call made by ask is slow, or has been within stalledFor, or the leading process has applied nothing for idleAfter
+// while this one waited for it.
 func (f *Follower) stalls() bool {
+	if at := f.idle.Load(); at != 0 && time.Since(time.Unix(0, at)) > idleAfter {
+		return true
+	}
 	if at := f.asking.Load(); at != 0 && time.Since(time.Unix(0, at)) > stalledAfter {
 		return true
 	}
