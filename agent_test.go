@@ -233,7 +233,7 @@ func TestDeleteMatching(t *testing.T) {
 	}
 }
 
-func TestContextBlockSaysWhatHoldsNoLonger(t *testing.T) {
+func TestContextBlockMarksSupersededChunks(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2024, 3, 2, 9, 0, 0, 0, time.UTC)
 	by := &contextmem.Supersession{ID: "b"}
@@ -244,7 +244,7 @@ func TestContextBlockSaysWhatHoldsNoLonger(t *testing.T) {
 	assert.Equal(t, []string{"b", "a", "c"}, b.Sources)
 }
 
-// What is remembered of instructions follows each change and each end.
+// TestInstructionsFollowChanges checks that the cached instructions follow each change and each expiry.
 func TestInstructionsFollowChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -281,8 +281,8 @@ func TestInstructionsFollowChanges(t *testing.T) {
 	})
 }
 
-// told remembers statements of Anna, a day apart.
-func told(t *testing.T, s contextmem.Sub, texts ...string) {
+// rememberStatements adds statements by Anna, a day apart.
+func rememberStatements(t *testing.T, s contextmem.Sub, texts ...string) {
 	t.Helper()
 	day := time.Date(2024, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i, text := range texts {
@@ -291,11 +291,11 @@ func told(t *testing.T, s contextmem.Sub, texts ...string) {
 	}
 }
 
-func TestFactsOfSomebody(t *testing.T) {
+func TestFactsOfASubject(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	anna, ctx := acme.Sub("anna"), t.Context()
-	told(t, anna, "I live in Oslo.", "I'm allergic to nuts.", "I moved to Lisbon.", "I have a dog named Rex.", "My brother Boris lives in Rome.")
+	rememberStatements(t, anna, "I live in Oslo.", "I'm allergic to nuts.", "I moved to Lisbon.", "I have a dog named Rex.", "My brother Boris lives in Rome.")
 	ask := func(r facts.Request) (out []string) {
 		p, err := anna.Facts(ctx, r)
 		require.NoError(t, err)
@@ -340,7 +340,7 @@ func TestFactsOfSomebody(t *testing.T) {
 func TestUpcomingFacts(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	told(t, acme.Sub("anna"), "I'm visiting Rome in December 2024.", "I'm going to visit Porto in June 2024.", "I visited Oslo in 2019.")
+	rememberStatements(t, acme.Sub("anna"), "I'm visiting Rome in December 2024.", "I'm going to visit Porto in June 2024.", "I visited Oslo in 2019.")
 	r := facts.Request{Subject: "Anna", Upcoming: true, AsOf: time.Date(2024, 4, 1, 0, 0, 0, 0, time.UTC)}
 	p, err := acme.Sub("anna").Facts(t.Context(), r)
 	require.NoError(t, err)
@@ -362,7 +362,7 @@ func TestEntitiesByPages(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	anna, ctx := acme.Sub("anna"), t.Context()
-	told(t, anna, "I met Boris and Bella in Oslo.")
+	rememberStatements(t, anna, "I met Boris and Bella in Oslo.")
 	p, err := anna.ListEntities(ctx, facts.EntityRequest{Prefix: "B", Limit: 1})
 	require.NoError(t, err)
 	require.Len(t, p.Entities, 1)
@@ -379,7 +379,7 @@ func TestProfile(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, &contextmem.Options{Slots: []facts.Slot{{Name: "boat", Objects: []string{"dinghy"}}}})
 	anna, ctx := acme.Sub("anna"), t.Context()
-	told(t, anna, "I live in Oslo.", "I moved to Lisbon.", "I have a dog named Rex.", "I'm vegetarian.", "I have a dinghy.", "I support Feyenoord.", "Always answer in French.", "Always use bullet points.", "Always answer in German.")
+	rememberStatements(t, anna, "I live in Oslo.", "I moved to Lisbon.", "I have a dog named Rex.", "I'm vegetarian.", "I have a dinghy.", "I support Feyenoord.", "Always answer in French.", "Always use bullet points.", "Always answer in German.")
 	p, err := anna.Profile(ctx, facts.ProfileRequest{Subject: "Anna"})
 	require.NoError(t, err)
 	bySlot := map[string][]string{}
@@ -427,7 +427,7 @@ func TestInstructionsComeWithEveryRecall(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	anna := acme.Sub("anna")
-	told(t, anna, "Always answer in bullet points.", "I sail on Sundays.")
+	rememberStatements(t, anna, "Always answer in bullet points.", "I sail on Sundays.")
 	for _, class := range []contextmem.Class{0, contextmem.ClassMemory, contextmem.ClassAll} {
 		t.Run(fmt.Sprint(class), func(t *testing.T) {
 			res, err := anna.Recall(t.Context(), contextmem.Recall{Query: "what sport?", Class: class})

@@ -9,8 +9,8 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// forms looks up what names stand for in memories, "" for nothing.
-func (c chapter) forms(names ...string) []string {
+// resolve returns the entity names that the given names resolve to in memories, or "" if a name is unknown.
+func (c story) resolve(names ...string) []string {
 	c.t.Helper()
 	es, err := c.Entities(c.t.Context(), facts.LookupRequest{Class: contextmem.ClassMemory, Names: names})
 	require.NoError(c.t, err)
@@ -23,15 +23,15 @@ func (c chapter) forms(names ...string) []string {
 	return out
 }
 
-func (c *chapter) add(ms ...contextmem.Memory) {
+func (c *story) add(ms ...contextmem.Memory) {
 	c.t.Helper()
 	for _, m := range ms {
 		remember(c.t, c.Sub, m)
-		c.told += m.Text + " "
+		c.text += m.Text + " "
 	}
 }
 
-func (c chapter) remove(ids ...string) {
+func (c story) remove(ids ...string) {
 	c.t.Helper()
 	_, err := c.DeleteItems(c.t.Context(), contextmem.DeleteItemsRequest{IDs: ids})
 	require.NoError(c.t, err)
@@ -39,68 +39,68 @@ func (c chapter) remove(ids ...string) {
 
 func TestStatedAliasesFoldByThemselves(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		ctx := t.Context()
-		c := newChapter(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
+		c := newStory(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: onDay("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: onDay("2022-03-01")})
 		apart := []string{"bob lisbon", "robert smith porto"}
-		require.Equal(t, apart, c.says("lives_in", nil))
+		require.Equal(t, apart, c.graphStates("lives_in", nil))
 		c.add(contextmem.Memory{ID: "says", Text: "Robert Smith, also known as Bob, met Clara."})
-		require.Equal(t, []string{"robert smith porto"}, c.says("lives_in", nil), "facts of one person retire one another")
-		require.Equal(t, []string{"robert smith", "robert smith"}, c.forms("Bob", "Robert Smith"))
+		require.Equal(t, []string{"robert smith porto"}, c.graphStates("lives_in", nil), "facts of one person retire one another")
+		require.Equal(t, []string{"robert smith", "robert smith"}, c.resolve("Bob", "Robert Smith"))
 		ms, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
 		require.Equal(t, []any{"bob", "robert smith", "Robert Smith, also known as Bob, met Clara.", true, false}, []any{ms[0].From, ms[0].Into, ms[0].Reason, ms[0].Stated, ms[0].Undone})
 
 		c.remove("says")
-		require.Equal(t, apart, c.says("lives_in", nil), "the source that stated it is gone")
+		require.Equal(t, apart, c.graphStates("lives_in", nil), "the source that stated it is gone")
 		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
 		require.True(t, ms[0].Undone)
 
 		c.add(contextmem.Memory{ID: "again", Text: "I had lunch with Bob (Robert Smith)."})
-		require.Equal(t, []string{"robert smith"}, c.forms("Bob"))
+		require.Equal(t, []string{"robert smith"}, c.resolve("Bob"))
 		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
 		require.NoError(t, err)
 		require.Len(t, ms, 1)
 		require.NoError(t, c.UndoMerge(ctx, contextmem.ClassMemory, ms[0].ID))
-		require.Equal(t, apart, c.says("lives_in", nil))
+		require.Equal(t, apart, c.graphStates("lives_in", nil))
 		c.add(contextmem.Memory{ID: "once more", Text: "Robert Smith, aka Bob, called."})
-		require.Equal(t, []string{"bob"}, c.forms("Bob"), "who took it back knows better")
+		require.Equal(t, []string{"bob"}, c.resolve("Bob"), "who took it back knows better")
 	})
 }
 
 func TestAmbiguousAliasesFoldNothing(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{ID: "one", Text: "I met Robert Smith (Bob)."}, contextmem.Memory{Text: "Bob lives in Lisbon."})
-		require.Equal(t, []string{"robert smith"}, c.forms("bob"))
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{ID: "one", Text: "I met Robert Smith (Bob)."}, contextmem.Memory{Text: "Bob lives in Lisbon."})
+		require.Equal(t, []string{"robert smith"}, c.resolve("bob"))
 		c.add(contextmem.Memory{ID: "two", Text: "I met Robert Jones (Bob)."})
-		require.Equal(t, []string{"bob"}, c.forms("bob"), "two of that name")
-		require.Equal(t, []string{"bob lisbon"}, c.says("lives_in", nil))
+		require.Equal(t, []string{"bob"}, c.resolve("bob"), "two of that name")
+		require.Equal(t, []string{"bob lisbon"}, c.graphStates("lives_in", nil))
 		c.remove("one")
-		require.Equal(t, []string{"robert jones"}, c.forms("bob"))
+		require.Equal(t, []string{"robert jones"}, c.resolve("bob"))
 	})
 }
 
 func TestFirstNamesFollowTheOnlyFullName(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "Clara Berg works at Zorblax."}, contextmem.Memory{Text: "Clara lives in Oslo."})
-		require.Equal(t, []string{"clara berg", "clara berg"}, c.forms("Clara", "Clara Berg"))
-		require.Equal(t, []string{"clara berg oslo"}, c.says("lives_in", nil))
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "Clara Berg works at Zorblax."}, contextmem.Memory{Text: "Clara lives in Oslo."})
+		require.Equal(t, []string{"clara berg", "clara berg"}, c.resolve("Clara", "Clara Berg"))
+		require.Equal(t, []string{"clara berg oslo"}, c.graphStates("lives_in", nil))
 		c.add(contextmem.Memory{ID: "other", Text: "Clara Roth called me."})
-		require.Equal(t, []string{"clara oslo"}, c.says("lives_in", nil), "there are two")
+		require.Equal(t, []string{"clara oslo"}, c.graphStates("lives_in", nil), "there are two")
 		c.remove("other")
-		require.Equal(t, []string{"clara berg oslo"}, c.says("lives_in", nil))
+		require.Equal(t, []string{"clara berg oslo"}, c.graphStates("lives_in", nil))
 		c.add(contextmem.Memory{ID: "m1", Text: "The kettle is blue."})
-		require.Equal(t, []string{"clara oslo"}, c.says("lives_in", nil), "nobody has the full name any more")
+		require.Equal(t, []string{"clara oslo"}, c.graphStates("lives_in", nil), "nobody has the full name any more")
 	})
 }
 
 func TestAcronymsFoldInKnowledge(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("k")
 		addDocuments(t, s, contextmem.File{ID: "one", Data: []byte("International Business Machines (IBM) was founded in Endicott.")}, contextmem.File{ID: "two", Data: []byte("Anna Lind works at IBM.")},
 			contextmem.File{ID: "three", Data: []byte("Anna lives in Porto.")})

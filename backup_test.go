@@ -19,8 +19,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// restored opens a deployment that is made of a backup.
-func restored(t *testing.T, backup string, o *contextmem.Options) (*contextmem.Service, string) {
+// openRestored restores a backup and opens it.
+func openRestored(t *testing.T, backup string, o *contextmem.Options) (*contextmem.Service, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "restored")
 	require.NoError(t, contextmem.Restore(t.Context(), backup, dir))
@@ -30,8 +30,8 @@ func restored(t *testing.T, backup string, o *contextmem.Options) (*contextmem.S
 	return svc, dir
 }
 
-// recalls reports whether a recall of memories of a sub-tenant returns a text.
-func recalls(t *testing.T, sub contextmem.Sub, query, want string) bool {
+// recallReturns reports whether a recall of memories returns a chunk with the text want.
+func recallReturns(t *testing.T, sub contextmem.Sub, query, want string) bool {
 	t.Helper()
 	res, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query})
 	require.NoError(t, err)
@@ -43,12 +43,12 @@ func recalls(t *testing.T, sub contextmem.Sub, query, want string) bool {
 	return false
 }
 
-// Writers run while a backup is written: what was acknowledged before the call is in it, what was deleted before is
-// not, and of what comes in between a prefix of each writer's.
+// TestBackupBesideWriters checks a backup that is written while writers run. It has every item acknowledged before the
+// call, none deleted before it, and for each writer a prefix of the items added meanwhile.
 func TestBackupBesideWriters(t *testing.T) {
 	t.Parallel()
 	const tenants, before = 3, 20
-	r := &receiver{got: make(chan parcel, 10_000)}
+	r := &receiver{got: make(chan delivery, 10_000)}
 	svc, err := contextmem.Open(t.Context(), filepath.Join(t.TempDir(), "d"), &contextmem.Options{WebhookTransport: r})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
@@ -97,8 +97,8 @@ func TestBackupBesideWriters(t *testing.T) {
 	stop()
 	writers.Wait()
 
-	back := &receiver{got: make(chan parcel, 10_000)}
-	again, dir := restored(t, backup, &contextmem.Options{WebhookTransport: back})
+	back := &receiver{got: make(chan delivery, 10_000)}
+	again, dir := openRestored(t, backup, &contextmem.Options{WebhookTransport: back})
 	w, err := again.Webhook(t.Context())
 	require.NoError(t, err)
 	require.True(t, w.SecretConfigured, "the key came along")
@@ -125,9 +125,9 @@ func TestBackupBesideWriters(t *testing.T) {
 			}
 		}
 		require.GreaterOrEqual(t, last, before-1)
-		require.True(t, recalls(t, sub, "where is parcel 7?", "Box 7 holds the parcel 7."))
+		require.True(t, recallReturns(t, sub, "where is parcel 7?", "Box 7 holds the parcel 7."))
 		remember(t, sub, contextmem.Memory{ID: "new", Text: "The kettle is on the shelf."})
-		require.True(t, recalls(t, sub, "where is the kettle?", "The kettle is on the shelf."))
+		require.True(t, recallReturns(t, sub, "where is the kettle?", "The kettle is on the shelf."))
 	}
 	require.NoError(t, again.Drain(t.Context()))
 	require.FileExists(t, filepath.Join(dir, "secret.key"))
@@ -187,8 +187,8 @@ func TestBackupIsIncremental(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Kept)
 	require.NoError(t, svc.Close())
-	again, _ := restored(t, backup, nil)
-	require.True(t, recalls(t, again.Tenant("two").Sub("a"), "where is the kettle?", "The kettle is in the sink."))
+	again, _ := openRestored(t, backup, nil)
+	require.True(t, recallReturns(t, again.Tenant("two").Sub("a"), "where is the kettle?", "The kettle is in the sink."))
 	_, err = again.Tenant("one").Info(t.Context())
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
 }
@@ -212,8 +212,8 @@ func TestBackupRefusals(t *testing.T) {
 	require.NoError(t, err)
 	_, err = svc.Backup(gone, backup)
 	require.ErrorIs(t, err, context.Canceled)
-	again, used := restored(t, backup, nil)
-	require.True(t, recalls(t, again.Tenant("acme").Sub("a"), "where is the kettle?", "The kettle is on the shelf."), "the earlier backup stayed")
+	again, used := openRestored(t, backup, nil)
+	require.True(t, recallReturns(t, again.Tenant("acme").Sub("a"), "where is the kettle?", "The kettle is on the shelf."), "the earlier backup stayed")
 	require.ErrorIs(t, contextmem.Restore(t.Context(), backup, used), contextmem.ErrExists)
 
 	files, err := filepath.Glob(filepath.Join(backup, "files", "*"))
@@ -234,10 +234,11 @@ func TestBackupRefusals(t *testing.T) {
 	require.NoError(t, contextmem.Restore(t.Context(), backup, filepath.Join(t.TempDir(), "into")))
 }
 
-// A tenant that can't be read does not keep the others from being backed up, and its earlier copy stays.
+// TestBackupOfADamagedTenant checks that a tenant that cannot be read does not prevent the backup of others, and that
+// its earlier copy stays.
 func TestBackupOfADamagedTenant(t *testing.T) {
 	t.Parallel()
-	dir, uid := filled(t)
+	dir, uid := closedDeployment(t)
 	backup := filepath.Join(t.TempDir(), "backup")
 	open := func() *contextmem.Service {
 		svc, err := contextmem.Open(t.Context(), dir, nil)
@@ -257,7 +258,7 @@ func TestBackupOfADamagedTenant(t *testing.T) {
 	require.Equal(t, []string{uid}, r.Failed)
 	require.Equal(t, 1, r.Copied+r.Kept)
 	require.NoError(t, svc.Close())
-	again, _ := restored(t, backup, nil)
+	again, _ := openRestored(t, backup, nil)
 	for _, id := range []string{"acme", "other"} {
 		t.Run(id, func(t *testing.T) {
 			res, err := again.Tenant(id).Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})

@@ -70,7 +70,7 @@ func TestRecallRefusesBadParameters(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := s.Recall(t.Context(), c.q)
-			refused(t, err, contextmem.ErrInvalid, c.field)
+			requireRefused(t, err, contextmem.ErrInvalid, c.field)
 		})
 	}
 	for name, c := range map[string]struct {
@@ -88,7 +88,7 @@ func TestRecallRefusesBadParameters(t *testing.T) {
 	} {
 		t.Run("boolean "+name, func(t *testing.T) {
 			_, err := s.BooleanRecall(t.Context(), c.q)
-			refused(t, err, contextmem.ErrInvalid, c.field)
+			requireRefused(t, err, contextmem.ErrInvalid, c.field)
 		})
 	}
 }
@@ -143,7 +143,7 @@ func TestReadsRefuseBadParameters(t *testing.T) {
 		"retry class":        {s.Retry(ctx, 9, "m"), contextmem.ErrInvalid, "Class"},
 		"retry unknown":      {s.Retry(ctx, 0, "none"), contextmem.ErrNotFound, ""},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, c.err, c.kind, c.field) })
+		t.Run(name, func(t *testing.T) { requireRefused(t, c.err, c.kind, c.field) })
 	}
 	st, err := s.Status(ctx, "m", "", "\x00", strings.Repeat("x", 1<<20))
 	require.NoError(t, err)
@@ -158,7 +158,7 @@ func TestReadsRefuseBadParameters(t *testing.T) {
 	_, err = svc.Tenant("nobody").Recall(ctx, contextmem.Recall{Query: "x"})
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
 	_, err = svc.Tenant("../x").Recall(ctx, contextmem.Recall{Query: "x"})
-	refused(t, err, contextmem.ErrInvalid, "Tenant")
+	requireRefused(t, err, contextmem.ErrInvalid, "Tenant")
 }
 
 func TestVectorsRefuseBadInput(t *testing.T) {
@@ -190,7 +190,7 @@ func TestVectorsRefuseBadInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := raw.InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: c.in})
-			refused(t, err, contextmem.ErrUnprocessed, c.field)
+			requireRefused(t, err, contextmem.ErrUnprocessed, c.field)
 			hits, err := raw.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{1, 1}})
 			require.NoError(t, err)
 			require.Empty(t, hits)
@@ -198,28 +198,28 @@ func TestVectorsRefuseBadInput(t *testing.T) {
 	}
 	for _, id := range []string{"a\x00", "\xff", strings.Repeat("x", 1025)} {
 		_, err := raw.InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{{SourceID: id, Vectors: one}}})
-		refused(t, err, contextmem.ErrInvalid, "SourceID")
+		requireRefused(t, err, contextmem.ErrInvalid, "SourceID")
 		_, err = raw.InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: []contextmem.VectorSource{{SourceID: "a", Vectors: []contextmem.Vector{{ChunkID: id, Vector: []float32{1, 0}}}}}})
-		refused(t, err, contextmem.ErrInvalid, "ChunkID")
+		requireRefused(t, err, contextmem.ErrInvalid, "ChunkID")
 	}
 	_, err := raw.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{1}})
-	refused(t, err, contextmem.ErrUnprocessed, "Vector")
+	requireRefused(t, err, contextmem.ErrUnprocessed, "Vector")
 	_, err = raw.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{1, 0}, Limit: 1001})
-	refused(t, err, contextmem.ErrInvalid, "Limit")
+	requireRefused(t, err, contextmem.ErrInvalid, "Limit")
 	_, err = raw.SearchVectors(ctx, contextmem.SearchVectorsRequest{Vector: []float32{1, 0}, Metadata: map[string]any{"a": []any{marker}}})
-	refused(t, err, contextmem.ErrInvalid, "Metadata")
+	requireRefused(t, err, contextmem.ErrInvalid, "Metadata")
 	_, err = raw.FilterVectors(ctx, contextmem.VectorSelection{SourceID: "a", ChunkIDs: []string{"c"}}, 0)
-	refused(t, err, contextmem.ErrInvalid, "SourceID")
+	requireRefused(t, err, contextmem.ErrInvalid, "SourceID")
 	_, err = raw.FilterVectors(ctx, contextmem.VectorSelection{SourceID: "a"}, 10001)
-	refused(t, err, contextmem.ErrInvalid, "limit")
+	requireRefused(t, err, contextmem.ErrInvalid, "limit")
 	_, err = raw.DeleteVectors(ctx, contextmem.VectorSelection{})
-	refused(t, err, contextmem.ErrInvalid, "SourceID")
+	requireRefused(t, err, contextmem.ErrInvalid, "SourceID")
 	_, err = acme.InsertVectors(ctx, contextmem.InsertVectorsRequest{Sources: vec(1, 2)})
-	refused(t, err, contextmem.ErrInvalid, "Tenant")
+	requireRefused(t, err, contextmem.ErrInvalid, "Tenant")
 	_, err = raw.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x"}}})
-	refused(t, err, contextmem.ErrInvalid, "Tenant")
+	requireRefused(t, err, contextmem.ErrInvalid, "Tenant")
 	_, err = raw.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "a.txt", Data: []byte("x")}}})
-	refused(t, err, contextmem.ErrInvalid, "Tenant")
+	requireRefused(t, err, contextmem.ErrInvalid, "Tenant")
 }
 
 func manyVectors(n int) []contextmem.Vector {
@@ -267,7 +267,7 @@ func TestOrganisationCallsRefuseBadInput(t *testing.T) {
 		"feedback rating":      {fb(func(f *contextmem.Feedback) { f.Rating = "bad" }), contextmem.ErrInvalid, "Rating"},
 		"feedback source":      {fb(func(f *contextmem.Feedback) { f.Source = "bot" }), contextmem.ErrInvalid, "Source"},
 		"feedback sub":         {fb(func(f *contextmem.Feedback) { f.Sub = "s" }), contextmem.ErrInvalid, "Sub"},
-		"feedback long sub":    {fb(func(f *contextmem.Feedback) { f.Tenant, f.Sub = "acme", mega() }), contextmem.ErrInvalid, "Sub"},
+		"feedback long sub":    {fb(func(f *contextmem.Feedback) { f.Tenant, f.Sub = "acme", oversizedText() }), contextmem.ErrInvalid, "Sub"},
 		"feedback tenant":      {fb(func(f *contextmem.Feedback) { f.Tenant = "nobody" }), contextmem.ErrNotFound, ""},
 		"feedback pairs":       {fb(func(f *contextmem.Feedback) { f.Metadata = pairs }), contextmem.ErrInvalid, "Metadata"},
 		"feedback value":       {fb(func(f *contextmem.Feedback) { f.Metadata = map[string]string{"a": strings.Repeat(marker, 50)} }), contextmem.ErrInvalid, "Metadata"},
@@ -295,7 +295,7 @@ func TestOrganisationCallsRefuseBadInput(t *testing.T) {
 		"deliveries cursor 2":  {page(contextmem.DeliveriesRequest{Cursor: "12"}), contextmem.ErrInvalid, "cursor"},
 		"delivery retry":       {svc.RetryDelivery(ctx, "dlv_x"), contextmem.ErrNotFound, ""},
 	} {
-		t.Run(name, func(t *testing.T) { refused(t, c.err, c.kind, c.field) })
+		t.Run(name, func(t *testing.T) { requireRefused(t, c.err, c.kind, c.field) })
 	}
 	fs, err := svc.ListFeedback(ctx, "", 0)
 	require.NoError(t, err)

@@ -16,11 +16,12 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// marker stands in content that must never show in an error.
+// marker is content that must never appear in an error.
 const marker = "zq7secretmarker"
 
-// refused checks an error of bad input: its kind, the field it names, and that it holds no content.
-func refused(t *testing.T, err, kind error, field string) {
+// requireRefused checks the error for an invalid request: its kind, the field it names, and that it contains no
+// content.
+func requireRefused(t *testing.T, err, kind error, field string) {
 	t.Helper()
 	require.ErrorIs(t, err, kind)
 	require.Contains(t, err.Error(), field)
@@ -36,7 +37,7 @@ const (
 	nul     = marker + "\x00"
 )
 
-func mega() string { return marker + strings.Repeat("x", 1<<20) }
+func oversizedText() string { return marker + strings.Repeat("x", 1<<20) }
 
 func TestAddMemoriesRefusesBadInput(t *testing.T) {
 	t.Parallel()
@@ -66,7 +67,7 @@ func TestAddMemoriesRefusesBadInput(t *testing.T) {
 		"negative TTL":          {contextmem.Memory{Text: text, TTL: -1}, contextmem.ErrInvalid, "Memories[1].TTL"},
 		"title":                 {contextmem.Memory{Text: text, Title: nul}, contextmem.ErrInvalid, "Memories[1].Title"},
 		"user name":             {contextmem.Memory{Text: text, UserName: badUTF8}, contextmem.ErrInvalid, "Memories[1].UserName"},
-		"instructions":          {contextmem.Memory{Text: text, Infer: true, Instructions: mega()}, contextmem.ErrInvalid, "Memories[1].Instructions"},
+		"instructions":          {contextmem.Memory{Text: text, Infer: true, Instructions: oversizedText()}, contextmem.ErrInvalid, "Memories[1].Instructions"},
 		"session":               {contextmem.Memory{Text: text, Session: nul}, contextmem.ErrInvalid, "Memories[1].Session"},
 		"far time":              {contextmem.Memory{Text: text, Time: time.Date(20000, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "Memories[1].Time"},
 		"time before the first": {contextmem.Memory{Text: text, Time: time.Date(-5, 1, 1, 0, 0, 0, 0, time.UTC)}, contextmem.ErrInvalid, "Memories[1].Time"},
@@ -88,23 +89,23 @@ func TestAddMemoriesRefusesBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := acme.Sub(name)
 			_, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "good", Text: text}, c.m, {ID: "good too", Text: text}}})
-			refused(t, err, c.kind, c.field)
+			requireRefused(t, err, c.kind, c.field)
 			p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
 			require.NoError(t, err)
 			require.Zero(t, p.Total, "one bad item refuses all")
 		})
 	}
 	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{})
-	refused(t, err, contextmem.ErrUnprocessed, "Memories")
+	requireRefused(t, err, contextmem.ErrUnprocessed, "Memories")
 	_, err = acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: make([]contextmem.Memory, 4)})
-	refused(t, err, contextmem.ErrInvalid, "Memories")
+	requireRefused(t, err, contextmem.ErrInvalid, "Memories")
 	for _, name := range []string{"a\x00", "a\xff", strings.Repeat("s", 513)} {
 		_, err = acme.Sub(name).AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: text}}})
-		refused(t, err, contextmem.ErrInvalid, "Sub")
+		requireRefused(t, err, contextmem.ErrInvalid, "Sub")
 	}
 }
 
-// TestTooLargeMapNamesItsKeys shows bytes by key, the largest first.
+// TestTooLargeMapNamesItsKeys checks that the error lists the bytes of each key, the largest first.
 func TestTooLargeMapNamesItsKeys(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
@@ -113,12 +114,13 @@ func TestTooLargeMapNamesItsKeys(t *testing.T) {
 		m[fmt.Sprintf("small%d", i)] = i
 	}
 	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Additional: m}}})
-	refused(t, err, contextmem.ErrInvalid, "Memories[0].Additional")
+	requireRefused(t, err, contextmem.ErrInvalid, "Memories[0].Additional")
 	require.Contains(t, err.Error(), `over the maximum of 1024`)
 	require.Contains(t, err.Error(), fmt.Sprintf(`(bytes by key: "alpha" %d, "beta" %d`, 60*len(marker)+2+5+4, 10*len(marker)+2+4+4))
 }
 
-// TestOddTextIsAccepted keeps what only looks dangerous, and gives it back as it was.
+// TestOddTextIsAccepted checks that ids and texts that look like paths, SQL or escapes are stored and returned
+// unchanged.
 func TestOddTextIsAccepted(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
@@ -171,7 +173,7 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 		"id":              {file(func(f *contextmem.File) { f.ID = "\xff" }), contextmem.ErrInvalid, "Files[1].ID"},
 		"content type":    {file(func(f *contextmem.File) { f.ContentType = "text/plain; x=" + badUTF8 }), contextmem.ErrInvalid, "Files[1].ContentType"},
 		"title":           {file(func(f *contextmem.File) { f.Title = nul }), contextmem.ErrInvalid, "Files[1].Title"},
-		"kind":            {file(func(f *contextmem.File) { f.Kind = mega() }), contextmem.ErrInvalid, "Files[1].Kind"},
+		"kind":            {file(func(f *contextmem.File) { f.Kind = oversizedText() }), contextmem.ErrInvalid, "Files[1].Kind"},
 		"url":             {file(func(f *contextmem.File) { f.URL = badUTF8 }), contextmem.ErrInvalid, "Files[1].URL"},
 		"description":     {file(func(f *contextmem.File) { f.Description = badUTF8 }), contextmem.ErrInvalid, "Files[1].Description"},
 		"principal":       {file(func(f *contextmem.File) { f.ACL = []string{"a", badUTF8} }), contextmem.ErrInvalid, "Files[1].ACL"},
@@ -189,7 +191,7 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := acme.Sub(name)
 			_, err := s.AddKnowledge(t.Context(), c.b)
-			refused(t, err, c.kind, c.field)
+			requireRefused(t, err, c.kind, c.field)
 			p, err := s.List(t.Context(), contextmem.ListRequest{})
 			require.NoError(t, err)
 			require.Zero(t, p.Total, "one bad item refuses all")
@@ -238,7 +240,7 @@ func TestSuppliedGraphIsChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}, Graphs: map[string]content.SuppliedGraph{c.key: c.g}})
-			refused(t, err, contextmem.ErrInvalid, c.field)
+			requireRefused(t, err, contextmem.ErrInvalid, c.field)
 		})
 	}
 	st, err := acme.Status(t.Context(), "m")
@@ -251,20 +253,20 @@ func TestCreateTenantRefusesBadInput(t *testing.T) {
 	svc, _ := open(t, nil)
 	for _, id := range []string{"", ".", "..", "../../x", "a/b", "a b", "-a", "é", "a\x00", strings.Repeat("a", 129), "a\n"} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: id})
-		refused(t, err, contextmem.ErrInvalid, "Tenant")
+		requireRefused(t, err, contextmem.ErrInvalid, "Tenant")
 	}
 	for _, d := range []int{-1, 4097} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "d", Embeddings: true, Dimension: d})
-		refused(t, err, contextmem.ErrInvalid, "Dimension")
+		requireRefused(t, err, contextmem.ErrInvalid, "Dimension")
 	}
 	for _, org := range []string{"", "a\x00", "\xff", strings.Repeat("o", 257)} {
 		_, err := svc.Org(org).CreateTenant(t.Context(), contextmem.TenantSpec{ID: "x"})
-		refused(t, err, contextmem.ErrInvalid, "Org")
+		requireRefused(t, err, contextmem.ErrInvalid, "Org")
 	}
 	_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
 	require.ErrorIs(t, err, contextmem.ErrExists)
 	_, err = svc.ListTenants(t.Context(), "", 1001)
-	refused(t, err, contextmem.ErrInvalid, "limit")
+	requireRefused(t, err, contextmem.ErrInvalid, "limit")
 }
 
 func TestSchemaRules(t *testing.T) {
@@ -308,7 +310,7 @@ func TestSchemaRules(t *testing.T) {
 		"7 flags":        {flagged(7), contextmem.ErrInvalid, "Schema"},
 	} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "bad", Schema: c.fields})
-		t.Run(name, func(t *testing.T) { refused(t, err, c.kind, c.field) })
+		t.Run(name, func(t *testing.T) { requireRefused(t, err, c.kind, c.field) })
 	}
 	_, err := svc.Tenant("bad").Info(t.Context())
 	require.ErrorIs(t, err, contextmem.ErrNotFound, "a refused tenant does not exist")
@@ -373,16 +375,16 @@ func TestSchemaValues(t *testing.T) {
 		}
 	}
 	_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{"other": marker}}}})
-	refused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.other")
+	requireRefused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.other")
 	req := tenant(t, svc, contextmem.TenantSpec{ID: "required", Schema: []contextmem.Field{{Name: "dept", Required: true}}})
 	for _, m := range []map[string]any{nil, {"dept": nil}} {
 		_, err := req.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: m}}})
-		refused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.dept")
+		requireRefused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.dept")
 	}
 }
 
-// TestAppItemsFailAlone: what is wrong with the content of one app item, or was found wrong
-// by a decoder, leaves the others alone.
+// TestAppItemsFailAlone checks that an app item that is invalid, or that a decoder could not read, does not affect the
+// others.
 func TestAppItemsFailAlone(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
@@ -399,7 +401,7 @@ func TestAppItemsFailAlone(t *testing.T) {
 	require.Equal(t, 4, res.Failed)
 	for i, field := range []string{"Apps[0].Fields.body", "", "Apps[2].Content.HTMLBase64", "Apps[3]", "title"} {
 		if field != "" {
-			refused(t, res.Items[i].Err, contextmem.ErrUnprocessed, field)
+			requireRefused(t, res.Items[i].Err, contextmem.ErrUnprocessed, field)
 		}
 	}
 	require.Equal(t, contextmem.StatusQueued, res.Items[1].Status)

@@ -34,7 +34,7 @@ func recallIDs(t *testing.T, s contextmem.Sub, q contextmem.Recall) []string {
 
 func TestRecallOnEmptyTenant(t *testing.T) {
 	t.Parallel()
-	svc, acme := open(t, &contextmem.Options{Reranker: upside{}, FeedbackBoosts: true})
+	svc, acme := open(t, &contextmem.Options{Reranker: reversingReranker{}, FeedbackBoosts: true})
 	raw := tenant(t, svc, contextmem.TenantSpec{ID: "raw", Embeddings: true, Dimension: 3})
 	for _, s := range []contextmem.Sub{acme.Sub(""), acme.Sub("nobody"), raw.Sub("")} {
 		for _, class := range []contextmem.Class{0, contextmem.ClassMemory, contextmem.ClassAll} {
@@ -53,10 +53,10 @@ func TestRecallOnEmptyTenant(t *testing.T) {
 	}
 }
 
-// upside is a reranker that turns the order of texts about.
-type upside struct{}
+// reversingReranker reverses the order of texts.
+type reversingReranker struct{}
 
-func (upside) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+func (reversingReranker) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
 	out := make([]float64, len(texts))
 	for i := range out {
 		out[i] = float64(i)
@@ -64,14 +64,14 @@ func (upside) Rerank(_ context.Context, _ string, texts []string) ([]float64, er
 	return out, nil
 }
 
-// broken is a reranker that panics.
-type broken struct{}
+// panickingReranker is a reranker that panics.
+type panickingReranker struct{}
 
-func (broken) Rerank(context.Context, string, []string) ([]float64, error) { panic("no") }
+func (panickingReranker) Rerank(context.Context, string, []string) ([]float64, error) { panic("no") }
 
 func TestRerankerThatPanicsDegrades(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, &contextmem.Options{Reranker: broken{}})
+	_, acme := open(t, &contextmem.Options{Reranker: panickingReranker{}})
 	s := acme.Sub("a")
 	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
 	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", Mode: contextmem.ModeThinking})
@@ -80,14 +80,14 @@ func TestRerankerThatPanicsDegrades(t *testing.T) {
 	require.True(t, slices.ContainsFunc(res.Warnings, func(w fault.Warning) bool { return w.Code == "degraded" }))
 }
 
-// fragile is an embedder whose queries panic.
-type fragile struct{ *static.Embedder }
+// panickingEmbedder is an embedder that panics for queries.
+type panickingEmbedder struct{ *static.Embedder }
 
-func (fragile) EmbedQuery(context.Context, string) ([]float32, error) { panic("no") }
+func (panickingEmbedder) EmbedQuery(context.Context, string) ([]float32, error) { panic("no") }
 
 func TestEmbedderThatPanicsFailsTheCall(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, &contextmem.Options{Embedder: fragile{static.New()}})
+	_, acme := open(t, &contextmem.Options{Embedder: panickingEmbedder{static.New()}})
 	s := acme.Sub("a")
 	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
 	_, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle"})
@@ -153,7 +153,7 @@ func TestFilters(t *testing.T) {
 	require.Empty(t, recallIDs(t, s, contextmem.Recall{Query: "kettle", Filters: contextmem.Filters{Metadata: m{"late": "x"}}}))
 }
 
-// TestManyDocumentFieldsAreAllFilters filters on each field of an item that has many.
+// TestManyDocumentFieldsAreAllFilters filters by each field of an item with many fields.
 func TestManyDocumentFieldsAreAllFilters(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// vocabulary is a few hundred ordinary words, so that texts look like notes.
+// vocabulary has a few hundred ordinary words, so that texts look like notes.
 var vocabulary = strings.Fields(`kettle harbour window garden market bridge winter summer letter silver copper engine ticket
 station river mountain forest island village castle kitchen table chair bottle basket ladder hammer pencil paper camera
 mirror carpet curtain blanket pillow candle lantern battery machine computer keyboard printer screen number meeting project
@@ -26,7 +26,7 @@ neighbour cousin brother sister mother father daughter uncle friend colleague ma
 likes prefers bought sold moved visited painted repaired forgot promised ordered cancelled finished started borrowed returned
 quickly slowly early late often never always yesterday together alone outside upstairs green yellow purple heavy broken quiet`)
 
-// note is a sentence of n words, the same for the same seed.
+// note returns a sentence of n words, which depends on seed only.
 func note(seed uint64, n int) string {
 	rng := rand.New(rand.NewPCG(seed, 99))
 	var b strings.Builder
@@ -129,8 +129,7 @@ func BenchmarkRecall(b *testing.B) {
 	}
 }
 
-// BenchmarkMemory reports the heap that serving 100,000 chunks keeps, after a
-// restart and 1,000 recalls.
+// BenchmarkMemory reports the heap in use while 100,000 chunks are served, after a restart and 1,000 recalls.
 func BenchmarkMemory(b *testing.B) {
 	if testing.Short() {
 		b.Skip("fills 100,000 chunks")
@@ -157,7 +156,7 @@ func BenchmarkMemory(b *testing.B) {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "heap-MiB")
-		b.ReportMetric(float64(resident())/(1<<20), "resident-MiB")
+		b.ReportMetric(float64(residentBytes())/(1<<20), "resident-MiB")
 		require.NoError(b, svc.Close())
 	}
 }

@@ -16,29 +16,29 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// down is a judge that can be away.
-type down struct {
-	labelled
-	away  atomic.Bool
-	asked atomic.Int64 // times that it was asked to compare
+// unreliableJudge is a judge that may be unavailable.
+type unreliableJudge struct {
+	fixedJudge
+	unavailable atomic.Bool
+	calls       atomic.Int64 // number of calls of Replaces
 }
 
-func (d *down) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
-	d.asked.Add(1)
-	if d.away.Load() {
+func (d *unreliableJudge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
+	d.calls.Add(1)
+	if d.unavailable.Load() {
 		return nil, errors.New("away")
 	}
-	return d.labelled.Replaces(ctx, pairs)
+	return d.fixedJudge.Replaces(ctx, pairs)
 }
 
-// TestComparedAfterOutageAndRestart: while the judge is away memories are completed and found; a service that starts again
-// compares what the one before could not.
+// TestComparedAfterOutageAndRestart checks that memories are completed and found while the judge is unavailable, and
+// that a restarted service makes the missing comparisons.
 func TestComparedAfterOutageAndRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		be := inmem.New()
-		j := &down{labelled: labelled{replaces: moved}}
-		j.away.Store(true)
+		j := &unreliableJudge{fixedJudge: fixedJudge{replaces: homeMoves}}
+		j.unavailable.Store(true)
 		open := func(be *inmem.Backend) (*contextmem.Service, contextmem.Sub) {
 			svc, err := contextmem.New(t.Context(), be, &contextmem.Options{Judge: j})
 			require.NoError(t, err)
@@ -46,26 +46,26 @@ func TestComparedAfterOutageAndRestart(t *testing.T) {
 		}
 		svc, sub := open(be)
 		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
-		remember(t, sub, homes()...) // waits for their completion
+		remember(t, sub, homeMemories()...) // waits for their completion
 		time.Sleep(time.Minute)
-		require.Positive(t, j.asked.Load())
+		require.Positive(t, j.calls.Load())
 		const question = "where do I live near the river"
-		ids, by := ask(t, sub, contextmem.Recall{Query: question})
+		ids, by := recallMemories(t, sub, contextmem.Recall{Query: question})
 		require.Equal(t, "lisbon", ids[0])
 		require.Nil(t, by["lisbon"].SupersededBy)
 		require.NoError(t, svc.Close())
 
 		be, err := be.Reopen()
 		require.NoError(t, err)
-		j.away.Store(false)
+		j.unavailable.Store(false)
 		svc, sub = open(be)
 		defer func() { require.NoError(t, svc.Close()) }()
 		require.NoError(t, sub.WaitRefined(t.Context()))
-		ids, _ = ask(t, sub, contextmem.Recall{Query: question})
+		ids, _ = recallMemories(t, sub, contextmem.Recall{Query: question})
 		assert.Equal(t, "faro", ids[0])
-		asked := j.asked.Load()
+		asked := j.calls.Load()
 		require.NoError(t, sub.WaitRefined(t.Context()))
 		time.Sleep(time.Hour)
-		assert.Equal(t, asked, j.asked.Load(), "what was compared is not compared again")
+		assert.Equal(t, asked, j.calls.Load(), "what was compared is not compared again")
 	})
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// thoughtful is a judge that takes its time.
-type thoughtful struct {
-	labelled
+// slowJudge is a judge that takes some time, and may then fail.
+type slowJudge struct {
+	fixedJudge
 	takes time.Duration
 	fails bool
 }
 
-func (j thoughtful) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
+func (j slowJudge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
 	select {
 	case <-time.After(j.takes):
 	case <-ctx.Done():
@@ -29,11 +29,11 @@ func (j thoughtful) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64
 	if j.fails {
 		return nil, errors.New("out of order")
 	}
-	return j.labelled.Replaces(ctx, pairs)
+	return j.fixedJudge.Replaces(ctx, pairs)
 }
 
-// TestRecallAwaitsComparison: a recall right behind the completion of memories knows what they take the place of, and waits neither long for a judge that
-// is slow nor for one that fails.
+// TestRecallAwaitsComparison checks that a recall right after the completion of memories knows which memories they
+// supersede, and that it does not wait long for a judge that is slow or fails.
 func TestRecallAwaitsComparison(t *testing.T) {
 	t.Parallel()
 	for name, x := range map[string]struct {
@@ -49,16 +49,16 @@ func TestRecallAwaitsComparison(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Judge: thoughtful{labelled{replaces: moved}, x.takes, x.fails}})
+				svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Judge: slowJudge{fixedJudge{replaces: homeMoves}, x.takes, x.fails}})
 				require.NoError(t, err)
 				defer func() { require.NoError(t, svc.Close()) }()
 				sub := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("ana")
-				res, err := sub.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: homes()})
+				res, err := sub.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: homeMemories()})
 				require.NoError(t, err)
 				_, err = sub.Wait(t.Context(), res.IDs()...)
 				require.NoError(t, err)
 				began := time.Now()
-				ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+				ids, _ := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 				require.Equal(t, x.first, ids[0])
 				require.LessOrEqual(t, time.Since(began), x.waits)
 				if x.takes > x.waits {

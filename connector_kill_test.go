@@ -20,68 +20,67 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// childSync makes the test binary sync a connector and kill itself at the write of the
-// registry that it names.
+// childSync is set for a child process that syncs a connector and kills itself at the given write of the registry.
 const childSync = "CONTEXTMEM_TEST_CHILD_SYNC"
 
-// shelf is a provider of 60 objects in 6 pages; then 10 of them change and 10 go.
-type shelf struct{}
+// pagedProvider is a provider of 60 objects in 6 pages. Two further pages change 10 of them and delete 10.
+type pagedProvider struct{}
 
 const (
-	shelfPage  = 10
-	shelfPages = 6
+	providerPageSize = 10
+	providerPages    = 6
 )
 
-func shelfText(id, version string) string {
+func objectText(id, version string) string {
 	return fmt.Sprintf("Book %s on the shelf is edition %s.", id, version)
 }
 
-func (shelf) Describe() connector.Info { return connector.Info{Name: "shelf"} }
+func (pagedProvider) Describe() connector.Info { return connector.Info{Name: "shelf"} }
 
-func (shelf) Check(context.Context, connector.Credentials) error { return nil }
+func (pagedProvider) Check(context.Context, connector.Credentials) error { return nil }
 
-func (shelf) Discover(context.Context, connector.Credentials, string, int) ([]connector.Resource, string, error) {
+func (pagedProvider) Discover(context.Context, connector.Credentials, string, int) ([]connector.Resource, string, error) {
 	return nil, "", nil
 }
 
-// Sync implements connector.Provider; the cursor is the number of the page.
-func (shelf) Sync(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
+// Sync implements connector.Provider. The cursor is the number of the next page.
+func (pagedProvider) Sync(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	n := 0
 	if r.Cursor != "" {
 		n, _ = strconv.Atoi(r.Cursor)
 	}
-	page := &connector.Page{Cursor: strconv.Itoa(n + 1), More: n <= shelfPages}
-	for i := range shelfPage {
+	page := &connector.Page{Cursor: strconv.Itoa(n + 1), More: n <= providerPages}
+	for i := range providerPageSize {
 		switch {
-		case n < shelfPages:
-			id := fmt.Sprintf("b%02d", n*shelfPage+i)
-			page.Objects = append(page.Objects, doc(id, shelfText(id, "one")))
-		case n == shelfPages:
+		case n < providerPages:
+			id := fmt.Sprintf("b%02d", n*providerPageSize+i)
+			page.Objects = append(page.Objects, doc(id, objectText(id, "one")))
+		case n == providerPages:
 			id := fmt.Sprintf("b%02d", i)
-			page.Objects = append(page.Objects, doc(id, shelfText(id, "two")))
-		case n == shelfPages+1:
-			page.Deleted = append(page.Deleted, fmt.Sprintf("b%02d", shelfPage+i))
+			page.Objects = append(page.Objects, doc(id, objectText(id, "two")))
+		case n == providerPages+1:
+			page.Deleted = append(page.Deleted, fmt.Sprintf("b%02d", providerPageSize+i))
 		}
 	}
 	return page, nil
 }
 
-// doomed is a backend whose registry ends the process at the n-th write of records.
-type doomed struct {
+// killingBackend is a backend whose registry kills the process at the n-th write of records.
+type killingBackend struct {
 	backend.Backend
-	registry *doomedRegistry
+	registry *killingRegistry
 }
 
-func (d *doomed) Registry() backend.Registry { return d.registry }
+func (d *killingBackend) Registry() backend.Registry { return d.registry }
 
-type doomedRegistry struct {
+type killingRegistry struct {
 	backend.Registry
 	left  atomic.Int64
 	after bool // the write is done first
 }
 
 // WriteRecords implements backend.Registry.
-func (d *doomedRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWrite) error {
+func (d *killingRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWrite) error {
 	if d.left.Add(-1) != 0 {
 		return d.Registry.WriteRecords(ctx, ws)
 	}
@@ -100,8 +99,9 @@ func (d *doomedRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWr
 	select {} // until the signal arrives
 }
 
-// openShelf opens a deployment with the provider; left 0 never kills.
-func openShelf(ctx context.Context, dir string, left int, after bool) (*contextmem.Service, error) {
+// openPagedProvider opens a deployment with the provider, whose registry kills the process at the write number left. 0:
+// never.
+func openPagedProvider(ctx context.Context, dir string, left int, after bool) (*contextmem.Service, error) {
 	stores, err := sqlite.Open(ctx, dir, nil)
 	if err != nil {
 		return nil, err
@@ -111,24 +111,24 @@ func openShelf(ctx context.Context, dir string, left int, after bool) (*contextm
 		return nil, errors.Join(err, stores.Close())
 	}
 	be := backend.Compose(stores, indexers)
-	reg := &doomedRegistry{Registry: be.Registry(), after: after}
+	reg := &killingRegistry{Registry: be.Registry(), after: after}
 	reg.left.Store(int64(left))
-	svc, err := contextmem.New(ctx, &doomed{be, reg}, &contextmem.Options{Providers: []connector.Provider{shelf{}}})
+	svc, err := contextmem.New(ctx, &killingBackend{be, reg}, &contextmem.Options{Providers: []connector.Provider{pagedProvider{}}})
 	if err != nil {
 		err = errors.Join(err, be.Close())
 	}
 	return svc, err
 }
 
-// syncShelf syncs until it is killed or the whole shelf is read.
-func syncShelf(dir, kill string) error {
+// syncPagedProvider syncs until the process is killed or all pages are read.
+func syncPagedProvider(dir, kill string) error {
 	ctx := context.Background()
 	var left int
 	var after bool
 	if _, err := fmt.Sscanf(kill, "%d %t", &left, &after); err != nil {
 		return err
 	}
-	svc, err := openShelf(ctx, dir, left, after)
+	svc, err := openPagedProvider(ctx, dir, left, after)
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func syncShelf(dir, kill string) error {
 	return nil
 }
 
-// TestKillMidSync kills a process at one write after the other of a sync, among them those
-// between a page and its cursor: in the end nothing is lost and nothing is there twice.
+// TestKillMidSync kills a process at each write of a sync in turn, also between a page and its cursor. In the end each
+// object is there once.
 func TestKillMidSync(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	svc, err := openShelf(t.Context(), dir, 0, false)
+	svc, err := openPagedProvider(t.Context(), dir, 0, false)
 	require.NoError(t, err)
 	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
 	_, err = svc.CreateConnector(t.Context(), contextmem.ConnectorSpec{Provider: "shelf", Tenant: "acme"})
@@ -183,7 +183,7 @@ func TestKillMidSync(t *testing.T) {
 		kills++
 	}
 	require.Greater(t, kills, 2) // on a busy machine a process comes further between two writes
-	svc, err = openShelf(t.Context(), dir, 0, false)
+	svc, err = openPagedProvider(t.Context(), dir, 0, false)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
 	require.NoError(t, svc.Drain(t.Context()))
@@ -196,13 +196,13 @@ func TestKillMidSync(t *testing.T) {
 		seen[id] = x.Content
 	}
 	want := map[string]string{}
-	for i := range shelfPage * shelfPages {
+	for i := range providerPageSize * providerPages {
 		id := fmt.Sprintf("b%02d", i)
 		switch {
-		case i < shelfPage:
-			want[id] = shelfText(id, "two")
-		case i >= 2*shelfPage:
-			want[id] = shelfText(id, "one")
+		case i < providerPageSize:
+			want[id] = objectText(id, "two")
+		case i >= 2*providerPageSize:
+			want[id] = objectText(id, "one")
 		}
 	}
 	require.Equal(t, want, seen)

@@ -12,14 +12,14 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// keep is a backend that survives Close, as a directory would.
-type keep struct{ backend.Backend }
+// neverClosed is a backend that ignores Close, so that several services can use it one after the other.
+type neverClosed struct{ backend.Backend }
 
-func (keep) Close() error { return nil }
+func (neverClosed) Close() error { return nil }
 
 func TestConnectorRefusals(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *scriptedProvider) {
 		ok := contextmem.ConnectorSpec{Provider: "script", Tenant: "acme", Credentials: token, AccountScope: "one"}
 		made, err := svc.CreateConnector(t.Context(), ok)
 		require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestConnectorRefusals(t *testing.T) {
 		c, err := svc.EditConnector(t.Context(), made.ID, contextmem.ConnectorEdit{Interval: &zero})
 		require.NoError(t, err)
 		require.Equal(t, time.Hour, c.Interval)
-		for _, err := range []error{second(svc.Org("elsewhere").Connector(t.Context(), made.ID)), second(svc.Org("elsewhere").SyncNow(t.Context(), made.ID)),
+		for _, err := range []error{errorOf(svc.Org("elsewhere").Connector(t.Context(), made.ID)), errorOf(svc.Org("elsewhere").SyncNow(t.Context(), made.ID)),
 			svc.Org("elsewhere").DeleteConnector(t.Context(), made.ID, true)} {
 			require.ErrorIs(t, err, contextmem.ErrNotFound)
 		}

@@ -17,7 +17,7 @@ import (
 
 func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *scriptedProvider) {
 		fail := func(err error) {
 			p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) {
 				return objects("x", false), err
@@ -32,18 +32,18 @@ func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 
 		fail(errors.New("boom with secret-token inside"))
 		time.Sleep(20*time.Minute + time.Second)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, 2, p.count())
 		require.Equal(t, "boom with *** inside", c.LastError)
 		require.NotContains(t, resource(t, svc, c.ID).LastError, "secret")
 		require.True(t, c.NextSync.Equal(p.at(1).Add(time.Minute)))
 		time.Sleep(time.Minute + time.Second)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.True(t, c.NextSync.Equal(p.at(2).Add(2*time.Minute)), "the pause doubles")
 
 		fail(fmt.Errorf("refresh: %w", connector.ErrReauth))
 		time.Sleep(3 * time.Minute)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.True(t, c.NeedsReauth)
 		require.Equal(t, contextmem.ConnectorError, c.Status)
 		require.Contains(t, c.NeedsReauthReason, "no longer accepted")
@@ -57,7 +57,7 @@ func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 		fail(nil)
 		_, err := svc.EditConnector(t.Context(), c.ID, contextmem.ConnectorEdit{Credentials: connector.Credentials{"account": "x"}})
 		require.NoError(t, err)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, n+1, p.count())
 		require.False(t, c.NeedsReauth)
 		require.Equal(t, contextmem.ConnectorActive, c.Status)
@@ -74,7 +74,7 @@ func TestConnectorErrorsSteerTheSchedule(t *testing.T) {
 
 func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider) {
 		hold := make(chan struct{})
 		p.answer(func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor == "" {
@@ -97,7 +97,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 
 		_, err = svc.PauseConnector(t.Context(), c.ID)
 		require.NoError(t, err)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, contextmem.SyncIdle, c.SyncStatus)
 		require.True(t, c.NextSync.IsZero())
 		_, err = svc.SyncNow(t.Context(), c.ID)
@@ -110,7 +110,7 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 		close(hold)
 		_, err = svc.ResumeConnector(t.Context(), c.ID)
 		require.NoError(t, err)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, n+1, p.count())
 		require.Equal(t, "1", p.call(n).Cursor, "it goes on where it stopped")
 		require.Equal(t, 1, c.Cycles)
@@ -127,22 +127,22 @@ func TestConnectorSyncNowPauseAndDelete(t *testing.T) {
 		require.NoError(t, svc.DeleteConnector(t.Context(), c.ID, false))
 		_, err = svc.Connector(t.Context(), c.ID)
 		require.ErrorIs(t, err, contextmem.ErrNotFound)
-		require.Len(t, listed(t, acme.Sub("")), 1, "what was ingested stays")
+		require.Len(t, listSources(t, acme.Sub("")), 1, "what was ingested stays")
 
 		p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) {
 			return objects("1", false, doc("z", "Wool is spun in winter.")), nil
 		})
 		c = connect(t, svc, contextmem.ConnectorSpec{}, r1)
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Len(t, listed(t, acme.Sub("")), 2)
+		require.Len(t, listSources(t, acme.Sub("")), 2)
 		require.NoError(t, svc.DeleteConnector(t.Context(), c.ID, true))
-		require.Len(t, listed(t, acme.Sub("")), 1, "its objects are gone")
+		require.Len(t, listSources(t, acme.Sub("")), 1, "its objects are gone")
 	})
 }
 
 func TestConnectorBackfillIsPaced(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, _ contextmem.Tenant, p *scriptedProvider) {
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			n := len(r.Cursor)
 			return objects(r.Cursor+"x", n < 2, doc(fmt.Sprint("o", n), fmt.Sprintf("Entry number %d of the log.", n))), nil
@@ -159,7 +159,7 @@ func TestConnectorBackfillIsPaced(t *testing.T) {
 		require.True(t, p.call(0).Since.Equal(got.BackfillOldest))
 		require.True(t, c.NextSync.Equal(got.BackfillNext))
 		time.Sleep(21 * time.Minute)
-		look(t, svc, c.ID)
+		awaitIdle(t, svc, c.ID)
 		require.Equal(t, 3, p.count())
 		require.True(t, p.at(2).Equal(start.Add(20*time.Minute)))
 		got = resource(t, svc, c.ID)
@@ -167,7 +167,7 @@ func TestConnectorBackfillIsPaced(t *testing.T) {
 		require.True(t, got.BackfillOldest.IsZero())
 		require.True(t, got.BackfillNext.IsZero())
 		time.Sleep(40 * time.Minute)
-		look(t, svc, c.ID)
+		awaitIdle(t, svc, c.ID)
 		require.Equal(t, 4, p.count())
 		require.True(t, p.call(3).Since.IsZero(), "the look back is of the first sync only")
 	})
@@ -175,7 +175,7 @@ func TestConnectorBackfillIsPaced(t *testing.T) {
 
 func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider) {
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor == "" {
 				return objects("1", true, doc("a", "Candles are made of beeswax.")), nil
@@ -186,7 +186,7 @@ func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 		require.Equal(t, "gateway timeout", c.LastError)
 		require.Equal(t, "1", resource(t, svc, c.ID).Cursor, "what was durable is not read again")
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Len(t, listed(t, acme.Sub("")), 1)
+		require.Len(t, listSources(t, acme.Sub("")), 1)
 		require.Zero(t, c.Cycles)
 
 		p.answer(func(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {
@@ -194,9 +194,9 @@ func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 			return nil, ctx.Err()
 		})
 		time.Sleep(time.Minute + time.Second)
-		require.Equal(t, contextmem.SyncRunning, look(t, svc, c.ID).SyncStatus)
+		require.Equal(t, contextmem.SyncRunning, awaitIdle(t, svc, c.ID).SyncStatus)
 		time.Sleep(10 * time.Minute)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, contextmem.SyncError, c.SyncStatus)
 		require.Contains(t, c.LastError, "deadline")
 
@@ -205,11 +205,11 @@ func TestConnectorProviderFailsMidwayAndHangs(t *testing.T) {
 		})
 		_, err := svc.SyncNow(t.Context(), c.ID)
 		require.NoError(t, err)
-		require.Contains(t, look(t, svc, c.ID).LastError, "no progress")
+		require.Contains(t, awaitIdle(t, svc, c.ID).LastError, "no progress")
 		p.answer(func(context.Context, connector.SyncRequest) (*connector.Page, error) { panic("out of range") })
 		_, err = svc.SyncNow(t.Context(), c.ID)
 		require.NoError(t, err)
-		require.Contains(t, look(t, svc, c.ID).LastError, "panicked")
+		require.Contains(t, awaitIdle(t, svc, c.ID).LastError, "panicked")
 
 		// Several connectors at once, and a Close while they sync.
 		p.answer(func(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {

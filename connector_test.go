@@ -21,8 +21,8 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// script is a provider whose answers a test sets.
-type script struct {
+// scriptedProvider is a provider whose answers a test sets.
+type scriptedProvider struct {
 	mu    sync.Mutex
 	sync  func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error)
 	check func(c connector.Credentials) error
@@ -31,26 +31,26 @@ type script struct {
 	auth  []string
 }
 
-func (p *script) Describe() connector.Info {
+func (p *scriptedProvider) Describe() connector.Info {
 	return connector.Info{Name: "script", AuthTypes: append([]string{connector.AuthOAuth}, p.auth...),
 		CredentialSchema: json.RawMessage(`{"type":"object","required":["token"],"properties":{"token":{"type":"string"},"account":{"type":"string"}},"additionalProperties":false}`)}
 }
 
-func (p *script) Check(_ context.Context, c connector.Credentials) error {
+func (p *scriptedProvider) Check(_ context.Context, c connector.Credentials) error {
 	if p.check != nil {
 		return p.check(c)
 	}
 	return nil
 }
 
-func (p *script) Discover(_ context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
+func (p *scriptedProvider) Discover(_ context.Context, _ connector.Credentials, cursor string, limit int) ([]connector.Resource, string, error) {
 	if cursor == "bad" {
 		return nil, "", errors.New("gateway said no to secret-token")
 	}
 	return []connector.Resource{{ID: fmt.Sprint("r", limit), Name: "R", Type: "folder"}}, "next", nil
 }
 
-func (p *script) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
+func (p *scriptedProvider) Sync(ctx context.Context, r connector.SyncRequest) (*connector.Page, error) {
 	p.mu.Lock()
 	p.calls, p.times = append(p.calls, r), append(p.times, time.Now())
 	f := p.sync
@@ -61,25 +61,25 @@ func (p *script) Sync(ctx context.Context, r connector.SyncRequest) (*connector.
 	return f(ctx, r)
 }
 
-func (p *script) answer(f func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error)) {
+func (p *scriptedProvider) answer(f func(ctx context.Context, r connector.SyncRequest) (*connector.Page, error)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.sync = f
 }
 
-func (p *script) count() int {
+func (p *scriptedProvider) count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.calls)
 }
 
-func (p *script) call(i int) connector.SyncRequest {
+func (p *scriptedProvider) call(i int) connector.SyncRequest {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.calls[i]
 }
 
-func (p *script) at(i int) time.Time {
+func (p *scriptedProvider) at(i int) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.times[i]
@@ -95,11 +95,11 @@ func objects(cursor string, more bool, os ...connector.Object) *connector.Page {
 
 var token = connector.Credentials{"token": "secret-token"}
 
-// bubble runs f in a synctest bubble with a service over the provider and a tenant "acme".
-func bubble(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script)) {
+// inBubble runs f in a synctest bubble with a service over the provider and a tenant "acme".
+func inBubble(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := &script{auth: []string{connector.AuthToken}}
+		p := &scriptedProvider{auth: []string{connector.AuthToken}}
 		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{p}})
 		require.NoError(t, err)
 		f(t, svc, tenant(t, svc, contextmem.TenantSpec{ID: "acme"}), p)
@@ -107,7 +107,7 @@ func bubble(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme con
 	})
 }
 
-// connect makes a connector with the resources and waits until it is idle.
+// connect creates a connector with the resources and waits until it is idle.
 func connect(t *testing.T, svc *contextmem.Service, spec contextmem.ConnectorSpec, rs ...contextmem.ConnectorResource) contextmem.Connector {
 	t.Helper()
 	spec.Provider = "script"
@@ -123,11 +123,11 @@ func connect(t *testing.T, svc *contextmem.Service, spec contextmem.ConnectorSpe
 		_, err = svc.AddResources(t.Context(), c.ID, rs)
 		require.NoError(t, err)
 	}
-	return look(t, svc, c.ID)
+	return awaitIdle(t, svc, c.ID)
 }
 
-// look returns a connector once nothing moves any more.
-func look(t *testing.T, svc *contextmem.Service, id string) contextmem.Connector {
+// awaitIdle waits until nothing moves in the bubble and returns the connector.
+func awaitIdle(t *testing.T, svc *contextmem.Service, id string) contextmem.Connector {
 	t.Helper()
 	synctest.Wait()
 	c, err := svc.Connector(t.Context(), id)
@@ -143,7 +143,7 @@ func resource(t *testing.T, svc *contextmem.Service, id string) contextmem.Conne
 	return rs[0]
 }
 
-func listed(t *testing.T, s contextmem.Sub) map[string]contextmem.SourceInfo {
+func listSources(t *testing.T, s contextmem.Sub) map[string]contextmem.SourceInfo {
 	t.Helper()
 	out := map[string]contextmem.SourceInfo{}
 	for x, err := range s.Sources(t.Context(), contextmem.ListRequest{}) {
@@ -157,7 +157,7 @@ var r1 = contextmem.ConnectorResource{ResourceID: "r1", Type: "folder", Name: "R
 
 func TestConnectorSyncsOnSchedule(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider) {
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			switch r.Cursor {
 			case "":
@@ -182,7 +182,7 @@ func TestConnectorSyncsOnSchedule(t *testing.T) {
 		require.Equal(t, time.Hour, c.Interval)
 		require.True(t, c.NextSync.Equal(first.Add(time.Hour)))
 		require.NoError(t, svc.Drain(t.Context()))
-		got := listed(t, acme.Sub("team"))
+		got := listSources(t, acme.Sub("team"))
 		require.Len(t, got, 3)
 		require.Equal(t, "script", got["a"].Metadata["provider"])
 		require.Equal(t, c.ID, got["a"].Metadata["connector_id"])
@@ -193,11 +193,11 @@ func TestConnectorSyncsOnSchedule(t *testing.T) {
 		synctest.Wait()
 		require.Equal(t, 2, p.count())
 		time.Sleep(2 * time.Second)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, 3, p.count())
 		require.Equal(t, 4, c.Dispatched, "only what changed is ingested")
 		require.NoError(t, svc.Drain(t.Context()))
-		again := listed(t, acme.Sub("team"))
+		again := listSources(t, acme.Sub("team"))
 		require.Len(t, again, 2)
 		require.Equal(t, got["b"].ID, again["b"].ID)
 		res, err := acme.Sub("team").Recall(t.Context(), contextmem.Recall{Query: "where is the salt kept?"})
@@ -216,13 +216,13 @@ func TestConnectorSyncsOnSchedule(t *testing.T) {
 		require.NoError(t, err)
 		synctest.Wait()
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Len(t, listed(t, acme.Sub("team")), 2)
+		require.Len(t, listSources(t, acme.Sub("team")), 2)
 	})
 }
 
 func TestConnectorCompleteListingRemovesTheRest(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider) {
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor != "" { // the second sync
 				page := objects("2", false, doc("d", "A new boat came."))
@@ -252,11 +252,11 @@ func TestConnectorCompleteListingRemovesTheRest(t *testing.T) {
 	})
 }
 
-// TestConnectorRefillsARemadeTenant: a tenant that was deleted and made again under a
-// connector gets everything again, not only what changes from then on.
+// TestConnectorRefillsARemadeTenant checks that a tenant that is deleted and created again gets all objects of its
+// connector again, not only later changes.
 func TestConnectorRefillsARemadeTenant(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider) {
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
 			if r.Cursor == "" {
 				return objects("1", false, doc("a", "The lighthouse keeper rings a bell."), doc("b", "Salt is kept in the cellar.")), nil
@@ -266,7 +266,7 @@ func TestConnectorRefillsARemadeTenant(t *testing.T) {
 		other := tenant(t, svc, contextmem.TenantSpec{ID: "other"})
 		c := connect(t, svc, contextmem.ConnectorSpec{}, r1, contextmem.ConnectorResource{ResourceID: "r2", TenantOverride: "other"})
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Len(t, listed(t, acme.Sub("")), 2)
+		require.Len(t, listSources(t, acme.Sub("")), 2)
 		require.NoError(t, acme.Delete(t.Context()))
 		run := func() {
 			_, err := svc.SyncNow(t.Context(), c.ID)
@@ -274,13 +274,13 @@ func TestConnectorRefillsARemadeTenant(t *testing.T) {
 			synctest.Wait()
 		}
 		run()
-		require.Contains(t, look(t, svc, c.ID).LastError, "not found")
+		require.Contains(t, awaitIdle(t, svc, c.ID).LastError, "not found")
 		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
 		run()
-		require.Empty(t, look(t, svc, c.ID).LastError)
+		require.Empty(t, awaitIdle(t, svc, c.ID).LastError)
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Len(t, listed(t, acme.Sub("")), 2)
-		require.Len(t, listed(t, other.Sub("")), 2)
+		require.Len(t, listSources(t, acme.Sub("")), 2)
+		require.Len(t, listSources(t, other.Sub("")), 2)
 		rs, err := svc.Resources(t.Context(), c.ID)
 		require.NoError(t, err)
 		require.Equal(t, "1", rs[0].Cursor)
@@ -293,7 +293,7 @@ func TestConnectorRefillsARemadeTenant(t *testing.T) {
 
 func TestConnectorMetadataAndOverrides(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, p *scriptedProvider) {
 		other := tenant(t, svc, contextmem.TenantSpec{ID: "other", Schema: []contextmem.Field{{Name: "area", Type: content.Varchar}, {Name: "year", Type: content.Int32}}})
 		good := doc("good", "The orchard has nine trees.")
 		good.File.Metadata = map[string]any{"area": "north", "stray": "kept"}
@@ -318,7 +318,7 @@ func TestConnectorMetadataAndOverrides(t *testing.T) {
 		require.Contains(t, got.LastError, `object "neither"`)
 		require.NotContains(t, got.LastError, "not a number")
 		require.NoError(t, svc.Drain(t.Context()))
-		items := listed(t, other.Sub("garden"))
+		items := listSources(t, other.Sub("garden"))
 		require.Len(t, items, 2)
 		m := items["good"].Metadata
 		require.Equal(t, "north", m["area"])
@@ -335,8 +335,8 @@ func TestConnectorMetadataAndOverrides(t *testing.T) {
 		require.NoError(t, err)
 		synctest.Wait()
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Empty(t, listed(t, other.Sub("garden")))
-		require.Len(t, listed(t, acme.Sub("")), 3, "without a schema the third one fits too")
+		require.Empty(t, listSources(t, other.Sub("garden")))
+		require.Len(t, listSources(t, acme.Sub("")), 3, "without a schema the third one fits too")
 		require.Equal(t, "x", p.call(p.count()-1).Cursor, "cursors survive")
 	})
 }
@@ -344,7 +344,7 @@ func TestConnectorMetadataAndOverrides(t *testing.T) {
 func TestConnectorCursorWaitsForObjects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := &script{}
+		p := &scriptedProvider{}
 		var fail atomic.Bool
 		fail.Store(true)
 		p.answer(func(_ context.Context, r connector.SyncRequest) (*connector.Page, error) {
@@ -355,7 +355,7 @@ func TestConnectorCursorWaitsForObjects(t *testing.T) {
 				return io.NopCloser(strings.NewReader("Honey is sold by weight.")), nil
 			}}}), nil
 		})
-		be := keep{inmem.New()}
+		be := neverClosed{inmem.New()}
 		o := &contextmem.Options{Providers: []connector.Provider{p}}
 		svc, err := contextmem.New(t.Context(), be, o)
 		require.NoError(t, err)
@@ -370,14 +370,14 @@ func TestConnectorCursorWaitsForObjects(t *testing.T) {
 		time.Sleep(2 * time.Hour)
 		svc, err = contextmem.New(t.Context(), be, o)
 		require.NoError(t, err)
-		c = look(t, svc, c.ID)
+		c = awaitIdle(t, svc, c.ID)
 		require.Equal(t, 2, p.count())
 		require.Empty(t, p.call(1).Cursor)
 		require.Equal(t, token, p.call(1).Credentials)
 		require.Empty(t, c.LastError)
 		require.Equal(t, "x", resource(t, svc, c.ID).Cursor)
 		require.NoError(t, svc.Drain(t.Context()))
-		require.Len(t, listed(t, svc.Tenant(acme.ID()).Sub("")), 1)
+		require.Len(t, listSources(t, svc.Tenant(acme.ID()).Sub("")), 1)
 
 		// Nothing at rest shows the credentials.
 		for _, kind := range []string{"connector", "connres", "connobj"} {
@@ -392,4 +392,4 @@ func TestConnectorCursorWaitsForObjects(t *testing.T) {
 	})
 }
 
-func second[T any](_ T, err error) error { return err }
+func errorOf[T any](_ T, err error) error { return err }

@@ -62,7 +62,7 @@ func TestRawVectors(t *testing.T) {
 	require.Equal(t, "y2", hits[0].ChunkID)
 }
 
-// TestRequestID: a recall has the id that it is given, under which feedback finds it.
+// TestRequestID checks that a recall has the given request id, under which feedback finds it.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	svc, acme := open(t, nil)
@@ -95,7 +95,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// TestAppThreads: in thinking mode the app lane brings in the conversation of what it found, although nothing in it
+// TestAppThreads checks that in thinking mode the app lane adds the conversation of a hit, even if nothing in it
 // resembles the question.
 func TestAppThreads(t *testing.T) {
 	t.Parallel()
@@ -186,7 +186,8 @@ func TestAppItems(t *testing.T) {
 	require.Contains(t, res.Items[0].ForcefulRelationsError, "1 links name neither")
 }
 
-// TestSuppliedIdentifiers: entities of supplied graphs are told apart by namespace and identifier, not by name.
+// TestSuppliedIdentifiers checks that entities of supplied graphs are distinguished by namespace and identifier, not by
+// name.
 func TestSuppliedIdentifiers(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)

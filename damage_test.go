@@ -14,8 +14,8 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// flip changes a bit in each place of the files where a text stands.
-func flip(t *testing.T, files []string, text string) {
+// flipBits flips a bit in each occurrence of a text in the files.
+func flipBits(t *testing.T, files []string, text string) {
 	t.Helper()
 	n := 0
 	for _, f := range files {
@@ -34,7 +34,7 @@ func flip(t *testing.T, files []string, text string) {
 	require.Positive(t, n)
 }
 
-func warned(ws []fault.Warning, code string) bool {
+func hasWarning(ws []fault.Warning, code string) bool {
 	for _, w := range ws {
 		if w.Code == code {
 			return true
@@ -43,8 +43,8 @@ func warned(ws []fault.Warning, code string) bool {
 	return false
 }
 
-// A damaged row does not keep a recall or a list from the others: it is left out, and the result says so. That goes for
-// indexes that are built again too.
+// TestDamageIsLeftOut checks that a recall or a list leaves out a damaged row and reports that, also after the indexes
+// are rebuilt.
 func TestDamageIsLeftOut(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -68,7 +68,7 @@ func TestDamageIsLeftOut(t *testing.T) {
 			info, err := acme.Info(t.Context())
 			require.NoError(t, err)
 			require.NoError(t, svc.Close())
-			flip(t, storeFiles(t, dir, info.UID), text)
+			flipBits(t, storeFiles(t, dir, info.UID), text)
 			for _, rebuilt := range []bool{false, true} {
 				if rebuilt {
 					require.NoError(t, os.RemoveAll(filepath.Join(dir, "tenants", info.UID[:2], info.UID, "index")))
@@ -77,7 +77,7 @@ func TestDamageIsLeftOut(t *testing.T) {
 				for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
 					res, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "which kettle is made of copper, and who likes cake?", Mode: mode, GraphContext: true})
 					require.NoError(t, err)
-					require.True(t, warned(res.Warnings, "damaged") || name == "text" && rebuilt, "%v", res.Warnings) // the index has no such row then
+					require.True(t, hasWarning(res.Warnings, "damaged") || name == "text" && rebuilt, "%v", res.Warnings) // the index has no such row then
 					found := map[string]bool{}
 					for _, c := range res.Chunks {
 						found[c.SourceID] = true
@@ -87,7 +87,7 @@ func TestDamageIsLeftOut(t *testing.T) {
 				}
 				list, err := sub.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
 				require.NoError(t, err)
-				require.True(t, warned(list.Warnings, "damaged"))
+				require.True(t, hasWarning(list.Warnings, "damaged"))
 				require.Len(t, list.Sources, 1)
 				require.NoError(t, svc.Close())
 			}

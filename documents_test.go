@@ -22,8 +22,8 @@ import (
 // cutRTF is an RTF document that ends inside a group.
 const cutRTF = `{\rtf1\ansi\deff0{\fonttbl{\f0 Arial;}} The heron stands in the reeds.\par Its nest is {\b high`
 
-// inSpaces runs f on a tenant in memory and on one in files.
-func inSpaces(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant)) {
+// inEachBackend runs f on a tenant in memory and on one in files.
+func inEachBackend(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant)) {
 	t.Run("inmem", func(t *testing.T) {
 		t.Parallel()
 		svc, acme := open(t, &contextmem.Options{AllowLocalWebhooks: true})
@@ -38,9 +38,9 @@ func inSpaces(t *testing.T, f func(t *testing.T, svc *contextmem.Service, acme c
 	})
 }
 
-func TestPartialIsTold(t *testing.T) {
+func TestPartialDocumentsAreReported(t *testing.T) {
 	t.Parallel()
-	inSpaces(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant) {
+	inEachBackend(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant) {
 		said := make(chan contextmem.WebhookPayload, 4)
 		hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
@@ -115,7 +115,7 @@ func TestOneFileFailsAlone(t *testing.T) {
 
 func TestUnchangedFilesAreSkipped(t *testing.T) {
 	t.Parallel()
-	inSpaces(t, func(t *testing.T, _ *contextmem.Service, acme contextmem.Tenant) {
+	inEachBackend(t, func(t *testing.T, _ *contextmem.Service, acme contextmem.Tenant) {
 		s := acme.Sub("")
 		add := func(b contextmem.KnowledgeBatch) *contextmem.IngestResult {
 			b.SkipUnchanged = true
@@ -158,7 +158,7 @@ func TestUnchangedFilesAreSkipped(t *testing.T) {
 
 func TestNamesOfFiles(t *testing.T) {
 	t.Parallel()
-	inSpaces(t, func(t *testing.T, _ *contextmem.Service, acme contextmem.Tenant) {
+	inEachBackend(t, func(t *testing.T, _ *contextmem.Service, acme contextmem.Tenant) {
 		s := acme.Sub("")
 		res, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{
 			{Name: `handbook\payroll/readme.md`, Data: []byte("# Salaries\n\nThey are paid on the last day.")},

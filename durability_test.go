@@ -21,7 +21,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// childDir tells the test binary that it is the process to be killed.
+// childDir is set for a child process that is to be killed.
 const childDir = "CONTEXTMEM_TEST_CHILD_DIR"
 
 func TestMain(m *testing.M) {
@@ -31,11 +31,11 @@ func TestMain(m *testing.M) {
 	}
 	var err error
 	if prefix, kill := os.Getenv(childHook), os.Getenv(childSync); prefix != "" {
-		err = announce(dir, prefix)
+		err = sendUntilKilled(dir, prefix)
 	} else if kill != "" {
-		err = syncShelf(dir, kill)
+		err = syncPagedProvider(dir, kill)
 	} else {
-		err = torment(dir, os.Getenv("CONTEXTMEM_TEST_CHILD_SEED"))
+		err = writeUntilKilled(dir, os.Getenv("CONTEXTMEM_TEST_CHILD_SEED"))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -44,13 +44,13 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	tormentors  = 3
+	writers     = 3
 	idsPerChild = 12
 )
 
-// torment ingests, replaces, edits and deletes, and makes backups of it, until it is killed. It says on standard
-// output what it is about to do and what was acknowledged.
-func torment(dir, seedText string) error {
+// writeUntilKilled adds, replaces, edits and deletes items and makes backups until the process is killed. It prints
+// each operation before it begins and after it is acknowledged.
+func writeUntilKilled(dir, seedText string) error {
 	seed, err := strconv.ParseUint(seedText, 10, 64)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func torment(dir, seedText string) error {
 	}
 	say("ready")
 	var wg sync.WaitGroup
-	for w := range tormentors {
+	for w := range writers {
 		wg.Go(func() {
 			rng := rand.New(rand.NewPCG(seed, uint64(w)))
 			for n := 0; ; n++ {
@@ -116,16 +116,15 @@ func body(id, version string) string {
 	return fmt.Sprintf("The note %s holds the mark %s and says that the kettle is on the left shelf.", strings.ReplaceAll(id, "-", "x"), version)
 }
 
-// fate is what the parent knows of an id: the last state that was acknowledged,
-// and the one that may or may not have happened after it.
-type fate struct {
+// expected is what the parent process knows of an id: the last acknowledged state, and states that may have followed.
+type expected struct {
 	edit  string // of the version that is there, when its edit was acknowledged and none followed
 	acked string // version, "" deleted or never there
 	maybe []string
 }
 
-// TestKill kills a process that writes, again and again, and finds every
-// acknowledged item recallable and every acknowledged delete gone.
+// TestKill kills a process that writes, again and again. Every acknowledged item must be recalled, and no acknowledged
+// delete.
 func TestKill(t *testing.T) {
 	t.Parallel()
 	rounds := 100
@@ -140,7 +139,7 @@ func TestKill(t *testing.T) {
 	require.NoError(t, err)
 	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
 	require.NoError(t, svc.Close())
-	fates := map[string]*fate{}
+	fates := map[string]*expected{}
 	rng := rand.New(rand.NewPCG(7, 11))
 	acks := 0
 	for round := range rounds {
@@ -153,7 +152,7 @@ func TestKill(t *testing.T) {
 	require.GreaterOrEqual(t, acks, rounds/2, "the children must have got some work done")
 }
 
-func kill(t *testing.T, dir string, round int, after time.Duration, fates map[string]*fate) int {
+func kill(t *testing.T, dir string, round int, after time.Duration, fates map[string]*expected) int {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
@@ -179,7 +178,7 @@ func kill(t *testing.T, dir string, round int, after time.Duration, fates map[st
 		}
 		x := fates[f[2]]
 		if x == nil {
-			x = &fate{}
+			x = &expected{}
 			fates[f[2]] = x
 		}
 		version := strings.TrimPrefix(f[3], "-")
@@ -204,7 +203,7 @@ func kill(t *testing.T, dir string, round int, after time.Duration, fates map[st
 	return acks
 }
 
-// verifyBackup makes a deployment of the backup that the kills left and reads all of it.
+// verifyBackup restores the backup left by the killed processes and reads all of it.
 func verifyBackup(t *testing.T, backup string) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(backup, "BACKUP.json")); errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +221,7 @@ func verifyBackup(t *testing.T, backup string) {
 	require.NoError(t, os.RemoveAll(dir))
 }
 
-func verify(t *testing.T, dir string, round int, fates map[string]*fate) {
+func verify(t *testing.T, dir string, round int, fates map[string]*expected) {
 	t.Helper()
 	svc, err := contextmem.Open(t.Context(), dir, nil)
 	require.NoError(t, err, "round %d", round)
@@ -235,7 +234,7 @@ func verify(t *testing.T, dir string, round int, fates map[string]*fate) {
 	for id, f := range fates {
 		st, err := sub.Status(ctx, id)
 		require.NoError(t, err)
-		f.acked, f.maybe = settle(t, ctx, sub, round, id, st[0], f), nil
+		f.acked, f.maybe = checkItem(t, ctx, sub, round, id, st[0], f), nil
 		if f.acked != "" {
 			live++
 		}
@@ -245,8 +244,8 @@ func verify(t *testing.T, dir string, round int, fates map[string]*fate) {
 	require.Equal(t, live, p.Total, "round %d: items listed", round)
 }
 
-// settle checks one id and returns the version that is there.
-func settle(t *testing.T, ctx context.Context, sub contextmem.Sub, round int, id string, st contextmem.ItemStatus, f *fate) string {
+// checkItem checks one id and returns the stored version.
+func checkItem(t *testing.T, ctx context.Context, sub contextmem.Sub, round int, id string, st contextmem.ItemStatus, f *expected) string {
 	t.Helper()
 	possible := append([]string{f.acked}, f.maybe...)
 	if st.Unknown {

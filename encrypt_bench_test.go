@@ -13,8 +13,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// BenchmarkEncryption is what encryption at rest costs: the processor time of a memory in batches of 500, the median of a recall, and the first recall after
-// the deployment is opened again.
+// BenchmarkEncryption measures the cost of encryption at rest: the processor time per memory in batches of 500, the
+// median recall, and the first recall after the deployment is opened again.
 func BenchmarkEncryption(b *testing.B) {
 	const total, batch = 10_000, 500
 	for name, key := range map[string][]byte{"plain": nil, "encrypted": bytes.Repeat([]byte{1}, 32)} {

@@ -16,8 +16,9 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// plainIn returns the files below a directory that hold one of some words, in any case.
-func plainIn(t *testing.T, dir string, words ...string) (files int, with []string) {
+// filesContainingAny returns the number of files below a directory, and those that contain one of the words in any
+// case.
+func filesContainingAny(t *testing.T, dir string, words ...string) (files int, with []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
@@ -36,8 +37,8 @@ func plainIn(t *testing.T, dir string, words ...string) (files int, with []strin
 	return files, with
 }
 
-// Nothing that was given stands in a file, whatever it was given as, while the deployment is open, as a crash leaves it, closed, and
-// in a backup; and all of it is there again with the key.
+// TestEncryptionAtRest checks that no file contains stored content in plain text: while the deployment is open, after a
+// crash, when it is closed, and in a backup. All content must be readable with the key.
 func TestEncryptionAtRest(t *testing.T) {
 	t.Parallel()
 	words := []string{"xylophone", "quartzite", "zanzibar", "vibraphon", "kilimanjaro", "ocelot", "wolpertinger", "acme-corp", "marzipan", "axolotl"}
@@ -60,7 +61,7 @@ func TestEncryptionAtRest(t *testing.T) {
 	require.NoError(t, err)
 	fill(svc)
 	require.NoError(t, svc.Close())
-	_, with := plainIn(t, plain, words...)
+	_, with := filesContainingAny(t, plain, words...)
 	for _, w := range words {
 		require.Contains(t, strings.Join(with, " "), w)
 	}
@@ -73,7 +74,7 @@ func TestEncryptionAtRest(t *testing.T) {
 	svc, err = open(dir, key)
 	require.NoError(t, err)
 	fill(svc)
-	files, with := plainIn(t, dir, words...)
+	files, with := filesContainingAny(t, dir, words...)
 	require.Greater(t, files, 4)
 	require.Empty(t, with, "open")
 	_, err = os.Stat(filepath.Join(dir, "secret.key"))
@@ -93,7 +94,7 @@ func TestEncryptionAtRest(t *testing.T) {
 	require.NoError(t, svc.Close())
 	for what, d := range map[string]string{"closed": dir, "backup": copied} {
 		t.Run(what, func(t *testing.T) {
-			files, with = plainIn(t, d, words...)
+			files, with = filesContainingAny(t, d, words...)
 			require.Greater(t, files, 3, what)
 			require.Empty(t, with, what)
 		})

@@ -20,8 +20,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// holding lists the files below a directory that hold a word, in lower case or as it is given.
-func holding(t *testing.T, dir, word string) (files []string) {
+// filesContaining returns the files below a directory that contain a word, in any case.
+func filesContaining(t *testing.T, dir, word string) (files []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -58,7 +58,7 @@ func TestErase(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "d")
-			r := &receiver{got: make(chan parcel, 10_000)}
+			r := &receiver{got: make(chan delivery, 10_000)}
 			svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{WebhookTransport: r, FeedbackBoosts: true})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, svc.Close()) }()
@@ -82,7 +82,7 @@ func TestErase(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, svc.Drain(t.Context()))
 			for _, word := range secrets {
-				require.NotEmpty(t, holding(t, dir, word), "%s: the test would see nothing", word)
+				require.NotEmpty(t, filesContaining(t, dir, word), "%s: the test would see nothing", word)
 			}
 			ctx, stop := context.WithCancel(t.Context())
 			var readers sync.WaitGroup
@@ -97,9 +97,9 @@ func TestErase(t *testing.T) {
 			readers.Wait()
 			require.NoError(t, err)
 			for _, word := range secrets {
-				require.Empty(t, holding(t, dir, word), word)
+				require.Empty(t, filesContaining(t, dir, word), word)
 			}
-			require.Equal(t, name != "tenant", recalls(t, acme.Sub("keep"), "where is the kettle?", "The kettle is on the shelf."))
+			require.Equal(t, name != "tenant", recallReturns(t, acme.Sub("keep"), "where is the kettle?", "The kettle is on the shelf."))
 			require.GreaterOrEqual(t, receipt.Items, many+1)
 			require.Positive(t, receipt.Events)
 			require.Positive(t, receipt.Feedback)
@@ -118,12 +118,12 @@ func TestErase(t *testing.T) {
 			require.ErrorIs(t, svc.VerifyReceipt(receipt), contextmem.ErrConflict)
 
 			remember(t, sub, contextmem.Memory{ID: "snorkelid", Text: "The spoons are in the drawer."})
-			require.True(t, recalls(t, sub, "where are the spoons?", "The spoons are in the drawer."))
+			require.True(t, recallReturns(t, sub, "where are the spoons?", "The spoons are in the drawer."))
 		})
 	}
 }
 
-// What is about one user is erased, in all sub-tenants or in one.
+// TestEraseUser erases the data about one user, in all sub-tenants or in one.
 func TestEraseUser(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
@@ -137,15 +137,15 @@ func TestEraseUser(t *testing.T) {
 	r, err := acme.Sub("a").Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Items)
-	require.NotEmpty(t, holding(t, dir, "Ophidianne"))
+	require.NotEmpty(t, filesContaining(t, dir, "Ophidianne"))
 	r, err = acme.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Items)
-	require.Empty(t, holding(t, dir, "Ophidianne"))
-	require.Empty(t, holding(t, dir, "Quibblefrost"))
+	require.Empty(t, filesContaining(t, dir, "Ophidianne"))
+	require.Empty(t, filesContaining(t, dir, "Quibblefrost"))
 	for _, sub := range []string{"a", "b"} {
 		t.Run(sub, func(t *testing.T) {
-			require.True(t, recalls(t, acme.Sub(sub), "who likes coffee?", "Robert likes coffee."))
+			require.True(t, recallReturns(t, acme.Sub(sub), "who likes coffee?", "Robert likes coffee."))
 		})
 	}
 	r, err = acme.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
@@ -159,7 +159,7 @@ func TestEraseUser(t *testing.T) {
 	}
 }
 
-// TestEraseForgetsRestoredFacts: what says that a fact was restored goes with it.
+// TestEraseForgetsRestoredFacts checks that erasing an item also deletes the record that its fact was restored.
 func TestEraseForgetsRestoredFacts(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), t.Context()
@@ -167,13 +167,13 @@ func TestEraseForgetsRestoredFacts(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
 	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("u")
-	remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: on("2020-01-01")},
-		contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: on("2022-01-01")})
+	remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: onDay("2020-01-01")},
+		contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: onDay("2022-01-01")})
 	require.NoError(t, s.WaitRefined(ctx))
 	_, err = s.RestoreFact(ctx, 0, factID(t, s, 0, "zorblax"))
 	require.NoError(t, err)
-	require.NotEmpty(t, holding(t, dir, "graph revived"))
+	require.NotEmpty(t, filesContaining(t, dir, "graph revived"))
 	_, err = s.Erase(ctx, contextmem.EraseRequest{IDs: []string{"first"}})
 	require.NoError(t, err)
-	require.Empty(t, holding(t, dir, "graph revived"))
+	require.Empty(t, filesContaining(t, dir, "graph revived"))
 }

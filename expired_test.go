@@ -11,7 +11,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// An id is taken as long as Status knows it: that of an expired item is free, removed or not.
+// TestFailIfExistsAfterExpiry checks that an id counts as existing as long as Status knows it, and that an expired
+// item's id is free whether or not the item has been removed yet.
 func TestFailIfExistsAfterExpiry(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

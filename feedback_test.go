@@ -50,8 +50,8 @@ func TestFeedbackBoosts(t *testing.T) {
 	require.Equal(t, fs[5].ID, page[0].ID)
 }
 
-// TestFeedbackBoostsWhere: without the option feedback moves nothing; with it, only in the partition of the recall, and the
-// explanation says how much.
+// TestFeedbackBoostsWhere checks that feedback has no effect without the option. With it, feedback affects only the
+// partition of the recall, and the explanation reports the effect.
 func TestFeedbackBoostsWhere(t *testing.T) {
 	t.Parallel()
 	for _, on := range []bool{false, true} {
@@ -87,9 +87,9 @@ func TestFeedbackBoostsWhere(t *testing.T) {
 	}
 }
 
-// TestRatingsMoveWhatWasShown: a rating without a ground truth is about the first three sources, the first most; a negative one lowers
-// them, bounded as well, and only those of the class that was asked.
-func TestRatingsMoveWhatWasShown(t *testing.T) {
+// TestRatingsMoveTheShownSources checks that a rating without a ground truth affects the first three sources, the first
+// one most. A negative rating lowers them. Both are bounded and affect only the class of the recall.
+func TestRatingsMoveTheShownSources(t *testing.T) {
 	t.Parallel()
 	svc, acme := open(t, &contextmem.Options{FeedbackBoosts: true})
 	s := acme.Sub("a")

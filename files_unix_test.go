@@ -16,7 +16,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestFewFileDescriptors runs a service in a process that may open few files: many tenants work all the same.
+// TestFewFileDescriptors runs a service with many tenants in a process with a low limit of open files.
 func TestFewFileDescriptors(t *testing.T) {
 	t.Parallel()
 	if os.Getenv("CONTEXTMEM_TEST_FEW_FILES") != "" {

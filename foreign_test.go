@@ -8,7 +8,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestNewerFactRetiresTheOlderInAnyLanguage: what the tables of other languages state follows the same rules.
+// TestNewerFactRetiresTheOlderInAnyLanguage checks that facts found by the tables of other languages follow the same
+// rules.
 func TestNewerFactRetiresTheOlderInAnyLanguage(t *testing.T) {
 	t.Parallel()
 	for language, told := range map[string]struct{ first, second, ended, old, now string }{
@@ -24,18 +25,19 @@ func TestNewerFactRetiresTheOlderInAnyLanguage(t *testing.T) {
 			t.Run(language, func(t *testing.T) {
 				t.Parallel()
 				_, tn := open(t, nil)
-				c := newChapter(t, tn, contextmem.Memory{Text: told.first, Time: on("2020-03-01"), Infer: infer}, contextmem.Memory{Text: told.second, Time: on("2022-06-01"), Infer: infer})
-				require.Equal(t, []string{told.now}, c.says("lives_in", nil))
-				require.Equal(t, []string{told.old}, c.says("lives_in", asOf("2021-01-01")))
-				c.add(contextmem.Memory{ID: "ended", Text: told.ended, Time: on("2023-06-01"), Infer: infer})
-				require.Empty(t, c.says("lives_in", nil))
-				require.Equal(t, []string{told.now}, c.says("lives_in", asOf("2022-12-01")))
+				c := newStory(t, tn, contextmem.Memory{Text: told.first, Time: onDay("2020-03-01"), Infer: infer}, contextmem.Memory{Text: told.second, Time: onDay("2022-06-01"), Infer: infer})
+				require.Equal(t, []string{told.now}, c.graphStates("lives_in", nil))
+				require.Equal(t, []string{told.old}, c.graphStates("lives_in", asOf("2021-01-01")))
+				c.add(contextmem.Memory{ID: "ended", Text: told.ended, Time: onDay("2023-06-01"), Infer: infer})
+				require.Empty(t, c.graphStates("lives_in", nil))
+				require.Equal(t, []string{told.now}, c.graphStates("lives_in", asOf("2022-12-01")))
 			})
 		}
 	}
 }
 
-// TestForeignInferenceCanBeRead: the statement that a memory in another language implies is recalled beside it.
+// TestForeignInferenceCanBeRead checks that the statement inferred from a memory in another language is recalled beside
+// it.
 func TestForeignInferenceCanBeRead(t *testing.T) {
 	t.Parallel()
 	_, tn := open(t, nil)

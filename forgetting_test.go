@@ -12,7 +12,8 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 )
 
-// Memories fade with age and not with use, nothing is lost, and use outlives the process. Without the option nothing of it is there.
+// TestForgetting checks that memories fade with age and not with use, that nothing is lost, and that use counts survive
+// a restart. Without the option memories do not fade.
 func TestForgetting(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -63,7 +64,8 @@ func TestForgetting(t *testing.T) {
 	require.NoError(t, svc.Close())
 }
 
-// What is told again in the same words stands once before all others, until that is undone.
+// TestConsolidation checks that with the option a memory repeated in the same words supersedes the earlier one, until
+// the earlier one is restored.
 func TestConsolidation(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -92,7 +94,7 @@ func TestConsolidation(t *testing.T) {
 	}
 }
 
-// BenchmarkForgetting is a recall of 10 of 2,000 memories without and with the option.
+// BenchmarkForgetting measures a recall of 10 of 2,000 memories with and without the option.
 func BenchmarkForgetting(b *testing.B) {
 	for name, on := range map[string]bool{"off": false, "on": true} {
 		b.Run(name, func(b *testing.B) {

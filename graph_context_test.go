@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// addDocuments adds plain texts as documents of the tenant and waits for them.
+// addDocuments adds plain texts as documents and waits for their completion.
 func addDocuments(t *testing.T, s contextmem.Sub, files ...contextmem.File) {
 	t.Helper()
 	files = slices.Clone(files)
@@ -48,8 +48,8 @@ func pathTexts(ps []contextmem.Path) []string {
 	return out
 }
 
-// checkGraph holds for every graph context: paths are scored and sorted, name their evidence, and the groups are
-// those of the relations of chunks that were returned.
+// checkGraph checks invariants of every graph context: paths are scored and sorted, name their evidence, and the groups
+// are those of the relations of returned chunks.
 func checkGraph(t *testing.T, res *contextmem.Result) {
 	t.Helper()
 	returned := map[string]contextmem.Chunk{}
@@ -91,7 +91,7 @@ func checkGraph(t *testing.T, res *contextmem.Result) {
 
 func TestGraphContext(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		addDocuments(t, s, contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")}, contextmem.File{ID: "two", Data: []byte("Zorblax was founded in Porto by Boris Gray.")},
 			contextmem.File{ID: "three", Data: []byte("The kettle is on the shelf.")})
@@ -129,8 +129,8 @@ func TestGraphContext(t *testing.T) {
 
 func TestGraphContextOfMemories(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "I work at Zorblax."}, contextmem.Memory{Text: "I live in Porto."}, contextmem.Memory{Text: "Clara lives in Oslo."})
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "I work at Zorblax."}, contextmem.Memory{Text: "I live in Porto."}, contextmem.Memory{Text: "Clara lives in Oslo."})
 		for query, want := range map[string]string{"where do i work": "user works_at zorblax", "Where does the user live?": "user lives_in porto", "where does clara live": "clara lives_in oslo"} {
 			res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, GraphContext: true})
 			require.NoError(t, err)
@@ -143,7 +143,7 @@ func TestGraphContextOfMemories(t *testing.T) {
 
 func TestGraphContextKeepsCollectionsApart(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		addDocuments(t, tn.Sub("a"), contextmem.File{ID: "one", Data: []byte("Anna Lind works at Zorblax.")})
 		addDocuments(t, tn.Sub("b"), contextmem.File{ID: "one", Data: []byte("Anna Lind lives in Porto.")})
 		ask := func(q contextmem.Recall) (relations, paths []string) {
@@ -168,7 +168,7 @@ func TestGraphContextKeepsCollectionsApart(t *testing.T) {
 
 func TestGraphContextWithFilters(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Anna Lind works at Zorblax.")},
 			contextmem.File{ID: "secret", Data: []byte("Zorblax was founded by Boris Gray."), ACL: []string{"boss"}, Additional: map[string]any{"shelf": "top"}})
@@ -203,8 +203,8 @@ func TestGraphContextWithFilters(t *testing.T) {
 	})
 }
 
-// TestGraphContextOfAFamousEntity: an entity with more relations than are read in one call
-// still shows those of the chunks that were returned, and hidden ones do not crowd out the others.
+// TestGraphContextOfAFamousEntity checks an entity with more relations than one call reads: those of the returned
+// chunks are still shown, and hidden ones do not crowd out others.
 func TestGraphContextOfAFamousEntity(t *testing.T) {
 	t.Parallel()
 	_, tn := open(t, nil)
@@ -226,7 +226,8 @@ func TestGraphContextOfAFamousEntity(t *testing.T) {
 	}
 }
 
-// TestGraphContextOfTheBestChunks: the best chunks have their relations also when those of others come first.
+// TestGraphContextOfTheBestChunks checks that the best chunks have their relations even if those of other chunks rank
+// higher.
 func TestGraphContextOfTheBestChunks(t *testing.T) {
 	t.Parallel()
 	_, tn := open(t, nil)
@@ -247,11 +248,11 @@ func TestGraphContextOfTheBestChunks(t *testing.T) {
 	require.Equal(t, res.Chunks[0].ID, res.Graph.ChunkRelations[0].ChunkIDs[0])
 }
 
-// TestGraphContextOfWhatHeld: the graph of a recall speaks of the same time as its chunks.
-func TestGraphContextOfWhatHeld(t *testing.T) {
+// TestGraphContextAsOf checks that the graph of a recall describes the same time as its chunks.
+func TestGraphContextAsOf(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "Clara lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Clara moved to Porto.", Time: on("2022-03-01")})
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "Clara lives in Lisbon.", Time: onDay("2020-03-01")}, contextmem.Memory{Text: "Clara moved to Porto.", Time: onDay("2022-03-01")})
 		paths := func(asOf, knownAt time.Time) []string {
 			res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Where does Clara live?", GraphContext: true, AsOf: asOf, KnownAt: knownAt})
 			require.NoError(t, err)
@@ -259,7 +260,7 @@ func TestGraphContextOfWhatHeld(t *testing.T) {
 			return pathTexts(res.Graph.QueryPaths)
 		}
 		require.Equal(t, []string{"clara lives_in porto"}, paths(time.Time{}, time.Time{}))
-		require.Equal(t, []string{"clara lives_in lisbon"}, paths(on("2021-01-01"), time.Time{}))
-		require.Equal(t, []string{"clara lives_in lisbon"}, paths(time.Time{}, on("2021-01-01")))
+		require.Equal(t, []string{"clara lives_in lisbon"}, paths(onDay("2021-01-01"), time.Time{}))
+		require.Equal(t, []string{"clara lives_in lisbon"}, paths(time.Time{}, onDay("2021-01-01")))
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// plainGraph is what the graph context of a fast recall should hold, made of all relations of a collection: the ids
-// of relations, best first, with their scores. The question names entities by the given names.
+// plainGraph returns the graph context expected of a fast recall, computed from all relations of a collection: ids of
+// relations with scores, best first. The question names entities by the given names.
 func plainGraph(question string, names []string, res *contextmem.Result, all []contextmem.RelationGroup) (chunks, paths []contextmem.Path) {
 	type proof struct {
 		contextmem.Evidence
@@ -91,8 +91,8 @@ func plainGraph(question string, names []string, res *contextmem.Result, all []c
 	return chunks[:min(len(chunks), 60)], paths[:min(len(paths), 20)]
 }
 
-// TestGraphContextIsPlain: the graph context is what weighing all relations would give.
-func TestGraphContextIsPlain(t *testing.T) {
+// TestGraphContextMatchesExhaustiveScoring checks that the graph context is that of scoring all relations.
+func TestGraphContextMatchesExhaustiveScoring(t *testing.T) {
 	t.Parallel()
 	who, did, what := []string{"Maria", "Tom", "Aisha", "Jonas", "Priya"}, []string{"repaired", "inspected", "painted", "ordered"}, []string{"bilge pump", "anchor chain", "radar mast"}
 	var memories []contextmem.Memory
@@ -102,7 +102,7 @@ func TestGraphContextIsPlain(t *testing.T) {
 		memories = append(memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: text})
 		files = append(files, contextmem.File{ID: fmt.Sprint("k", i), Data: []byte(text)})
 	}
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		addDocuments(t, s, files...)
 		added, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: memories})
@@ -135,7 +135,7 @@ func TestGraphContextIsPlain(t *testing.T) {
 	})
 }
 
-// plainPaths are single relations as plainGraph gives them.
+// plainPaths returns the paths of single relations in the form of plainGraph.
 func plainPaths(paths []contextmem.Path) (out []contextmem.Path) {
 	for _, p := range paths {
 		out = append(out, contextmem.Path{GroupID: p.Triplets[0].Relation.ID, Score: p.Score, ChunkIDs: slices.Clone(p.ChunkIDs)})

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 )
 
-// gate is an embedder that can be stopped.
+// gate is an embedder that a test can make wait or fail.
 type gate struct {
 	*static.Embedder
 	mu   sync.Mutex
@@ -313,7 +313,7 @@ func TestUpsertReplacesAndKeepsTheOldUntilThen(t *testing.T) {
 func TestCloseEndsWithAHangingEmbedder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
-		h := &hanging{Embedder: static.New(), release: release}
+		h := &hangingEmbedder{Embedder: static.New(), release: release}
 		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: h})
 		require.NoError(t, err)
 		s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
@@ -329,19 +329,19 @@ func TestCloseEndsWithAHangingEmbedder(t *testing.T) {
 	})
 }
 
-// hanging is an embedder that does not heed its context.
-type hanging struct {
+// hangingEmbedder is an embedder that ignores its context.
+type hangingEmbedder struct {
 	*static.Embedder
 	release chan struct{}
 }
 
-func (h *hanging) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (h *hangingEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	<-h.release
 	return h.Embedder.EmbedDocuments(ctx, texts)
 }
 
-// TestCompletedIsFound: who has just read that an item is completed finds it, and what it says of people, in the next recall, while others
-// are being ingested.
+// TestCompletedIsFound checks that a caller who has just read that an item is completed finds it and its facts in the
+// next recall, while other items are being ingested.
 func TestCompletedIsFound(t *testing.T) {
 	t.Parallel()
 	svc, err := contextmem.Open(t.Context(), t.TempDir(), nil)

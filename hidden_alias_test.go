@@ -10,13 +10,13 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// A document that a principal may not see tells them no other name and no type of an entity.
+// TestHiddenAliases checks that a document hidden from a principal reveals no other name and no type of an entity.
 func TestHiddenAliases(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
-		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Bob Lind works at Zorblax Industries."), Time: on("2020-01-01")},
-			contextmem.File{ID: "hidden", Data: []byte("Robert Kilimanjaro, also known as Bob Lind, lives in Oslo."), Time: on("2021-01-01"), ACL: []string{"boss"}})
+		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Bob Lind works at Zorblax Industries."), Time: onDay("2020-01-01")},
+			contextmem.File{ID: "hidden", Data: []byte("Robert Kilimanjaro, also known as Bob Lind, lives in Oslo."), Time: onDay("2021-01-01"), ACL: []string{"boss"}})
 		for _, who := range [][]string{{"guest"}, {"boss"}} {
 			page, err := s.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Principals: who})
 			require.NoError(t, err)

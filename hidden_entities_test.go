@@ -12,13 +12,13 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// typedGraph is a graph of one relation between entities of these types.
+// typedGraph returns a graph of one relation between entities of the given types.
 func typedGraph(from, fromType, to, toType string) content.SuppliedGraph {
 	return content.SuppliedGraph{Entities: map[string]content.SuppliedEntity{"a": {Name: from, Type: fromType}, "b": {Name: to, Type: toType}},
 		Relations: []content.SuppliedRelation{{Source: "a", Target: "b", Predicate: "runs_on", Context: from + " runs on " + to}}}
 }
 
-// addTyped adds a document with a graph, which who may read (nil: anybody).
+// addTyped adds a document with a graph and an access list. nil: everybody may read it.
 func addTyped(t *testing.T, s contextmem.Sub, id string, g content.SuppliedGraph, who ...string) {
 	t.Helper()
 	_, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: id, Name: id + ".txt", Data: []byte(g.Relations[0].Context + "."), ACL: who}},
@@ -27,10 +27,10 @@ func addTyped(t *testing.T, s contextmem.Sub, id string, g content.SuppliedGraph
 	done(t, s, id)
 }
 
-// The type of an entity is the one that documents state which the principal may see.
+// TestHiddenTypes checks that an entity's type is the one stated by documents visible to the principal.
 func TestHiddenTypes(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		addTyped(t, s, "hidden", typedGraph("Falcon", "WEAPON", "Zorblax", "CARTEL"), "boss")
 		addTyped(t, s, "open", typedGraph("Falcon", "SERVICE", "Quux", "MACHINE"))
@@ -78,10 +78,11 @@ func TestHiddenTypes(t *testing.T) {
 	})
 }
 
-// Entities are listed to a principal when documents that they may see mention them, under the names that those have.
+// TestHiddenEntities checks that an entity is listed to a principal if a visible document mentions it, under the names
+// in visible documents.
 func TestHiddenEntities(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Bob Lind works at Zorblax Industries.")}, contextmem.File{ID: "moved", Data: []byte("Bob Lind moved to Oslo.")},
 			contextmem.File{ID: "secret", Data: []byte("Project Falcon is led by Clara Roth of Zorblax Industries."), ACL: []string{"boss"}},

@@ -9,14 +9,15 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// Facts, profiles and the instructions of a recall are those of what a principal may see.
+// TestHiddenFacts checks that facts, profiles and the instructions of a recall come from documents visible to the
+// principal.
 func TestHiddenFacts(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("facts")
-		remember(t, s, contextmem.Memory{ID: "open", Text: "I live in Oslo.", UserName: "Anna", Infer: true, Time: on("2020-01-01")},
-			contextmem.Memory{ID: "hidden", Text: "I moved to Lisbon.", UserName: "Anna", Infer: true, Time: on("2021-01-01")},
-			contextmem.Memory{ID: "order", Text: "Always answer in French.", UserName: "Anna", Infer: true, Time: on("2021-01-01")})
+		remember(t, s, contextmem.Memory{ID: "open", Text: "I live in Oslo.", UserName: "Anna", Infer: true, Time: onDay("2020-01-01")},
+			contextmem.Memory{ID: "hidden", Text: "I moved to Lisbon.", UserName: "Anna", Infer: true, Time: onDay("2021-01-01")},
+			contextmem.Memory{ID: "order", Text: "Always answer in French.", UserName: "Anna", Infer: true, Time: onDay("2021-01-01")})
 		_, err := s.Wait(t.Context(), "open", "hidden", "order")
 		require.NoError(t, err)
 		for _, id := range []string{"hidden", "order"} {

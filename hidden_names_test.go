@@ -18,67 +18,67 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// sees is what the graph of a sub-tenant tells somebody, in lines. An entity is told by all names under which it comes, so that
-// answers of two tenants can be compared.
-type sees struct {
-	t     *testing.T
-	s     contextmem.Sub
-	who   []string
-	class contextmem.Class
-	names []string // that are asked for
-	byID  map[string]map[string]bool
-	lines map[string]bool
+// visibleGraph collects, as lines, what the graph of a sub-tenant shows a principal. An entity is written with all its
+// names, so that the lines of two tenants can be compared.
+type visibleGraph struct {
+	t          *testing.T
+	s          contextmem.Sub
+	principals []string
+	class      contextmem.Class
+	names      []string // that are asked for
+	byID       map[string]map[string]bool
+	lines      map[string]bool
 }
 
-// seenBy returns what somebody is told, by what it is asked of.
-func seenBy(t *testing.T, s contextmem.Sub, class contextmem.Class, names []string, who ...string) []string {
+// visibleTo returns the lines of everything that the graph calls show a principal.
+func visibleTo(t *testing.T, s contextmem.Sub, class contextmem.Class, names []string, who ...string) []string {
 	t.Helper()
-	x := &sees{t: t, s: s, who: who, class: class, names: names, byID: map[string]map[string]bool{}, lines: map[string]bool{}}
+	x := &visibleGraph{t: t, s: s, principals: who, class: class, names: names, byID: map[string]map[string]bool{}, lines: map[string]bool{}}
 	ctx := t.Context()
 	page, err := s.GraphRelations(ctx, contextmem.GraphRelationsRequest{Class: class, Principals: who})
 	require.NoError(t, err)
 	for _, g := range page.Groups { // first: they say which names one entity has
-		x.note(g.Source, g.Target)
+		x.addNames(g.Source, g.Target)
 	}
 	for _, g := range page.Groups {
 		for _, e := range g.Relations {
-			x.line("relation", x.name(g.Source), e.Canonical, x.name(g.Target), e.Context, e.Superseded)
+			x.addLine("relation", x.entityName(g.Source), e.Canonical, x.entityName(g.Target), e.Context, e.Superseded)
 		}
 	}
 	lookup, err := s.Entities(ctx, facts.LookupRequest{Class: class, Names: names, Principals: who})
 	require.NoError(t, err)
 	for i, e := range lookup {
 		if e != nil {
-			x.line("entity", names[i], x.name(*e), e.Type)
+			x.addLine("entity", names[i], x.entityName(*e), e.Type)
 		}
 	}
 	listed, err := s.ListEntities(ctx, facts.EntityRequest{Class: class, Principals: who, Limit: 1000})
 	require.NoError(t, err)
 	for _, e := range listed.Entities {
-		x.line("listed", e.Name, x.name(e), e.Type, e.Mentions)
+		x.addLine("listed", e.Name, x.entityName(e), e.Type, e.Mentions)
 	}
 	merges, err := s.Merges(ctx, facts.MergesRequest{Class: class, Principals: who})
 	require.NoError(t, err)
 	for _, m := range merges {
 		if !m.Undone {
-			x.line("merge", m.From, m.Into, m.Stated)
+			x.addLine("merge", m.From, m.Into, m.Stated)
 		}
 	}
 	for _, name := range append([]string{""}, names...) {
 		f, err := s.Facts(ctx, facts.Request{Class: class, Subject: name, History: true, Limit: 1000, Principals: who})
 		require.NoError(t, err)
 		for _, f := range f.Facts {
-			x.line("fact of", name, f.Subject, f.Predicate, f.Object, f.Status, f.Evidence)
+			x.addLine("fact of", name, f.Subject, f.Predicate, f.Object, f.Status, f.Evidence)
 		}
 		p, err := s.Profile(ctx, facts.ProfileRequest{Class: class, Subject: name, PerSlot: 100, Principals: who})
 		require.NoError(t, err)
 		for _, slot := range p.Slots {
 			for _, f := range slot.Facts {
-				x.line("profile of", name, slot.Slot, f.Subject, f.Predicate, f.Object, f.Status)
+				x.addLine("profile of", name, slot.Slot, f.Subject, f.Predicate, f.Object, f.Status)
 			}
 		}
 		for _, f := range p.Other {
-			x.line("profile of", name, f.Subject, f.Predicate, f.Object, f.Status)
+			x.addLine("profile of", name, f.Subject, f.Predicate, f.Object, f.Status)
 		}
 		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
 			if name == "" {
@@ -87,7 +87,7 @@ func seenBy(t *testing.T, s contextmem.Sub, class contextmem.Class, names []stri
 			r, err := s.Recall(ctx, contextmem.Recall{Class: class, Query: "What about " + name + "?", GraphContext: true, Mode: mode, MaxResults: 50, Principals: who})
 			require.NoError(t, err)
 			for _, c := range r.Chunks {
-				x.line("hit of", name, mode, c.SourceID, c.Text)
+				x.addLine("hit of", name, mode, c.SourceID, c.Text)
 			}
 			for kind, paths := range map[string][]contextmem.Path{"path": r.Graph.QueryPaths, "chunk": r.Graph.ChunkRelations} {
 				for _, p := range paths {
@@ -96,9 +96,9 @@ func seenBy(t *testing.T, s contextmem.Sub, class contextmem.Class, names []stri
 					}
 					what := []any{kind, "of", name, mode}
 					for _, l := range p.Triplets {
-						what = append(what, x.name(l.Source), l.Relation.Canonical, x.name(l.Target), l.Relation.Context)
+						what = append(what, x.entityName(l.Source), l.Relation.Canonical, x.entityName(l.Target), l.Relation.Context)
 					}
-					x.line(what...)
+					x.addLine(what...)
 				}
 			}
 		}
@@ -106,17 +106,18 @@ func seenBy(t *testing.T, s contextmem.Sub, class contextmem.Class, names []stri
 	return slices.Sorted(maps.Keys(x.lines))
 }
 
-// sameSeen checks that two are told the same. The record of a merge may be missing that a hidden document keeps from being one.
-func sameSeen(t *testing.T, want, got []string) bool {
+// requireSameVisible checks that want and got are the same lines. got may lack the record of a merge that a hidden
+// document states as well.
+func requireSameVisible(t *testing.T, want, got []string) bool {
 	t.Helper()
 	lacks := slices.DeleteFunc(slices.Clone(want), func(l string) bool { return slices.Contains(got, l) || strings.HasPrefix(l, "merge ") })
 	more := slices.DeleteFunc(slices.Clone(got), func(l string) bool { return slices.Contains(want, l) })
 	return assert.Empty(t, lacks, "not told") && assert.Empty(t, more, "told of hidden documents")
 }
 
-func (x *sees) line(what ...any) { x.lines[strings.TrimSpace(fmt.Sprintln(what...))] = true }
+func (x *visibleGraph) addLine(what ...any) { x.lines[strings.TrimSpace(fmt.Sprintln(what...))] = true }
 
-func (x *sees) note(es ...contextmem.Entity) {
+func (x *visibleGraph) addNames(es ...contextmem.Entity) {
 	for _, e := range es {
 		if e.ID == "" {
 			continue
@@ -128,30 +129,31 @@ func (x *sees) note(es ...contextmem.Entity) {
 	}
 }
 
-// name tells an entity by all its names in relations.
-func (x *sees) name(e contextmem.Entity) string {
+// entityName returns an entity with all its names in relations.
+func (x *visibleGraph) entityName(e contextmem.Entity) string {
 	if names := x.byID[e.ID]; len(names) > 0 {
 		return strings.Join(slices.Sorted(maps.Keys(names)), "=")
 	}
 	return e.Name
 }
 
-// Two names that only a hidden document joins are two to whoever may not see it, whatever is asked.
+// TestHiddenMerge checks that names which only a hidden document joins are separate entities for a principal who may
+// not see it, in all calls.
 func TestHiddenMerge(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		docs := []contextmem.File{
-			{ID: "open", Data: []byte("Bob Lind works at Zorblax Industries."), Time: on("2020-01-01")},
-			{ID: "lives", Data: []byte("Robert Kilimanjaro works at Quux Foundry. Robert Kilimanjaro lives in Bergen."), Time: on("2021-01-01")},
+			{ID: "open", Data: []byte("Bob Lind works at Zorblax Industries."), Time: onDay("2020-01-01")},
+			{ID: "lives", Data: []byte("Robert Kilimanjaro works at Quux Foundry. Robert Kilimanjaro lives in Bergen."), Time: onDay("2021-01-01")},
 		}
-		hidden := contextmem.File{ID: "hidden", Data: []byte("Robert Kilimanjaro, also known as Bob Lind, likes chess."), Time: on("2022-01-01"), ACL: []string{"boss"}}
+		hidden := contextmem.File{ID: "hidden", Data: []byte("Robert Kilimanjaro, also known as Bob Lind, likes chess."), Time: onDay("2022-01-01"), ACL: []string{"boss"}}
 		names := []string{"Bob Lind", "Robert Kilimanjaro", "Zorblax Industries"}
 		all, part := tn.Sub("all"), tn.Sub("part")
 		addDocuments(t, part, docs...)
 		addDocuments(t, all, append(slices.Clone(docs), hidden)...)
-		want, got := seenBy(t, part, contextmem.ClassKnowledge, names, "guest"), seenBy(t, all, contextmem.ClassKnowledge, names, "guest")
-		require.True(t, sameSeen(t, want, got))
-		boss := seenBy(t, all, contextmem.ClassKnowledge, names, "boss")
+		want, got := visibleTo(t, part, contextmem.ClassKnowledge, names, "guest"), visibleTo(t, all, contextmem.ClassKnowledge, names, "guest")
+		require.True(t, requireSameVisible(t, want, got))
+		boss := visibleTo(t, all, contextmem.ClassKnowledge, names, "boss")
 		require.Contains(t, boss, "merge bob lind robert kilimanjaro true")
 		require.NotContains(t, strings.Join(got, "\n"), "lind=robert")
 		require.Contains(t, strings.Join(boss, "\n"), "bob lind=robert kilimanjaro")
@@ -162,9 +164,9 @@ func TestHiddenMerge(t *testing.T) {
 			require.NoError(t, err)
 		}
 		edit("guest")
-		require.Contains(t, seenBy(t, all, contextmem.ClassKnowledge, names, "guest"), "merge bob lind robert kilimanjaro true")
+		require.Contains(t, visibleTo(t, all, contextmem.ClassKnowledge, names, "guest"), "merge bob lind robert kilimanjaro true")
 		edit("boss")
-		require.True(t, sameSeen(t, want, seenBy(t, all, contextmem.ClassKnowledge, names, "guest")))
+		require.True(t, requireSameVisible(t, want, visibleTo(t, all, contextmem.ClassKnowledge, names, "guest")))
 
 		// What an operator merges is one for all.
 		es, err := all.Entities(t.Context(), facts.LookupRequest{Names: names[:1]})
@@ -176,16 +178,16 @@ func TestHiddenMerge(t *testing.T) {
 			_, err = s.MergeEntities(t.Context(), contextmem.MergeEntitiesRequest{Class: contextmem.ClassKnowledge, From: "Bob Lind", Into: "Robert Kilimanjaro"})
 			require.NoError(t, err)
 		}
-		want = seenBy(t, part, contextmem.ClassKnowledge, names, "guest")
+		want = visibleTo(t, part, contextmem.ClassKnowledge, names, "guest")
 		require.Contains(t, strings.Join(want, "\n"), "bob lind=robert kilimanjaro")
-		require.True(t, sameSeen(t, want, seenBy(t, all, contextmem.ClassKnowledge, names, "guest")))
+		require.True(t, requireSameVisible(t, want, visibleTo(t, all, contextmem.ClassKnowledge, names, "guest")))
 	})
 }
 
-// A hidden statement that contradicts a visible one parts nothing either.
+// TestHiddenContradiction checks that a hidden statement that contradicts a visible one does not split an entity.
 func TestHiddenContradiction(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		docs := []contextmem.File{
 			{ID: "one", Data: []byte("Robert Kilimanjaro, also known as Bob Lind, lives in Bergen.")},
 			{ID: "two", Data: []byte("Bob Lind works at Zorblax Industries.")},
@@ -195,14 +197,15 @@ func TestHiddenContradiction(t *testing.T) {
 		all, part := tn.Sub("all"), tn.Sub("part")
 		addDocuments(t, part, docs...)
 		addDocuments(t, all, append(slices.Clone(docs), hidden)...)
-		want := seenBy(t, part, contextmem.ClassKnowledge, names, "guest")
+		want := visibleTo(t, part, contextmem.ClassKnowledge, names, "guest")
 		require.Contains(t, want, "merge bob lind robert kilimanjaro true")
-		require.True(t, sameSeen(t, want, seenBy(t, all, contextmem.ClassKnowledge, names, "guest")))
-		require.NotContains(t, strings.Join(seenBy(t, all, contextmem.ClassKnowledge, names, "boss"), "\n"), "bob lind=")
+		require.True(t, requireSameVisible(t, want, visibleTo(t, all, contextmem.ClassKnowledge, names, "guest")))
+		require.NotContains(t, strings.Join(visibleTo(t, all, contextmem.ClassKnowledge, names, "boss"), "\n"), "bob lind=")
 	})
 }
 
-// Whatever documents are hidden, somebody is told what a tenant of those that they may see would tell them.
+// TestHiddenAtRandom hides documents at random. A principal must see what a tenant with only the visible documents
+// would show.
 func TestHiddenAtRandom(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(10)
@@ -251,7 +254,7 @@ func hideAtRandom(t *testing.T, tn contextmem.Tenant, r *rand.Rand) {
 	lists := [][]string{nil, {"ann"}, {"ben"}, {"ann", "ben"}, {"boss"}}
 	for i := range 16 {
 		id := fmt.Sprintf("doc%02d", i)
-		f := contextmem.File{ID: id, Data: []byte(text()), Time: on(fmt.Sprintf("2020-%02d-01", 1+i%12)).AddDate(i/12, 0, 0), ACL: lists[r.IntN(len(lists))]}
+		f := contextmem.File{ID: id, Data: []byte(text()), Time: onDay(fmt.Sprintf("2020-%02d-01", 1+i%12)).AddDate(i/12, 0, 0), ACL: lists[r.IntN(len(lists))]}
 		acl[id], docs[id] = f.ACL, f
 		addDocuments(t, all, f)
 		for p, s := range parts {
@@ -288,10 +291,10 @@ func hideAtRandom(t *testing.T, tn contextmem.Tenant, r *rand.Rand) {
 	}
 	asked := slices.Concat(names, firms)
 	for _, p := range who {
-		want, got := seenBy(t, parts[p], contextmem.ClassKnowledge, asked, p), seenBy(t, all, contextmem.ClassKnowledge, asked, p)
+		want, got := visibleTo(t, parts[p], contextmem.ClassKnowledge, asked, p), visibleTo(t, all, contextmem.ClassKnowledge, asked, p)
 		// Which documents are hits depends on how rare words and names are in all of them.
 		scored := func(l string) bool { return strings.HasPrefix(l, "hit ") || strings.HasPrefix(l, "chunk ") }
-		if !sameSeen(t, slices.DeleteFunc(want, scored), slices.DeleteFunc(got, scored)) {
+		if !requireSameVisible(t, slices.DeleteFunc(want, scored), slices.DeleteFunc(got, scored)) {
 			for _, f := range slices.SortedFunc(maps.Values(docs), func(a, b contextmem.File) int { return cmp.Compare(a.ID, b.ID) }) {
 				t.Log(f.ID, string(f.Data), f.ACL)
 			}

@@ -10,15 +10,15 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// Memories that somebody may not see are in no session of theirs, and count in none.
+// TestHiddenSessions checks that memories hidden from a principal are in no session shown to them and do not count.
 func TestHiddenSessions(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
-		remember(t, s, contextmem.Memory{ID: "open", Text: "The kettle is on the shelf.", Session: "shared", Time: on("2020-01-01")},
-			contextmem.Memory{ID: "hidden", Text: "The safe is behind the painting.", Session: "shared", Time: on("2021-01-01")},
-			contextmem.Memory{ID: "secret", Text: "The code is 1234.", Session: "a secret session", Time: on("2021-01-01")},
-			contextmem.Memory{ID: "other", Text: "The cat sleeps.", Session: "third", Time: on("2021-01-01")})
+		remember(t, s, contextmem.Memory{ID: "open", Text: "The kettle is on the shelf.", Session: "shared", Time: onDay("2020-01-01")},
+			contextmem.Memory{ID: "hidden", Text: "The safe is behind the painting.", Session: "shared", Time: onDay("2021-01-01")},
+			contextmem.Memory{ID: "secret", Text: "The code is 1234.", Session: "a secret session", Time: onDay("2021-01-01")},
+			contextmem.Memory{ID: "other", Text: "The cat sleeps.", Session: "third", Time: onDay("2021-01-01")})
 		for _, id := range []string{"hidden", "secret"} {
 			_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: id, ACL: &[]string{"boss"}})
 			require.NoError(t, err)
@@ -46,8 +46,8 @@ func TestHiddenSessions(t *testing.T) {
 			return out
 		}
 		for _, limit := range []int{1, 100} {
-			require.Equal(t, []content.Session{{Name: "shared", Memories: 1, First: on("2020-01-01"), Last: on("2020-01-01")},
-				{Name: "third", Memories: 1, First: on("2021-01-01"), Last: on("2021-01-01")}}, sessions(limit, "guest"))
+			require.Equal(t, []content.Session{{Name: "shared", Memories: 1, First: onDay("2020-01-01"), Last: onDay("2020-01-01")},
+				{Name: "third", Memories: 1, First: onDay("2021-01-01"), Last: onDay("2021-01-01")}}, sessions(limit, "guest"))
 			require.Equal(t, sessions(limit), sessions(limit, "boss"))
 			require.Len(t, sessions(limit), 3)
 		}
@@ -58,10 +58,10 @@ func TestHiddenSessions(t *testing.T) {
 	})
 }
 
-// A pair of memories that could not be decided is told to who may see both.
+// TestHiddenConflicts checks that an undecided pair of memories is shown only to principals who may see both.
 func TestHiddenConflicts(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homes()...)
+	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homeMemories()...)
 	list := func(who ...string) int {
 		found, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{Principals: who})
 		require.NoError(t, err)

@@ -16,7 +16,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-func said(h *content.History) (out []string) {
+func versionTexts(h *content.History) (out []string) {
 	for _, v := range h.Versions {
 		out = append(out, fmt.Sprintf("%d>%d %s %s", v.Version, v.ReplacedBy, v.Cause, v.Text))
 	}
@@ -37,7 +37,7 @@ func TestHistory(t *testing.T) {
 	ctx := t.Context()
 	remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Oslo. I sail.", Metadata: map[string]any{"x": "1"}})
 	h := historyOf(t, s, "m")
-	require.Equal(t, []string{"1>0  I live in Oslo. I sail."}, said(h))
+	require.Equal(t, []string{"1>0  I live in Oslo. I sail."}, versionTexts(h))
 	assert.Nil(t, h.Versions[0].Changes)
 	remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Lima. I sail.", Title: "Home"})
 	remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Lima. I sail.", Title: "Home"}) // nothing new
@@ -50,7 +50,7 @@ func TestHistory(t *testing.T) {
 	assert.Equal(t, contextmem.StatusQueued, it.Status)
 	done(t, s, "m")
 	h = historyOf(t, s, "m")
-	require.Equal(t, []string{"4>0  I live in Oslo. I sail.", "3>4 restore I live in Rome. I sail. I ski.", "2>3 edit I live in Lima. I sail.", "1>2 add I live in Oslo. I sail."}, said(h))
+	require.Equal(t, []string{"4>0  I live in Oslo. I sail.", "3>4 restore I live in Rome. I sail. I ski.", "2>3 edit I live in Lima. I sail.", "1>2 add I live in Oslo. I sail."}, versionTexts(h))
 	assert.Equal(t, content.ClassMemory, h.Class)
 	assert.Equal(t, []content.Difference{{Kind: content.Removed, Text: "I live in Lima. "}, {Kind: content.Added, Text: "I live in Rome. "}, {Kind: content.Same, Text: "I sail. "}, {Kind: content.Added, Text: "I ski."}}, h.Versions[1].Changes)
 	for i := range 3 {
@@ -82,10 +82,11 @@ func TestHistory(t *testing.T) {
 	_, err = s.DeleteItems(ctx, contextmem.DeleteItemsRequest{IDs: []string{"m"}})
 	require.NoError(t, err)
 	remember(t, s, contextmem.Memory{ID: "m", Text: "I am new."})
-	require.Equal(t, []string{"1>0  I am new."}, said(historyOf(t, s, "m")), "versions go with their item")
+	require.Equal(t, []string{"1>0  I am new."}, versionTexts(historyOf(t, s, "m")), "versions go with their item")
 }
 
-// Documents keep what readers were shown; of what is too large nothing but its dates stays.
+// TestHistoryOfDocuments checks that documents keep the text of earlier versions, or only the dates if the text is too
+// large.
 func TestHistoryOfDocuments(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
@@ -145,8 +146,9 @@ func TestHistoryIsBounded(t *testing.T) {
 	})
 }
 
-// Who may not see the item or a version of it does not see what that said, and cannot bring it back.
-func TestHistoryIsHidden(t *testing.T) {
+// TestHistoryFollowsAccessLists checks that a principal who may not see an item, or a version of it, can neither read
+// nor restore that version.
+func TestHistoryFollowsAccessLists(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	s := acme.Sub("")
@@ -159,7 +161,7 @@ func TestHistoryIsHidden(t *testing.T) {
 	assert.Len(t, historyOf(t, s, "f").Versions, 3)
 	assert.Len(t, historyOf(t, s, "f", "boss").Versions, 3)
 	h := historyOf(t, s, "f", "anna")
-	require.Equal(t, []string{"3>0  The salary is 2.", "2>3 add The salary is 1."}, said(h))
+	require.Equal(t, []string{"3>0  The salary is 2.", "2>3 add The salary is 1."}, versionTexts(h))
 	assert.Len(t, historyOf(t, s, "f", "guest").Versions, 1)
 	_, err := s.RestoreVersion(ctx, content.RestoreVersionRequest{ID: "f", Version: 1, Principals: []string{"anna"}})
 	require.ErrorIs(t, err, fault.ErrNotFound)
@@ -175,7 +177,7 @@ func TestHistoryIsHidden(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrNotFound)
 }
 
-// What was to be gone some day does not stay because it was replaced.
+// TestHistoryExpires checks that an earlier version expires at its own time even after it was replaced.
 func TestHistoryExpires(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
@@ -184,10 +186,10 @@ func TestHistoryExpires(t *testing.T) {
 	remember(t, s, contextmem.Memory{ID: "m", Text: "My code is 5678.", TTL: time.Hour})
 	require.Len(t, historyOf(t, s, "m").Versions, 2)
 	remember(t, s, contextmem.Memory{ID: "m", Text: "My code is changed."})
-	require.Equal(t, []string{"3>0  My code is changed."}, said(historyOf(t, s, "m")))
+	require.Equal(t, []string{"3>0  My code is changed."}, versionTexts(historyOf(t, s, "m")))
 }
 
-// Calls that replace an item at the same time each leave a version.
+// TestHistoryOfRacingCalls checks that concurrent calls that replace an item each leave a version.
 func TestHistoryOfRacingCalls(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, &contextmem.Options{Versions: 100})
@@ -222,5 +224,5 @@ func TestHistoryIsExported(t *testing.T) {
 	require.NoError(t, acme.Export(t.Context(), &b))
 	_, err := svc.Org("other").ImportTenant(t.Context(), "moved", &b)
 	require.NoError(t, err)
-	require.Equal(t, said(historyOf(t, s, "m")), said(historyOf(t, svc.Org("other").Tenant("moved").Sub("anna"), "m")))
+	require.Equal(t, versionTexts(historyOf(t, s, "m")), versionTexts(historyOf(t, svc.Org("other").Tenant("moved").Sub("anna"), "m")))
 }

@@ -38,9 +38,8 @@ func openRaw(b *testing.B, dim int) contextmem.Sub {
 	return svc.Tenant("raw").Sub("s")
 }
 
-// BenchmarkInsertOne measures one vector made durable and searchable, beside a row of
-// a plain SQLite table with the same bytes and the same durability, in turns: the
-// disk's mood hits both.
+// BenchmarkInsertOne measures one vector made durable and searchable, alternately with a row of a plain SQLite table
+// with the same bytes and durability, so that both see the same disk.
 func BenchmarkInsertOne(b *testing.B) {
 	for _, dim := range []int{128, 768} {
 		b.Run(fmt.Sprintf("dim=%d", dim), func(b *testing.B) { benchInsertOne(b, dim) })
@@ -86,8 +85,8 @@ func benchInsertOne(b *testing.B, dim int) {
 	b.ReportMetric(float64(ours[len(ours)/2])/float64(theirs[len(theirs)/2]), "x-plain")
 }
 
-// BenchmarkInsertBulk measures vectors that arrive in calls of 1000, each call
-// durable and searchable when it returns.
+// BenchmarkInsertBulk measures vectors inserted in calls of 1000. Each call returns when its vectors are durable and
+// searchable.
 func BenchmarkInsertBulk(b *testing.B) {
 	for _, perSource := range []int{1, 1000} {
 		b.Run(fmt.Sprintf("per-source=%d", perSource), func(b *testing.B) {

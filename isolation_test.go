@@ -21,13 +21,13 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// Whatever is written of a secret names who may see it: tenant, sub-tenant and principal. "all" is everybody.
+// secretRule matches a secret, which names who may see it: tenant, sub-tenant and principal, or "all".
 var secretRule = regexp.MustCompile(`(?i)zq(t\d)(s\d)(all|p\d)x`)
 
 var probePrincipals = []string{"p0", "p1", "p2"}
 
-// TestIsolation reads at random while items are written, replaced with another access list, edited and deleted: no answer, in whatever part of it,
-// names what its reader may not see.
+// TestIsolation makes random reads while items are written, replaced with another access list, edited and deleted. No
+// part of any answer may have a secret that its reader may not see.
 func TestIsolation(t *testing.T) {
 	t.Parallel()
 	probes := 6000
@@ -112,7 +112,8 @@ func probeWrite(ctx context.Context, svc *contextmem.Service, r *rand.Rand) erro
 	return err
 }
 
-// probeRead makes one read as a principal, or as everybody, and returns how many secrets it saw and which of them it may not see.
+// probeRead makes one read as a principal, or as everybody. It returns the number of secrets in the answer and one that
+// the reader may not see, if any.
 func probeRead(t *testing.T, svc *contextmem.Service, r *rand.Rand) (n int, leak string) {
 	ctx := t.Context()
 	ti, si := r.IntN(3), r.IntN(3)

@@ -45,7 +45,7 @@ func TestProvisioningThatFails(t *testing.T) {
 	})
 }
 
-// TestTransientStorageFailures: each call of a store fails once, and every item still completes.
+// TestTransientStorageFailures lets each method of a store fail once. Every item must still complete.
 func TestTransientStorageFailures(t *testing.T) {
 	for _, method := range []string{"Store.Claim", "Store.Index", "Store.Finish", "Store.Changes", "Index.Apply", "Store.Backlog", "Store.Expire", "Store.Events", "Registry.TenantByUID"} {
 		t.Run(method, func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestCloseTwiceAndWhileWaiting(t *testing.T) {
 	})
 }
 
-// TestCloseEndsWithAHangingStorage: a storage that heeds no context can't keep Close for ever.
+// TestCloseEndsWithAHangingStorage checks that Close returns even if the storage ignores its context.
 func TestCloseEndsWithAHangingStorage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		plan := backendtest.NewPlan()
@@ -256,17 +256,17 @@ func TestCloseEndsWithAHangingStorage(t *testing.T) {
 	})
 }
 
-// renamed is an embedder with another identity.
-type renamed struct {
+// otherEmbedder is an embedder with another identity.
+type otherEmbedder struct {
 	*gate
 	name string
 	dim  int
 }
 
-func (r renamed) Model() string { return r.name }
-func (r renamed) Dim() int      { return r.dim }
+func (r otherEmbedder) Model() string { return r.name }
+func (r otherEmbedder) Dim() int      { return r.dim }
 
-func (r renamed) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (r otherEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out, err := r.gate.EmbedDocuments(ctx, texts)
 	for i := range out {
 		out[i] = out[i][:r.dim]
@@ -274,7 +274,7 @@ func (r renamed) EmbedDocuments(ctx context.Context, texts []string) ([][]float3
 	return out, err
 }
 
-func (r renamed) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+func (r otherEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	v, err := r.gate.EmbedQuery(ctx, text)
 	if err != nil {
 		return nil, err
@@ -299,7 +299,7 @@ func TestReembed(t *testing.T) {
 			require.NoError(t, svc.Close())
 
 			g := newGate()
-			svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: renamed{g, "other/1", dim}})
+			svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: otherEmbedder{g, "other/1", dim}})
 			require.NoError(t, err)
 			acme := svc.Tenant("acme")
 			s = acme.Sub("a")
@@ -318,7 +318,7 @@ func TestReembed(t *testing.T) {
 			close(hold)
 			require.NoError(t, svc.Close())
 
-			svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: renamed{g, "other/1", dim}})
+			svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: otherEmbedder{g, "other/1", dim}})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, svc.Close()) }()
 			acme, s = svc.Tenant("acme"), svc.Tenant("acme").Sub("a")
@@ -338,8 +338,8 @@ func TestReembed(t *testing.T) {
 	}
 }
 
-// TestForeignEmbedderIsParked: items that wait in a tenant of another embedder hold up
-// nobody, and Drain says so.
+// TestForeignEmbedderIsParked checks that waiting items of a tenant with another embedder do not delay others, and that
+// Drain reports them.
 func TestForeignEmbedderIsParked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -351,7 +351,7 @@ func TestForeignEmbedderIsParked(t *testing.T) {
 	_, err = s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "The kettle is on the shelf."}}})
 	require.NoError(t, err)
 	require.NoError(t, svc.Close())
-	svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: renamed{newGate(), "other/1", 64}})
+	svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: otherEmbedder{newGate(), "other/1", 64}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
 	remember(t, tenant(t, svc, contextmem.TenantSpec{ID: "other"}).Sub("a"), contextmem.Memory{Text: "x y z"})

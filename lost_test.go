@@ -14,8 +14,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// filled returns a closed deployment with two tenants that hold a memory each, and the uid of the first.
-func filled(t *testing.T) (dir, uid string) {
+// closedDeployment returns a closed deployment with two tenants that have a memory each, and the uid of the first.
+func closedDeployment(t *testing.T) (dir, uid string) {
 	t.Helper()
 	dir = t.TempDir()
 	svc, err := contextmem.Open(t.Context(), dir, nil)
@@ -58,7 +58,7 @@ func TestLostStoreIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir, uid := filled(t)
+			dir, uid := closedDeployment(t)
 			for _, f := range storeFiles(t, dir, uid) {
 				require.NoError(t, lose(f))
 			}
@@ -79,7 +79,7 @@ func TestLostStoreIsRefused(t *testing.T) {
 
 func TestLostRegistryIsRefused(t *testing.T) {
 	t.Parallel()
-	dir, _ := filled(t)
+	dir, _ := closedDeployment(t)
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Remove(filepath.Join(dir, "deployment.db"+suffix)); suffix == "" {
 			require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestLostRegistryIsRefused(t *testing.T) {
 
 func TestFilesAreTheOwnersAlone(t *testing.T) {
 	t.Parallel()
-	dir, _ := filled(t)
+	dir, _ := closedDeployment(t)
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// BenchmarkMeasured tells what share of a recall's processor time measuring and counting it takes.
+// BenchmarkMeasured reports which share of a recall's processor time measuring and counting take.
 func BenchmarkMeasured(b *testing.B) {
 	for _, n := range []int{20, 1000} {
 		b.Run(fmt.Sprintf("memories=%d", n), func(b *testing.B) {

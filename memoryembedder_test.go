@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/embed"
 )
 
-// reader is an embedder that remembers what it read; of is the one that reads memories.
-type reader struct {
+// readingEmbedder is an embedder that records the texts it reads. of is its embedder for memories.
+type readingEmbedder struct {
 	of   embed.Embedder
 	slow bool
 
@@ -25,41 +25,41 @@ type reader struct {
 	questions []string
 }
 
-func (r *reader) Model() string { return "reader" }
-func (r *reader) Dim() int      { return 4 }
-func (r *reader) Slow() bool    { return r.slow }
+func (r *readingEmbedder) Model() string { return "reader" }
+func (r *readingEmbedder) Dim() int      { return 4 }
+func (r *readingEmbedder) Slow() bool    { return r.slow }
 
-func (r *reader) Memories() embed.Embedder { return r.of }
+func (r *readingEmbedder) Memories() embed.Embedder { return r.of }
 
-func (r *reader) EmbedQuery(_ context.Context, text string) ([]float32, error) {
+func (r *readingEmbedder) EmbedQuery(_ context.Context, text string) ([]float32, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.questions = append(r.questions, text)
 	return []float32{1, 0, 0, 0}, nil
 }
 
-func (r *reader) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+func (r *readingEmbedder) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.documents = append(r.documents, texts...)
 	return slices.Repeat([][]float32{{1, 0, 0, 0}}, len(texts)), nil
 }
 
-func (r *reader) read(word string) (documents, questions bool) {
+func (r *readingEmbedder) read(word string) (documents, questions bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	has := func(t string) bool { return strings.Contains(t, word) }
 	return slices.ContainsFunc(r.documents, has), slices.ContainsFunc(r.questions, has)
 }
 
-// TestMemoryEmbedder looks which of two embedders reads memories, files, and questions to them.
+// TestMemoryEmbedder checks which of two embedders reads memories, files, and queries for each.
 func TestMemoryEmbedder(t *testing.T) {
 	for _, slow := range []bool{false, true} {
 		t.Run(map[bool]string{false: "at once", true: "refined"}[slow], func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
-			told := &reader{}
-			written := &reader{of: told, slow: slow}
+			told := &readingEmbedder{}
+			written := &readingEmbedder{of: told, slow: slow}
 			svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{Embedder: written})
 			require.NoError(t, err)
 			defer svc.Close()
@@ -78,7 +78,7 @@ func TestMemoryEmbedder(t *testing.T) {
 			require.NoError(t, err)
 			for _, x := range []struct {
 				word          string
-				by            *reader
+				by            *readingEmbedder
 				read, isAsked bool
 			}{{"quokka", told, true, true}, {"quokka", written, false, false}, {"wombat", written, true, true}, {"wombat", told, false, false}} {
 				d, q := x.by.read(x.word)

@@ -11,8 +11,8 @@ import (
 
 func TestMergesCanBeUndone(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: on("2022-03-01")})
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "Bob lives in Lisbon.", Time: onDay("2020-03-01")}, contextmem.Memory{Text: "Robert Smith moved to Porto.", Time: onDay("2022-03-01")})
 		ctx := t.Context()
 		names := func(names ...string) []string {
 			es, err := c.Entities(ctx, facts.LookupRequest{Class: contextmem.ClassMemory, Names: names})
@@ -26,16 +26,16 @@ func TestMergesCanBeUndone(t *testing.T) {
 			return out
 		}
 		apart := []string{"bob lisbon", "robert smith porto"}
-		require.Equal(t, apart, c.says("lives_in", nil))
+		require.Equal(t, apart, c.graphStates("lives_in", nil))
 		require.Equal(t, []string{"bob", "robert smith", ""}, names("BOB", "Robert Smith", "nobody"))
 		m, err := c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "Bob", Into: "Robert Smith", Reason: "one person"})
 		require.NoError(t, err)
 		require.Equal(t, []any{"bob", "robert smith", "one person", false}, []any{m.From, m.Into, m.Reason, m.Undone})
-		require.Equal(t, []string{"robert smith porto"}, c.says("lives_in", nil), "facts of one person retire one another")
+		require.Equal(t, []string{"robert smith porto"}, c.graphStates("lives_in", nil), "facts of one person retire one another")
 		require.Equal(t, []string{"robert smith", "robert smith"}, names("Bob", "Robert Smith"))
-		remember(t, c.Sub, contextmem.Memory{ID: "later", Text: "Bob works at Acme.", Time: on("2022-04-01")})
-		c.told += "Bob works at Acme."
-		require.Equal(t, []string{"robert smith acme"}, c.says("works_at", nil), "later mentions follow")
+		remember(t, c.Sub, contextmem.Memory{ID: "later", Text: "Bob works at Acme.", Time: onDay("2022-04-01")})
+		c.text += "Bob works at Acme."
+		require.Equal(t, []string{"robert smith acme"}, c.graphStates("works_at", nil), "later mentions follow")
 
 		_, err = c.MergeEntities(ctx, contextmem.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: "Robert Smith", Into: "Bob"})
 		require.ErrorIs(t, err, contextmem.ErrConflict)
@@ -49,8 +49,8 @@ func TestMergesCanBeUndone(t *testing.T) {
 		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassKnowledge, m.ID), contextmem.ErrNotFound, "another graph")
 
 		require.NoError(t, c.UndoMerge(ctx, contextmem.ClassMemory, m.ID))
-		require.Equal(t, apart, c.says("lives_in", nil))
-		require.Equal(t, []string{"bob acme"}, c.says("works_at", nil))
+		require.Equal(t, apart, c.graphStates("lives_in", nil))
+		require.Equal(t, []string{"bob acme"}, c.graphStates("works_at", nil))
 		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassMemory, m.ID), contextmem.ErrConflict)
 		ms, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
@@ -64,8 +64,8 @@ func TestMergesCanBeUndone(t *testing.T) {
 
 func TestSharedEntitiesSurvive(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "Anna works at Acme Inc."}, contextmem.Memory{Text: "Boris works at Acme Inc."})
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "Anna works at Acme Inc."}, contextmem.Memory{Text: "Boris works at Acme Inc."})
 		_, err := c.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"m1"}})
 		require.NoError(t, err)
 		es, err := c.Entities(t.Context(), facts.LookupRequest{Class: contextmem.ClassMemory, Names: []string{"Anna", "Boris", "Acme Inc"}})
@@ -73,15 +73,15 @@ func TestSharedEntitiesSurvive(t *testing.T) {
 		require.Nil(t, es[0], "nothing mentions her any more")
 		require.NotNil(t, es[1])
 		require.NotNil(t, es[2])
-		require.Equal(t, []string{"boris acme inc"}, c.says("works_at", nil))
+		require.Equal(t, []string{"boris acme inc"}, c.graphStates("works_at", nil))
 	})
 }
 
-// TestEqualStatementsAreOneResult: what follows from two memories in the same words is recalled once, with both named, and
-// each can be read beside its original.
+// TestEqualStatementsAreOneResult checks that the statement inferred from two memories in the same words is recalled
+// once, names both, and can be read beside each.
 func TestEqualStatementsAreOneResult(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		remember(t, s, contextmem.Memory{ID: "one", Text: "Well, I like green tea!", Infer: true}, contextmem.Memory{ID: "two", Text: "As I said: I like green tea.", Infer: true})
 		remember(t, s, contextmem.Memory{ID: "pair", Infer: true, Pairs: []contextmem.Pair{{User: "Hello.", Assistant: "Do you like green tea?"}, {User: "Yes.", Assistant: "Good."}}})
@@ -120,12 +120,12 @@ func TestEqualStatementsAreOneResult(t *testing.T) {
 	})
 }
 
-// TestEqualFactsHaveOneEntryWithTheirSources: what two memories state is one statement with two
-// pieces of evidence, and lives as long as one of them.
+// TestEqualFactsHaveOneEntryWithTheirSources checks that equal statements of two memories are one statement with two
+// pieces of evidence, which lasts as long as either memory.
 func TestEqualFactsHaveOneEntryWithTheirSources(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "My favourite color is green.", Infer: true}, contextmem.Memory{Text: "Hello! My favorite colour is Green.", Infer: true})
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "My favourite color is green.", Infer: true}, contextmem.Memory{Text: "Hello! My favorite colour is Green.", Infer: true})
 		evidence := func() int {
 			p, err := c.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory})
 			require.NoError(t, err)

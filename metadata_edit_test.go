@@ -48,8 +48,8 @@ func TestEditMetadata(t *testing.T) {
 	}
 }
 
-// TestEditMetadataIsAllOrNothing: an edit whose new text can't be embedded changes nothing, and edits
-// that each fit can't grow a map without bound.
+// TestEditMetadataIsAllOrNothing checks that an edit whose new text cannot be embedded changes nothing, and that a
+// series of edits cannot grow a map beyond its limit.
 func TestEditMetadataIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	g := newGate()

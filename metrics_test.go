@@ -16,13 +16,13 @@ import (
 	"github.com/contextmem/contextmem/observe"
 )
 
-// watched keeps what an observer was told.
-type watched struct {
+// recordingObserver records what an observer receives.
+type recordingObserver struct {
 	mu   sync.Mutex
 	list []observe.Record
 }
 
-func (s *watched) Observe(_ context.Context, r *observe.Record) {
+func (s *recordingObserver) Observe(_ context.Context, r *observe.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := *r
@@ -30,7 +30,7 @@ func (s *watched) Observe(_ context.Context, r *observe.Record) {
 	s.list = append(s.list, c)
 }
 
-func (s *watched) of(operation string) (out []observe.Record) {
+func (s *recordingObserver) recordsOf(operation string) (out []observe.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.list {
@@ -41,8 +41,8 @@ func (s *watched) of(operation string) (out []observe.Record) {
 	return out
 }
 
-// names are those of the stages, without their parts.
-func names(r observe.Record) (out []string) {
+// stageNames returns the names of the stages, without their parts.
+func stageNames(r observe.Record) (out []string) {
 	for _, s := range r.Stages {
 		if s.Within == "" {
 			out = append(out, s.Name)
@@ -54,7 +54,7 @@ func names(r observe.Record) (out []string) {
 func TestObserverAndMetrics(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	var told watched
+	var told recordingObserver
 	svc, err := contextmem.Open(ctx, t.TempDir(), &contextmem.Options{Observer: &told})
 	require.NoError(t, err)
 	defer svc.Close()
@@ -71,14 +71,14 @@ func TestObserverAndMetrics(t *testing.T) {
 	_, err = svc.Tenant("nobody").Recall(ctx, contextmem.Recall{Query: "x"})
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
 
-	accepted := told.of(observe.Accept)
+	accepted := told.recordsOf(observe.Accept)
 	require.NotEmpty(t, accepted)
-	assert.Equal(t, []string{"check", "store"}, names(accepted[0]))
+	assert.Equal(t, []string{"check", "store"}, stageNames(accepted[0]))
 	assert.Equal(t, 2, accepted[0].Items)
 	assert.Equal(t, "acme", accepted[0].Tenant)
-	processed := told.of(observe.Process)
+	processed := told.recordsOf(observe.Process)
 	require.NotEmpty(t, processed)
-	assert.Equal(t, []string{"claim", "parse", "embed", "index", "follow", "extract", "refine", "finish", "settle"}, names(processed[0]))
+	assert.Equal(t, []string{"claim", "parse", "embed", "index", "follow", "extract", "refine", "finish", "settle"}, stageNames(processed[0]))
 	completed, errored := 0, []string(nil)
 	for _, r := range processed {
 		completed += r.Completed
@@ -86,9 +86,9 @@ func TestObserverAndMetrics(t *testing.T) {
 	}
 	assert.Equal(t, 2, completed)
 	require.Len(t, errored, 1)
-	recalls := told.of(observe.Recall)
+	recalls := told.recordsOf(observe.Recall)
 	require.Len(t, recalls, 2)
-	assert.Equal(t, []string{"open", "rank", "read", "order", "succeed", "judge", "context", "graph", "temporal", "shape"}, names(recalls[0]))
+	assert.Equal(t, []string{"open", "rank", "read", "order", "succeed", "judge", "context", "graph", "temporal", "shape"}, stageNames(recalls[0]))
 	assert.Equal(t, "fast", recalls[0].Mode)
 	assert.ErrorIs(t, recalls[1].Err, contextmem.ErrNotFound)
 
@@ -119,7 +119,7 @@ func TestObserverAndMetrics(t *testing.T) {
 	require.NoError(t, svc.Ping(ctx))
 }
 
-// TestMetricsOfClosedTenants: items are counted over all tenants, whether they are open or not, also after a restart.
+// TestMetricsOfClosedTenants checks that items of all tenants are counted, open or closed, also after a restart.
 func TestMetricsOfClosedTenants(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()

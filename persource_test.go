@@ -10,8 +10,9 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Ten places hold ten memories: what was inferred from one stands beside its words.
-func TestOnePlaceASource(t *testing.T) {
+// TestOneChunkPerSource checks that ten results have ten memories: an inferred statement is part of its memory's
+// result.
+func TestOneChunkPerSource(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	sub := acme.Sub("a")
@@ -50,7 +51,7 @@ func TestOnePlaceASource(t *testing.T) {
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
 }
 
-// Knowledge takes as many places as before, unless it is asked for fewer.
+// TestPerSourceOfKnowledge checks that knowledge returns several chunks of a source unless fewer are requested.
 func TestPerSourceOfKnowledge(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, &contextmem.Options{ChunkBytes: 200, ChunkMaxBytes: 300})
@@ -69,8 +70,8 @@ func TestPerSourceOfKnowledge(t *testing.T) {
 	}
 }
 
-// A source has one place in every kind of recall.
-func TestOnePlaceInEveryRecall(t *testing.T) {
+// TestOneChunkPerSourceInEveryMode checks that each kind of recall returns a source once.
+func TestOneChunkPerSourceInEveryMode(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	sub := acme.Sub("a")

@@ -15,19 +15,19 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// reports collects what a progress function was told.
-type reports struct {
+// progressRecorder records the calls of a progress function.
+type progressRecorder struct {
 	mu  sync.Mutex
 	all []contextmem.ItemProgress
 }
 
-func (r *reports) add(p contextmem.ItemProgress) {
+func (r *progressRecorder) add(p contextmem.ItemProgress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.all = append(r.all, p)
 }
 
-func (r *reports) of(id string) (out []contextmem.ItemProgress) {
+func (r *progressRecorder) of(id string) (out []contextmem.ItemProgress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, p := range r.all {
@@ -40,9 +40,9 @@ func (r *reports) of(id string) (out []contextmem.ItemProgress) {
 
 func TestProgressOfItems(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, _ *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, _ *scriptedProvider) {
 		rank := map[contextmem.Status]int{contextmem.StatusQueued: 0, contextmem.StatusProcessing: 1, contextmem.StatusGraphCreation: 2, contextmem.StatusCompleted: 3, contextmem.StatusErrored: 3}
-		var r reports
+		var r progressRecorder
 		batch := contextmem.KnowledgeBatch{Progress: r.add, Apps: []contextmem.AppItem{{ID: "refused", Kind: "fax"}}}
 		for i := range 20 {
 			batch.Files = append(batch.Files, contextmem.File{ID: fmt.Sprint(i), Name: "a.txt", Data: []byte(fmt.Sprintf("Shelf %d holds parcels.", i))})
@@ -80,9 +80,9 @@ func TestProgressOfItems(t *testing.T) {
 
 func TestSlowProgressDelaysNothing(t *testing.T) {
 	t.Parallel()
-	bubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, _ *script) {
+	inBubble(t, func(t *testing.T, svc *contextmem.Service, acme contextmem.Tenant, _ *scriptedProvider) {
 		hold := make(chan struct{})
-		var r reports
+		var r progressRecorder
 		add := func(id string, f contextmem.ProgressFunc) {
 			_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Progress: f, Memories: []contextmem.Memory{{ID: id, Text: "The kettle is on the shelf."}}})
 			require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestProgressEndsWithTheService(t *testing.T) {
 	hold := make(chan struct{})
 	defer close(hold)
 	g.set(hold, nil)
-	var r reports
+	var r progressRecorder
 	began := make(chan struct{}, 1)
 	_, err := acme.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "m", Text: "x"}}, Progress: func(p contextmem.ItemProgress) {
 		r.add(p)
@@ -142,8 +142,8 @@ func TestProgressEndsWithTheService(t *testing.T) {
 	}
 }
 
-// tool writes a shell script that stands for an installed program.
-func tool(t *testing.T, script string) string {
+// installScript writes a shell script in place of an installed program.
+func installScript(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tool")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
@@ -153,8 +153,8 @@ func tool(t *testing.T, script string) string {
 func TestOCRAndPDFTools(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, &contextmem.Options{
-		OCR:     document.Tesseract{Program: tool(t, "cat >/dev/null; echo The sign forbids bathing.")},
-		PDFTool: document.PDFToText{Program: tool(t, "cat >/dev/null; echo The plan shows a pergola.")},
+		OCR:     document.Tesseract{Program: installScript(t, "cat >/dev/null; echo The sign forbids bathing.")},
+		PDFTool: document.PDFToText{Program: installScript(t, "cat >/dev/null; echo The plan shows a pergola.")},
 	})
 	page := []byte("%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Count 1/Kids[3 0 R]>>endobj\n" +
 		"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]/Resources<</Font<</F<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>/Contents 4 0 R>>endobj\n" +

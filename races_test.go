@@ -18,8 +18,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// heldStore is a service whose store can be stopped just before a write.
-type heldStore struct {
+// pausableStore is a service whose store can be paused just before a write.
+type pausableStore struct {
 	t    *testing.T
 	plan *backendtest.Plan
 	tn   contextmem.Tenant
@@ -27,19 +27,19 @@ type heldStore struct {
 
 var raceSchema = []contextmem.Field{{Name: "dept", Match: true}, {Name: "kind", Match: true}, {Name: "topic", Dense: true}}
 
-func openHeld(t *testing.T, spec contextmem.TenantSpec) *heldStore {
+func openPausable(t *testing.T, spec contextmem.TenantSpec) *pausableStore {
 	t.Helper()
 	plan := backendtest.NewPlan()
 	svc, err := contextmem.New(t.Context(), backendtest.Faulty(inmem.New(), plan), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { plan.Release(); require.NoError(t, svc.Close()) })
 	spec.ID = "acme"
-	return &heldStore{t, plan, tenant(t, svc, spec)}
+	return &pausableStore{t, plan, tenant(t, svc, spec)}
 }
 
-// during stops the next call of a method of the store before it takes effect, runs
-// meanwhile, lets the call go on and returns when write has returned.
-func (h *heldStore) during(method string, write, meanwhile func()) {
+// pauseBefore runs write, pauses it at the next call of a method of the store before that takes effect, runs meanwhile,
+// and lets the call continue. It returns when write has returned.
+func (h *pausableStore) pauseBefore(method string, write, meanwhile func()) {
 	h.t.Helper()
 	call := h.plan.Calls(method) + 1
 	h.plan.Add(backendtest.Fault{Method: method, Call: call, Block: true})
@@ -66,8 +66,8 @@ func addFile(t *testing.T, s contextmem.Sub, b contextmem.KnowledgeBatch) {
 	done(t, s, b.Files[0].ID)
 }
 
-// seen is the texts that a principal finds and the document that he can fetch.
-func seen(t *testing.T, s contextmem.Sub, principal, id string) string {
+// visibleTexts returns the texts that a principal finds, and the document that he can fetch.
+func visibleTexts(t *testing.T, s contextmem.Sub, principal, id string) string {
 	t.Helper()
 	r, err := s.Recall(t.Context(), contextmem.Recall{Query: "salary", Principals: []string{principal}})
 	require.NoError(t, err)
@@ -80,16 +80,16 @@ func seen(t *testing.T, s contextmem.Sub, principal, id string) string {
 	return out
 }
 
-func TestEditKeepsWhatCameMeanwhile(t *testing.T) {
+func TestEditKeepsConcurrentChanges(t *testing.T) {
 	t.Parallel()
-	edit := func(h *heldStore, metadata map[string]any) (func(), *error) {
+	edit := func(h *pausableStore, metadata map[string]any) (func(), *error) {
 		var err error
 		return func() {
 			_, err = h.tn.Sub("").EditMetadata(h.t.Context(), contextmem.EditMetadataRequest{ID: "f", Metadata: metadata})
 		}, &err
 	}
 	plain, embedded := map[string]any{"kind": "letter"}, map[string]any{"topic": "money"}
-	fetch := func(h *heldStore) (string, map[string]any) {
+	fetch := func(h *pausableStore) (string, map[string]any) {
 		f, err := h.tn.Sub("").Fetch(h.t.Context(), contextmem.FetchRequest{ID: "f"})
 		require.NoError(h.t, err)
 		r, err := h.tn.Sub("").Recall(h.t.Context(), contextmem.Recall{Query: "salary"})
@@ -103,14 +103,14 @@ func TestEditKeepsWhatCameMeanwhile(t *testing.T) {
 	}{"plain field": {plain, "Store.UpdateMetadata"}, "embedding field": {embedded, "Store.Accept"}} {
 		t.Run("access of a newer version, "+name, func(t *testing.T) {
 			t.Parallel()
-			h := openHeld(t, contextmem.TenantSpec{Schema: raceSchema})
+			h := openPausable(t, contextmem.TenantSpec{Schema: raceSchema})
 			s := h.tn.Sub("")
 			addFile(t, s, file("f", "The salary list of the old office.", "a", "bob", "ann"))
 			write, err := edit(h, c.metadata)
-			h.during(c.method, write, func() { addFile(t, s, file("f", "The salary of Ann is a secret.", "b", "ann")) })
+			h.pauseBefore(c.method, write, func() { addFile(t, s, file("f", "The salary of Ann is a secret.", "b", "ann")) })
 			require.NoError(t, *err)
-			assert.NotContains(t, seen(t, s, "bob", "f"), "secret", "only Ann may see it")
-			assert.Contains(t, seen(t, s, "ann", "f"), "secret")
+			assert.NotContains(t, visibleTexts(t, s, "bob", "f"), "secret", "only Ann may see it")
+			assert.Contains(t, visibleTexts(t, s, "ann", "f"), "secret")
 			text, m := fetch(h)
 			assert.Equal(t, "The salary of Ann is a secret.", text, "the newer content stays")
 			want := map[string]any{"dept": "b"}
@@ -121,11 +121,11 @@ func TestEditKeepsWhatCameMeanwhile(t *testing.T) {
 		})
 		t.Run("a deleted item stays deleted, "+name, func(t *testing.T) {
 			t.Parallel()
-			h := openHeld(t, contextmem.TenantSpec{Schema: raceSchema})
+			h := openPausable(t, contextmem.TenantSpec{Schema: raceSchema})
 			s := h.tn.Sub("")
 			addFile(t, s, file("f", "The salary list.", "a"))
 			write, err := edit(h, c.metadata)
-			h.during(c.method, write, func() {
+			h.pauseBefore(c.method, write, func() {
 				_, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"f"}})
 				require.NoError(t, err)
 			})
@@ -136,17 +136,17 @@ func TestEditKeepsWhatCameMeanwhile(t *testing.T) {
 	}
 }
 
-func TestDeleteVectorsKeepsWhatCameMeanwhile(t *testing.T) {
+func TestDeleteVectorsKeepsConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	vector := func(id string, x float32) contextmem.Vector {
 		return contextmem.Vector{ChunkID: id, Vector: []float32{x, 1}}
 	}
-	put := func(h *heldStore, vs ...contextmem.Vector) {
+	put := func(h *pausableStore, vs ...contextmem.Vector) {
 		h.t.Helper()
 		_, err := h.tn.Sub("").InsertVectors(h.t.Context(), contextmem.InsertVectorsRequest{Upsert: true, Sources: []contextmem.VectorSource{{SourceID: "s", Vectors: vs}}})
 		require.NoError(h.t, err)
 	}
-	ids := func(h *heldStore) (out []string) {
+	ids := func(h *pausableStore) (out []string) {
 		h.t.Helper()
 		hits, err := h.tn.Sub("").SearchVectors(h.t.Context(), contextmem.SearchVectorsRequest{Vector: []float32{1, 1}})
 		require.NoError(h.t, err)
@@ -169,11 +169,11 @@ func TestDeleteVectorsKeepsWhatCameMeanwhile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := openHeld(t, contextmem.TenantSpec{Embeddings: true, Dimension: 2})
+			h := openPausable(t, contextmem.TenantSpec{Embeddings: true, Dimension: 2})
 			put(h, vector("c1", 1), vector("c2", 2), vector("c3", 3))
 			var n int
 			var err error
-			h.during(c.method, func() { n, err = h.tn.Sub("").DeleteVectors(t.Context(), c.selection) },
+			h.pauseBefore(c.method, func() { n, err = h.tn.Sub("").DeleteVectors(t.Context(), c.selection) },
 				func() { put(h, vector("c1", 5), vector("c2", 6), vector("new", 7)) })
 			require.NoError(t, err)
 			assert.Equal(t, c.left, ids(h))
@@ -182,9 +182,9 @@ func TestDeleteVectorsKeepsWhatCameMeanwhile(t *testing.T) {
 	}
 }
 
-// TestEditsAndUpserts runs edits, upserts and deletions of a few items at once over a
-// real store. Each version carries its number in its text, its metadata and its access
-// list: these always belong together, and nobody finds what he may not see.
+// TestEditsAndUpserts makes concurrent edits, upserts and deletions of a few items over a real store. Each version has
+// its number in its text, its metadata and its access list. The three must always agree, and no principal may find a
+// hidden item.
 func TestEditsAndUpserts(t *testing.T) {
 	t.Parallel()
 	svc, err := contextmem.Open(t.Context(), t.TempDir(), nil)
@@ -262,6 +262,6 @@ func TestEditsAndUpserts(t *testing.T) {
 		f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
 		require.NoError(t, err)
 		assert.Equal(t, string(version(id, rounds).Files[0].Data), f.Text)
-		assert.NotContains(t, seen(t, s, reader(rounds+1), id), fmt.Sprint("v", rounds))
+		assert.NotContains(t, visibleTexts(t, s, reader(rounds+1), id), fmt.Sprint("v", rounds))
 	}
 }

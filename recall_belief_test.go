@@ -12,15 +12,15 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestHiddenDocumentsRetireNothing: what is believed follows from the documents that a principal may see, in the graph
-// of a recall, in listings and in dated facts.
+// TestHiddenDocumentsRetireNothing checks that current facts follow from the documents visible to the principal: in the
+// graph of a recall, in listings and in dated facts.
 func TestHiddenDocumentsRetireNothing(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
-		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Anna Lind works at Zorblax since March 2019."), Time: on("2020-01-01")},
-			contextmem.File{ID: "hidden", Data: []byte("Anna Lind works at Quux since May 2021."), Time: on("2022-01-01"), ACL: []string{"boss"}},
-			contextmem.File{ID: "later", Data: []byte("Anna Lind works at Fizzle since June 2023."), Time: on("2024-01-01"), ACL: []string{"clerk"}})
+		addDocuments(t, s, contextmem.File{ID: "open", Data: []byte("Anna Lind works at Zorblax since March 2019."), Time: onDay("2020-01-01")},
+			contextmem.File{ID: "hidden", Data: []byte("Anna Lind works at Quux since May 2021."), Time: onDay("2022-01-01"), ACL: []string{"boss"}},
+			contextmem.File{ID: "later", Data: []byte("Anna Lind works at Fizzle since June 2023."), Time: onDay("2024-01-01"), ACL: []string{"clerk"}})
 		zorblax, quux, fizzle := "anna lind works_at zorblax", "anna lind works_at quux", "anna lind works_at fizzle"
 		for _, c := range []struct {
 			name       string
@@ -33,9 +33,9 @@ func TestHiddenDocumentsRetireNothing(t *testing.T) {
 			{"two", []string{"boss"}, contextmem.Recall{}, []string{quux}},
 			{"two others", []string{"clerk"}, contextmem.Recall{}, []string{fizzle}},
 			{"all", []string{"boss", "clerk"}, contextmem.Recall{}, []string{fizzle}},
-			{"one, as of", []string{"guest"}, contextmem.Recall{AsOf: on("2024-06-01")}, []string{zorblax}},
-			{"two, as of", []string{"clerk"}, contextmem.Recall{AsOf: on("2022-06-01")}, []string{zorblax}},
-			{"all, as of", []string{"boss", "clerk"}, contextmem.Recall{AsOf: on("2022-06-01")}, []string{quux}},
+			{"one, as of", []string{"guest"}, contextmem.Recall{AsOf: onDay("2024-06-01")}, []string{zorblax}},
+			{"two, as of", []string{"clerk"}, contextmem.Recall{AsOf: onDay("2022-06-01")}, []string{zorblax}},
+			{"all, as of", []string{"boss", "clerk"}, contextmem.Recall{AsOf: onDay("2022-06-01")}, []string{quux}},
 			{"filtered, not hidden", []string{"boss", "clerk"}, contextmem.Recall{IDs: []string{"open"}}, nil},
 		} {
 			for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
@@ -90,11 +90,10 @@ func TestHiddenDocumentsRetireNothing(t *testing.T) {
 	})
 }
 
-// TestHiddenDocumentsAsIfAbsent: who may not see some documents is told of the others what a sub-tenant without the
-// hidden ones tells.
+// TestHiddenDocumentsAsIfAbsent checks that a principal sees what a sub-tenant without the hidden documents would show.
 func TestHiddenDocumentsAsIfAbsent(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		rng := rand.New(rand.NewPCG(4, 2))
 		all, seen := tn.Sub("all"), tn.Sub("seen")
 		who, where := []string{"Anna Lind", "Boris Gray", "Clara Roth"}, []string{"Zorblax", "Quux", "Fizzle"}
@@ -106,7 +105,7 @@ func TestHiddenDocumentsAsIfAbsent(t *testing.T) {
 			case 1:
 				text = fmt.Sprintf("%s works at %s since March %d.", who[rng.IntN(3)], where[rng.IntN(3)], 2010+rng.IntN(10))
 			}
-			f := contextmem.File{ID: fmt.Sprintf("f%02d", i), Data: []byte(text), Time: on("2020-01-01").AddDate(0, 0, rng.IntN(1000))}
+			f := contextmem.File{ID: fmt.Sprintf("f%02d", i), Data: []byte(text), Time: onDay("2020-01-01").AddDate(0, 0, rng.IntN(1000))}
 			if rng.IntN(2) == 0 {
 				addDocuments(t, seen, f)
 			} else {
@@ -122,8 +121,8 @@ func TestHiddenDocumentsAsIfAbsent(t *testing.T) {
 					out = append(out, fmt.Sprintln(g.Source.Name, g.Source.Type, r.Canonical, g.Target.Name, g.Target.Type, r.Context, r.Timestamp, r.Superseded))
 				}
 			}
-			for _, at := range []time.Time{{}, on("2012-06-01"), on("2020-06-01"), on("2021-06-01"), on("2022-06-01")} {
-				for _, known := range []time.Time{{}, on("2020-09-01"), on("2021-09-01")} {
+			for _, at := range []time.Time{{}, onDay("2012-06-01"), onDay("2020-06-01"), onDay("2021-06-01"), onDay("2022-06-01")} {
+				for _, known := range []time.Time{{}, onDay("2020-09-01"), onDay("2021-09-01")} {
 					res, err := s.Recall(t.Context(), contextmem.Recall{Query: "Does Anna Lind, Boris Gray or Clara Roth work at Zorblax, Quux or Fizzle?", MaxResults: 100, GraphContext: true, Principals: principals, AsOf: at, KnownAt: known})
 					require.NoError(t, err)
 					for _, p := range res.Graph.ChunkRelations {

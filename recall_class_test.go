@@ -8,10 +8,10 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestClassLeftOut: without a class knowledge is searched, and memories where a sub-tenant holds nothing else.
+// TestClassLeftOut checks that without a class knowledge is searched, or memories if the sub-tenant has nothing else.
 func TestClassLeftOut(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("c")
 		remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is blue."})
 		ask := func() []*contextmem.Result {

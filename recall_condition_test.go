@@ -9,15 +9,15 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestConditionIsNoEvent: what happens only under a condition stands behind what happened, where the question is about that, and nowhere else. Explain
-// says what it lost.
-func TestConditionIsNoEvent(t *testing.T) {
+// TestConditionalStatementsRankLower checks that a statement under a condition ranks below one that happened, only for
+// questions about what happened. Explain has the difference.
+func TestConditionalStatementsRankLower(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		res, err := s.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{
-			{ID: "condition", Text: "Mia: The shop at the harbour opens in May, if the fire brigade agrees to the opening.", Time: on("2026-03-01")},
-			{ID: "event", Text: "Mia: We opened the shop with a small party for friends last weekend.", Time: on("2026-06-02")},
+			{ID: "condition", Text: "Mia: The shop at the harbour opens in May, if the fire brigade agrees to the opening.", Time: onDay("2026-03-01")},
+			{ID: "event", Text: "Mia: We opened the shop with a small party for friends last weekend.", Time: onDay("2026-06-02")},
 		}})
 		require.NoError(t, err)
 		_, err = s.Wait(t.Context(), res.IDs()...)

@@ -18,10 +18,10 @@ func sourceIDs(res *contextmem.Result) []string {
 	return ids
 }
 
-// TestRecencyOverAllCandidates: among 300 memories that say the same, the newest come first.
+// TestRecencyOverAllCandidates checks that the newest of 300 equal memories rank first.
 func TestRecencyOverAllCandidates(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("r")
 		var ms []contextmem.Memory
 		start := time.Now().Add(-400 * 24 * time.Hour)
@@ -38,32 +38,33 @@ func TestRecencyOverAllCandidates(t *testing.T) {
 	})
 }
 
-// TestKnownAtBehindManyCandidates: what was known at a time is found behind any number of later memories that fit better.
+// TestKnownAtBehindManyCandidates checks that a memory known at the given time is found however many later memories
+// match better.
 func TestKnownAtBehindManyCandidates(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("k")
 		var ms []contextmem.Memory
 		for i := range 5 {
-			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("old%d", i), Text: "A kettle stood in the long hall beside the door of the old harbour office.", Time: on("2020-01-01")})
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("old%d", i), Text: "A kettle stood in the long hall beside the door of the old harbour office.", Time: onDay("2020-01-01")})
 		}
 		for i := range 2400 {
-			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("new%d", i), Text: "kettle kettle", Time: on("2024-01-01")})
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprintf("new%d", i), Text: "kettle kettle", Time: onDay("2024-01-01")})
 		}
 		for from := 0; from < len(ms); from += 500 {
 			remember(t, s, ms[from:min(from+500, len(ms))]...)
 		}
-		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: on("2021-01-01")})
+		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: onDay("2021-01-01")})
 		require.NoError(t, err)
 		require.ElementsMatch(t, []string{"old0", "old1", "old2", "old3", "old4"}, sourceIDs(res))
 		require.Empty(t, res.Warnings)
 	})
 }
 
-// TestEqualStatementsHideNoOthers: a statement that many sources gave takes one place, and others fill the result.
+// TestEqualStatementsHideNoOthers checks that a statement of many sources takes one place, and others fill the result.
 func TestEqualStatementsHideNoOthers(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("e")
 		var ms []contextmem.Memory
 		for i := range 120 {
@@ -93,10 +94,10 @@ func TestEqualStatementsHideNoOthers(t *testing.T) {
 	})
 }
 
-// TestHitsOfReplacedVersions: what a newer version that cannot be read was to replace is found still, and says so.
+// TestHitsOfReplacedVersions checks that a version whose replacement cannot be read is still found, with a warning.
 func TestHitsOfReplacedVersions(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("v")
 		add := func(name string, data []byte) contextmem.ItemStatus {
 			t.Helper()
@@ -132,10 +133,11 @@ func TestHitsOfReplacedVersions(t *testing.T) {
 	})
 }
 
-// TestEditAccess: an edit of who may see an item holds at once, also while an older version of it is served.
+// TestEditAccess checks that an edit of an access list takes effect at once, also while an older version of the item is
+// served.
 func TestEditAccess(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		add := func(f contextmem.File) {
 			t.Helper()

@@ -13,16 +13,16 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// keyReader is a reranker of English that notes what it is given; texts with a word score high.
-type keyReader struct {
+// keywordReranker is a reranker of English that records its input. Texts with a given word score high.
+type keywordReranker struct {
 	word string
 	mu   sync.Mutex
 	read []string
 }
 
-func (r *keyReader) Languages() []string { return []string{"en"} }
+func (r *keywordReranker) Languages() []string { return []string{"en"} }
 
-func (r *keyReader) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
+func (r *keywordReranker) Rerank(_ context.Context, _ string, texts []string) ([]float64, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.read = append(r.read, texts...)
@@ -36,11 +36,12 @@ func (r *keyReader) Rerank(_ context.Context, _ string, texts []string) ([]float
 	return out, nil
 }
 
-// TestRerankerReadsWhatWasSaidBefore: a memory is read behind the end of the one before it in its session, in a language of the reranker and where the
-// caller may read it, and counts less in memories than in knowledge.
-func TestRerankerReadsWhatWasSaidBefore(t *testing.T) {
+// TestRerankerReadsThePrecedingMemory checks that the reranker gets a memory after the end of the preceding one of its
+// session, if it has the reranker's language and the caller may read it, and that reranking counts less for memories
+// than for knowledge.
+func TestRerankerReadsThePrecedingMemory(t *testing.T) {
 	t.Parallel()
-	r := &keyReader{word: "lighthouse"}
+	r := &keywordReranker{word: "lighthouse"}
 	_, acme := open(t, &contextmem.Options{Reranker: r})
 	s := acme.Sub("c")
 	at := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)

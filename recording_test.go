@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/transcribe"
 )
 
-// TestRecordings goes from an uploaded recording to a hit through a server that speaks the protocol of OpenAI.
+// TestRecordings uploads a recording and recalls it, with a server that implements the OpenAI protocol.
 func TestRecordings(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -43,7 +43,7 @@ func TestRecordings(t *testing.T) {
 	assert.Contains(t, hits.Chunks[0].Text, "[00:01:05] Its nest is high.")
 }
 
-// slowOCR recognises pages until it is let go on.
+// slowOCR waits before it recognises a page.
 type slowOCR struct{ on chan struct{} }
 
 func (o slowOCR) Recognise(ctx context.Context, _ []byte, _ string) (string, error) {
@@ -55,7 +55,8 @@ func (o slowOCR) Recognise(ctx context.Context, _ []byte, _ string) (string, err
 	return "The heron takes fish.", errors.New("page 4 cannot be read")
 }
 
-// TestPagesAreCounted: the status says how many pages of a scan were recognised while that lasts, and what was is kept.
+// TestPagesAreCounted checks that the status has the number of recognised pages meanwhile, and that recognised pages
+// are kept.
 func TestPagesAreCounted(t *testing.T) {
 	t.Parallel()
 	ocr := slowOCR{make(chan struct{})}
@@ -85,10 +86,11 @@ func TestPagesAreCounted(t *testing.T) {
 	assert.NotEmpty(t, st[0].Partial, "the page that could not be read")
 }
 
-// TestFrontMatterIsMetadata: filters and lists know the front matter of a Markdown file; what the caller says wins.
+// TestFrontMatterIsMetadata checks that filters and lists know the front matter of a Markdown file, and that the
+// caller's metadata takes precedence.
 func TestFrontMatterIsMetadata(t *testing.T) {
 	t.Parallel()
-	inSpaces(t, func(t *testing.T, _ *contextmem.Service, acme contextmem.Tenant) {
+	inEachBackend(t, func(t *testing.T, _ *contextmem.Service, acme contextmem.Tenant) {
 		s := acme.Sub("")
 		long := make([]byte, 3000)
 		for i := range long {

@@ -24,40 +24,40 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 )
 
-// watchedBackend has indexes whose Apply waits for a gate, and tells of each Flush.
-type watchedBackend struct {
+// gatedBackend has indexes whose Apply waits for a gate, and reports each Flush.
+type gatedBackend struct {
 	backend.Backend
 	gate    chan struct{} // nil: open
 	flushed func(st backend.Store)
 	tended  atomic.Int64
 }
 
-func (b *watchedBackend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
+func (b *gatedBackend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
 	ws, err := b.Backend.OpenWorkspace(ctx, uid)
 	if err != nil {
 		return nil, err
 	}
-	return &watchedWorkspace{ws, b}, nil
+	return &gatedWorkspace{ws, b}, nil
 }
 
-type watchedWorkspace struct {
+type gatedWorkspace struct {
 	backend.Workspace
-	of *watchedBackend
+	of *gatedBackend
 }
 
-func (w *watchedWorkspace) Indexes() (out []backend.Index) {
+func (w *gatedWorkspace) Indexes() (out []backend.Index) {
 	for _, x := range w.Workspace.Indexes() {
-		out = append(out, &watchedIndex{x, w})
+		out = append(out, &gatedIndex{x, w})
 	}
 	return out
 }
 
-type watchedIndex struct {
+type gatedIndex struct {
 	backend.Index
-	in *watchedWorkspace
+	in *gatedWorkspace
 }
 
-func (x *watchedIndex) Apply(ctx context.Context, changes []backend.Change) error {
+func (x *gatedIndex) Apply(ctx context.Context, changes []backend.Change) error {
 	if gate := x.in.of.gate; gate != nil {
 		select {
 		case <-gate:
@@ -68,32 +68,32 @@ func (x *watchedIndex) Apply(ctx context.Context, changes []backend.Change) erro
 	return x.Index.Apply(ctx, changes)
 }
 
-func (x *watchedIndex) Maintain(context.Context) (more bool, err error) {
+func (x *gatedIndex) Maintain(context.Context) (more bool, err error) {
 	x.in.of.tended.Add(1)
 	return false, nil
 }
 
-func (x *watchedIndex) Flush(ctx context.Context) error {
+func (x *gatedIndex) Flush(ctx context.Context) error {
 	if f := x.in.of.flushed; f != nil {
 		f(x.in.Store())
 	}
 	return x.Index.Flush(ctx)
 }
 
-// shelved are n memories from one on.
-func shelved(from, n int) (b contextmem.MemoryBatch) {
+// numberedMemories returns n memories with numbers from from on.
+func numberedMemories(from, n int) (b contextmem.MemoryBatch) {
 	for i := from; i < from+n; i++ {
-		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: shelvedText(i)})
+		b.Memories = append(b.Memories, contextmem.Memory{ID: fmt.Sprint("m", i), Text: numberedText(i)})
 	}
 	return b
 }
 
-func shelvedText(i int) string {
+func numberedText(i int) string {
 	return fmt.Sprintf("The box number%d stands on shelf%d beside a %s.", i, i%97, [...]string{"kettle", "lantern", "ladder", "mirror"}[i%4])
 }
 
-// TestRecallWhileIndexesCatchUp reopens a deployment whose indexes lack most of what is stored, as after a kill: recall answers
-// from what is indexed and says so, and finds all once they have caught up.
+// TestRecallWhileIndexesCatchUp opens a deployment again whose indexes lack most of the stored items, as after a kill.
+// A recall returns indexed items and reports that others are missing, and returns all once the indexes have caught up.
 func TestRecallWhileIndexesCatchUp(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -103,14 +103,14 @@ func TestRecallWhileIndexesCatchUp(t *testing.T) {
 		require.NoError(t, err)
 		indexers, err := local.Open(dir, nil)
 		require.NoError(t, err)
-		svc, err := contextmem.New(ctx, &watchedBackend{Backend: backend.Compose(stores, indexers), gate: gate}, nil)
+		svc, err := contextmem.New(ctx, &gatedBackend{Backend: backend.Compose(stores, indexers), gate: gate}, nil)
 		require.NoError(t, err)
 		return svc, svc.Tenant("acme").Sub("a")
 	}
 	const indexed, all = 300, 3000
 	svc, sub := open(nil)
 	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
-	_, err := sub.AddMemories(ctx, shelved(0, indexed))
+	_, err := sub.AddMemories(ctx, numberedMemories(0, indexed))
 	require.NoError(t, err)
 	require.NoError(t, svc.Drain(ctx))
 	require.NoError(t, svc.Close())
@@ -121,7 +121,7 @@ func TestRecallWhileIndexesCatchUp(t *testing.T) {
 
 	svc, sub = open(nil)
 	for at := indexed; at < all; at += 500 {
-		_, err = sub.AddMemories(ctx, shelved(at, min(500, all-at)))
+		_, err = sub.AddMemories(ctx, numberedMemories(at, min(500, all-at)))
 		require.NoError(t, err)
 	}
 	require.NoError(t, svc.Drain(ctx))
@@ -135,7 +135,7 @@ func TestRecallWhileIndexesCatchUp(t *testing.T) {
 		res, err := sub.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: fmt.Sprintf("Where is number%d?", i)})
 		require.NoError(t, err)
 		for _, c := range res.Chunks {
-			found = found || c.Text == shelvedText(i)
+			found = found || c.Text == numberedText(i)
 		}
 		for _, w := range res.Warnings {
 			warnings = append(warnings, w.Code)
@@ -163,15 +163,16 @@ func TestRecallWhileIndexesCatchUp(t *testing.T) {
 	require.NoError(t, svc.Close())
 }
 
-// TestFlushWhileMoreIsQueued: a kill during a long ingestion leaves no more to be indexed anew than is indexed in a moment.
+// TestFlushWhileMoreIsQueued checks that indexes are flushed while more items are queued, so that after a kill during a
+// long ingestion only a little has to be indexed again.
 func TestFlushWhileMoreIsQueued(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	var mu sync.Mutex
 	var queued []int
 	var starts atomic.Bool
-	held := &heldEmbedder{Embedder: static.New(), gate: make(chan struct{})}
-	be := &watchedBackend{Backend: inmem.New(), flushed: func(st backend.Store) {
+	held := &gatedEmbedder{Embedder: static.New(), gate: make(chan struct{})}
+	be := &gatedBackend{Backend: inmem.New(), flushed: func(st backend.Store) {
 		counts, _, err := st.Backlog(ctx)
 		if err != nil || !starts.Load() {
 			return
@@ -186,7 +187,7 @@ func TestFlushWhileMoreIsQueued(t *testing.T) {
 	sub := svc.Tenant("acme").Sub("a")
 	const all = 20_000
 	for at := 0; at < all; at += 1000 {
-		_, err := sub.AddMemories(ctx, shelved(at, 1000))
+		_, err := sub.AddMemories(ctx, numberedMemories(at, 1000))
 		require.NoError(t, err)
 	}
 	starts.Store(true)
@@ -197,17 +198,17 @@ func TestFlushWhileMoreIsQueued(t *testing.T) {
 	assert.Positive(t, queued[0], "indexes are written while more is queued")
 }
 
-// TestIndexesAreTendedWhenQuiet: upkeep of indexes waits until nothing was added for a while.
-func TestIndexesAreTendedWhenQuiet(t *testing.T) {
+// TestIndexesAreMaintainedWhenQuiet checks that maintenance of indexes waits until nothing was added for a while.
+func TestIndexesAreMaintainedWhenQuiet(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		be := &watchedBackend{Backend: inmem.New()}
+		be := &gatedBackend{Backend: inmem.New()}
 		svc, err := contextmem.New(t.Context(), be, nil)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, svc.Close()) }()
 		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
 		for i := range 12 {
-			_, err := svc.Tenant("acme").Sub("a").AddMemories(t.Context(), shelved(10*i, 10))
+			_, err := svc.Tenant("acme").Sub("a").AddMemories(t.Context(), numberedMemories(10*i, 10))
 			require.NoError(t, err)
 			time.Sleep(5 * time.Second)
 			require.Zero(t, be.tended.Load(), i)
@@ -219,13 +220,13 @@ func TestIndexesAreTendedWhenQuiet(t *testing.T) {
 	})
 }
 
-// heldEmbedder embeds documents once its gate is open.
-type heldEmbedder struct {
+// gatedEmbedder embeds documents once its gate is open.
+type gatedEmbedder struct {
 	contextmem.Embedder
 	gate chan struct{}
 }
 
-func (e *heldEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *gatedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	select {
 	case <-e.gate:
 	case <-ctx.Done():
@@ -240,7 +241,7 @@ func canceled(ctx context.Context) context.Context {
 	return ctx
 }
 
-// indexDirs lists the folders that hold files of indexes.
+// indexDirs returns the folders that have files of indexes.
 func indexDirs(t *testing.T, dir string) (out []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

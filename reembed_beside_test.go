@@ -13,32 +13,31 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestReembedBesideWriters embeds again while items are replaced, edited and deleted,
-// over a real store.
+// TestReembedBesideWriters calls Reembed while items are replaced, edited and deleted, over a real store.
 func TestReembedBesideWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: newTurned(0)})
+	svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: newRotated(0)})
 	require.NoError(t, err)
 	tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
-	m := &moving{t: t, svc: svc, sub: svc.Tenant("acme").Sub("")}
+	m := &reembedding{t: t, svc: svc, sub: svc.Tenant("acme").Sub("")}
 	var ms []contextmem.Memory
-	for i := range movingItems {
-		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: movingText(i)})
+	for i := range reembeddedItems {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: reembeddedText(i)})
 	}
 	remember(t, m.sub, ms...)
 	require.NoError(t, svc.Close())
-	m.svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: newTurned(3), PreviousEmbedders: []contextmem.Embedder{newTurned(0)}})
+	m.svc, err = contextmem.Open(t.Context(), dir, &contextmem.Options{Embedder: newRotated(3), PreviousEmbedders: []contextmem.Embedder{newRotated(0)}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, m.svc.Close()) }()
 	m.sub = m.svc.Tenant("acme").Sub("")
 	over := make(chan struct{})
 	var wg sync.WaitGroup
-	last := make([]string, movingItems) // text of each item; empty: deleted
+	last := make([]string, reembeddedItems) // text of each item; empty: deleted
 	for w := range 3 {
 		wg.Go(func() {
 			for n := 0; ; n++ {
-				for i := w; i < movingItems; i += 3 {
+				for i := w; i < reembeddedItems; i += 3 {
 					select {
 					case <-over:
 						return
@@ -51,7 +50,7 @@ func TestReembedBesideWriters(t *testing.T) {
 						last[i] = ""
 						continue
 					}
-					last[i] = fmt.Sprintf("Round %d. %s", n, movingText(i))
+					last[i] = fmt.Sprintf("Round %d. %s", n, reembeddedText(i))
 					_, err := m.sub.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: last[i]}}})
 					assert.NoError(t, err)
 				}
@@ -78,7 +77,7 @@ func TestReembedBesideWriters(t *testing.T) {
 		id := fmt.Sprint("m", i)
 		f, err := m.sub.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
 		if text == "" {
-			text, err = movingText(i), nil
+			text, err = reembeddedText(i), nil
 			if f, err = m.sub.Fetch(t.Context(), contextmem.FetchRequest{ID: id}); errors.Is(err, contextmem.ErrNotFound) {
 				continue // deleted, or not reached at all
 			}
@@ -87,16 +86,15 @@ func TestReembedBesideWriters(t *testing.T) {
 		assert.Equal(t, text, f.Text)
 		want = append(want, id)
 	}
-	m.allDense(want)
+	m.requireVectorHits(want)
 	assert.Zero(t, m.reembed())
 }
 
-// TestReembedBesideRecalls: recalls that open the tenant at the same time, and fail,
-// do not make Reembed fail.
+// TestReembedBesideRecalls checks that concurrent recalls that open the tenant and fail do not make Reembed fail.
 func TestReembedBesideRecalls(t *testing.T) {
 	t.Parallel()
 	for range 5 {
-		m := startMoving(t, newTurned(3))
+		m := startReembedding(t, newRotated(3))
 		over := make(chan struct{})
 		var wg sync.WaitGroup
 		for range 6 {
@@ -119,13 +117,13 @@ func TestReembedBesideRecalls(t *testing.T) {
 		close(over)
 		wg.Wait()
 		require.NoError(t, err)
-		require.Equal(t, movingItems, n)
+		require.Equal(t, reembeddedItems, n)
 	}
 }
 
 func TestReembedTwiceAtOnce(t *testing.T) {
 	t.Parallel()
-	m := startMoving(t, newTurned(3))
+	m := startReembedding(t, newRotated(3))
 	var total atomic.Int64
 	var wg sync.WaitGroup
 	for range 4 {
@@ -136,6 +134,6 @@ func TestReembedTwiceAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	assert.EqualValues(t, movingItems, total.Load())
-	m.allDense(movingIDs())
+	assert.EqualValues(t, reembeddedItems, total.Load())
+	m.requireVectorHits(reembeddedIDs())
 }

@@ -19,48 +19,50 @@ import (
 	"github.com/contextmem/contextmem/embed/static"
 )
 
-// turned is an embedder whose vectors are those of the static one with the coordinates
-// moved on by some places: alone it ranks alike, and mixed with another it finds nothing.
-type turned struct {
+// rotatedEmbedder is an embedder whose vectors are those of the static one with the coordinates rotated. Alone it ranks
+// alike; its vectors are unrelated to those of another rotation.
+type rotatedEmbedder struct {
 	*static.Embedder
 	places int
 	texts  atomic.Int64 // embedded so far
 	fail   atomic.Bool
 }
 
-func newTurned(places int) *turned { return &turned{Embedder: static.New(), places: places} }
+func newRotated(places int) *rotatedEmbedder {
+	return &rotatedEmbedder{Embedder: static.New(), places: places}
+}
 
-func (e *turned) Model() string { return fmt.Sprint("turned/", e.places) }
+func (e *rotatedEmbedder) Model() string { return fmt.Sprint("turned/", e.places) }
 
-func (e *turned) turn(v []float32) []float32 {
+func (e *rotatedEmbedder) rotate(v []float32) []float32 {
 	return append(slices.Clone(v[e.places:]), v[:e.places]...)
 }
 
-func (e *turned) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (e *rotatedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	if e.fail.Load() {
 		return nil, errors.New("out of reach")
 	}
 	out, err := e.Embedder.EmbedDocuments(ctx, texts)
 	for i := range out {
-		out[i] = e.turn(out[i])
+		out[i] = e.rotate(out[i])
 	}
 	e.texts.Add(int64(len(texts)))
 	return out, err
 }
 
-func (e *turned) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+func (e *rotatedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	v, err := e.Embedder.EmbedQuery(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return e.turn(v), nil
+	return e.rotate(v), nil
 }
 
-// AppendWord hides that of the static embedder, whose words are not turned.
-func (e *turned) AppendWord(dst []float32, _ string) ([]float32, bool) { return dst, false }
+// AppendWord hides that of the static embedder, whose words are not rotated.
+func (e *rotatedEmbedder) AppendWord(dst []float32, _ string) ([]float32, bool) { return dst, false }
 
-// moving is a deployment that moves from one embedder to another.
-type moving struct {
+// reembedding is a deployment that changes its embedder.
+type reembedding struct {
 	t    *testing.T
 	be   *inmem.Backend
 	plan *backendtest.Plan
@@ -68,33 +70,33 @@ type moving struct {
 	sub  contextmem.Sub
 }
 
-const movingItems = 150
+const reembeddedItems = 150
 
 var (
 	movingSubjects = []string{"kettle", "bicycle", "lantern", "piano", "garden"}
 	movingPlaces   = []string{"in Oslo", "near the river", "under the stairs"}
 )
 
-func movingText(i int) string {
+func reembeddedText(i int) string {
 	return fmt.Sprintf("The %s number %d stands %s.", movingSubjects[i%5], i, movingPlaces[i%3])
 }
 
-// startMoving stores items with the embedder turned/0 and opens them with turned/3.
-func startMoving(t *testing.T, to *turned, previous ...contextmem.Embedder) *moving {
+// startReembedding stores items with the embedder turned/0 and opens them with turned/3.
+func startReembedding(t *testing.T, to *rotatedEmbedder, previous ...contextmem.Embedder) *reembedding {
 	t.Helper()
-	m := &moving{t: t, be: inmem.New()}
-	m.open(&contextmem.Options{Embedder: newTurned(0)})
+	m := &reembedding{t: t, be: inmem.New()}
+	m.open(&contextmem.Options{Embedder: newRotated(0)})
 	tenant(t, m.svc, contextmem.TenantSpec{ID: "acme", Schema: raceSchema})
 	var ms []contextmem.Memory
-	for i := range movingItems {
-		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: movingText(i)})
+	for i := range reembeddedItems {
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: reembeddedText(i)})
 	}
 	remember(t, m.sub, ms...)
 	m.reopen(&contextmem.Options{Embedder: to, PreviousEmbedders: previous})
 	return m
 }
 
-func (m *moving) open(o *contextmem.Options) {
+func (m *reembedding) open(o *contextmem.Options) {
 	m.t.Helper()
 	m.plan = backendtest.NewPlan()
 	svc, err := contextmem.New(m.t.Context(), backendtest.Faulty(m.be, m.plan), o)
@@ -104,7 +106,7 @@ func (m *moving) open(o *contextmem.Options) {
 	m.svc, m.sub = svc, svc.Tenant("acme").Sub("")
 }
 
-func (m *moving) reopen(o *contextmem.Options) {
+func (m *reembedding) reopen(o *contextmem.Options) {
 	m.t.Helper()
 	m.plan.Release()
 	require.NoError(m.t, m.svc.Close())
@@ -114,15 +116,15 @@ func (m *moving) reopen(o *contextmem.Options) {
 	m.open(o)
 }
 
-func (m *moving) reembed() int {
+func (m *reembedding) reembed() int {
 	m.t.Helper()
 	n, err := m.svc.Tenant("acme").Reembed(m.t.Context())
 	require.NoError(m.t, err)
 	return n
 }
 
-// dense is what vectors alone find.
-func (m *moving) dense(query string) (ids []string, warnings int) {
+// vectorHits returns the ids found by vectors alone.
+func (m *reembedding) vectorHits(query string) (ids []string, warnings int) {
 	m.t.Helper()
 	r, err := m.sub.Recall(m.t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, Alpha: contextmem.FixedAlpha(1), MaxResults: 400})
 	require.NoError(m.t, err)
@@ -132,12 +134,12 @@ func (m *moving) dense(query string) (ids []string, warnings int) {
 	return ids, len(r.Warnings)
 }
 
-// allDense requires that vectors alone find all of some items.
-func (m *moving) allDense(want []string) {
+// requireVectorHits checks that vectors alone find all of the items.
+func (m *reembedding) requireVectorHits(want []string) {
 	m.t.Helper()
 	found := map[string]bool{}
 	for i, subject := range movingSubjects {
-		ids, warnings := m.dense("the " + subject + " " + movingPlaces[i%3])
+		ids, warnings := m.vectorHits("the " + subject + " " + movingPlaces[i%3])
 		require.Zero(m.t, warnings)
 		for _, id := range ids {
 			found[id] = true
@@ -148,17 +150,17 @@ func (m *moving) allDense(want []string) {
 	}
 }
 
-func movingIDs() (ids []string) {
-	for i := range movingItems {
+func reembeddedIDs() (ids []string) {
+	for i := range reembeddedItems {
 		ids = append(ids, fmt.Sprint("m", i))
 	}
 	return ids
 }
 
-// during runs meanwhile while a call of a store's method in Reembed is held up.
-func (m *moving) during(method string, call int, meanwhile func()) int {
+// duringReembed runs meanwhile while Reembed is paused in a call of a store's method.
+func (m *reembedding) duringReembed(method string, call int, meanwhile func()) int {
 	m.t.Helper()
-	h := &heldStore{t: m.t, plan: m.plan}
+	h := &pausableStore{t: m.t, plan: m.plan}
 	var n int
 	var err error
 	h.plan.Add(backendtest.Fault{Method: method, Call: call, Block: true})
@@ -175,7 +177,7 @@ func (m *moving) during(method string, call int, meanwhile func()) int {
 	return n
 }
 
-func TestReembedServesMeanwhile(t *testing.T) {
+func TestRecallDuringReembed(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
 		method string
@@ -183,62 +185,61 @@ func TestReembedServesMeanwhile(t *testing.T) {
 	}{{"Store.PutVectors", 1}, {"Store.PutVectors", 2}, {"Store.MissingVectors", 3}, {"Store.Set", 2}, {"Store.DropLane", 1}, {"Store.Set", 3}} {
 		t.Run(fmt.Sprintf("old vectors until %s %d", at.method, at.call), func(t *testing.T) {
 			t.Parallel()
-			m := startMoving(t, newTurned(3), newTurned(0))
-			before, warnings := m.dense("the kettle in Oslo")
+			m := startReembedding(t, newRotated(3), newRotated(0))
+			before, warnings := m.vectorHits("the kettle in Oslo")
 			require.Zero(t, warnings)
-			require.Len(t, before, movingItems)
-			n := m.during(at.method, at.call, func() {
-				ids, warnings := m.dense("the kettle in Oslo")
+			require.Len(t, before, reembeddedItems)
+			n := m.duringReembed(at.method, at.call, func() {
+				ids, warnings := m.vectorHits("the kettle in Oslo")
 				assert.Zero(t, warnings)
 				assert.Equal(t, before, ids, "while it is under way")
 			})
-			assert.Equal(t, movingItems, n)
-			after, _ := m.dense("the kettle in Oslo")
+			assert.Equal(t, reembeddedItems, n)
+			after, _ := m.vectorHits("the kettle in Oslo")
 			assert.Equal(t, before, after, "and at the end")
 			assert.Zero(t, m.reembed(), "it is done")
-			m.reopen(&contextmem.Options{Embedder: newTurned(3)})
-			again, _ := m.dense("the kettle in Oslo")
+			m.reopen(&contextmem.Options{Embedder: newRotated(3)})
+			again, _ := m.vectorHits("the kettle in Oslo")
 			assert.Equal(t, before, again, "after a restart without the old embedder too")
 		})
 	}
 	t.Run("keywords without the old embedder", func(t *testing.T) {
 		t.Parallel()
-		m := startMoving(t, newTurned(3))
+		m := startReembedding(t, newRotated(3))
 		_, err := m.sub.Recall(t.Context(), contextmem.Recall{Query: "kettle"})
 		require.ErrorIs(t, err, contextmem.ErrConflict)
-		m.during("Store.PutVectors", 2, func() {
+		m.duringReembed("Store.PutVectors", 2, func() {
 			r, err := m.sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle number 5"})
 			require.NoError(t, err)
 			require.NotEmpty(t, r.Chunks)
 			require.Len(t, r.Warnings, 1)
 			assert.Contains(t, r.Warnings[0].Message, "keywords alone")
 		})
-		m.allDense(movingIDs())
+		m.requireVectorHits(reembeddedIDs())
 	})
 	t.Run("the old embedder serves tenants that were not moved", func(t *testing.T) {
 		t.Parallel()
-		m := startMoving(t, newTurned(3), newTurned(0))
+		m := startReembedding(t, newRotated(3), newRotated(0))
 		remember(t, m.sub, contextmem.Memory{ID: "new", Text: "A new bicycle under the stairs."})
-		m.allDense(append(movingIDs(), "new"))
+		m.requireVectorHits(append(reembeddedIDs(), "new"))
 	})
 }
 
-// TestReembedLosesNothing changes items at the worst moment: after they were read to be
-// embedded, and before their vectors are stored.
+// TestReembedLosesNothing changes items after Reembed has read them and before it stores their vectors.
 func TestReembedLosesNothing(t *testing.T) {
 	t.Parallel()
-	for name, previous := range map[string][]contextmem.Embedder{"with the old embedder": {newTurned(0)}, "without": nil} {
+	for name, previous := range map[string][]contextmem.Embedder{"with the old embedder": {newRotated(0)}, "without": nil} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := startMoving(t, newTurned(3), previous...)
-			want := movingIDs()
-			m.during("Store.PutVectors", 1, func() {
+			m := startReembedding(t, newRotated(3), previous...)
+			want := reembeddedIDs()
+			m.duringReembed("Store.PutVectors", 1, func() {
 				var upserts []contextmem.Memory
 				var gone []string
-				for i := 0; i < movingItems; i++ {
+				for i := 0; i < reembeddedItems; i++ {
 					switch i % 4 {
 					case 0:
-						upserts = append(upserts, contextmem.Memory{ID: fmt.Sprint("m", i), Text: "Changed: " + movingText(i)})
+						upserts = append(upserts, contextmem.Memory{ID: fmt.Sprint("m", i), Text: "Changed: " + reembeddedText(i)})
 					case 1:
 						if i%12 == 1 {
 							gone = append(gone, fmt.Sprint("m", i))
@@ -254,18 +255,18 @@ func TestReembedLosesNothing(t *testing.T) {
 				require.NoError(t, err)
 				want = append(slices.DeleteFunc(want, func(id string) bool { return slices.Contains(gone, id) }), "added")
 			})
-			m.allDense(want)
+			m.requireVectorHits(want)
 			assert.Zero(t, m.reembed())
-			for i := range movingItems {
+			for i := range reembeddedItems {
 				id := fmt.Sprint("m", i)
 				f, err := m.sub.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
 				switch {
 				case !slices.Contains(want, id):
 					assert.ErrorIs(t, err, contextmem.ErrNotFound, "%s came back", id)
 				case i%4 == 0:
-					assert.Equal(t, "Changed: "+movingText(i), f.Text)
+					assert.Equal(t, "Changed: "+reembeddedText(i), f.Text)
 				default:
-					assert.Equal(t, movingText(i), f.Text)
+					assert.Equal(t, reembeddedText(i), f.Text)
 				}
 			}
 			edited := recallIDs(t, m.sub, contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", MaxResults: 400, Filters: contextmem.Filters{Metadata: map[string]any{"kind": "edited"}}})
@@ -274,12 +275,12 @@ func TestReembedLosesNothing(t *testing.T) {
 	}
 }
 
-func TestReembedGoesOn(t *testing.T) {
+func TestReembedContinuesAfterRestart(t *testing.T) {
 	t.Parallel()
 	t.Run("where it was cut off", func(t *testing.T) {
 		t.Parallel()
-		e := newTurned(3)
-		m := startMoving(t, e)
+		e := newRotated(3)
+		m := startReembedding(t, e)
 		total := 0
 		for range 10 {
 			ctx, cancel := context.WithCancel(t.Context())
@@ -293,30 +294,30 @@ func TestReembedGoesOn(t *testing.T) {
 			}
 			m.reopen(&contextmem.Options{Embedder: e})
 		}
-		assert.Equal(t, movingItems, total, "each item once")
-		m.allDense(movingIDs())
+		assert.Equal(t, reembeddedItems, total, "each item once")
+		m.requireVectorHits(reembeddedIDs())
 	})
 	t.Run("after the embedder was out of reach", func(t *testing.T) {
 		t.Parallel()
-		e := newTurned(3)
-		m := startMoving(t, e, newTurned(0))
+		e := newRotated(3)
+		m := startReembedding(t, e, newRotated(0))
 		e.fail.Store(true)
 		_, err := m.svc.Tenant("acme").Reembed(t.Context())
 		require.Error(t, err)
-		m.allDense(movingIDs())
+		m.requireVectorHits(reembeddedIDs())
 		e.fail.Store(false)
-		assert.Equal(t, movingItems, m.reembed())
-		m.allDense(movingIDs())
+		assert.Equal(t, reembeddedItems, m.reembed())
+		m.requireVectorHits(reembeddedIDs())
 	})
 	t.Run("after it changed over", func(t *testing.T) {
 		t.Parallel()
-		m := startMoving(t, newTurned(3))
+		m := startReembedding(t, newRotated(3))
 		m.plan.Add(backendtest.Fault{Method: "Store.DropLane", Err: errors.New("disk full")})
 		_, err := m.svc.Tenant("acme").Reembed(t.Context())
 		require.ErrorContains(t, err, "disk full")
-		m.allDense(movingIDs())
-		m.reopen(&contextmem.Options{Embedder: newTurned(3)})
-		m.allDense(movingIDs())
+		m.requireVectorHits(reembeddedIDs())
+		m.reopen(&contextmem.Options{Embedder: newRotated(3)})
+		m.requireVectorHits(reembeddedIDs())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		require.NoError(t, m.plan.Await(ctx, "Store.DropLane", 1), "the old vectors go by themselves")
@@ -325,36 +326,36 @@ func TestReembedGoesOn(t *testing.T) {
 	})
 	t.Run("to a third embedder, and back to the first", func(t *testing.T) {
 		t.Parallel()
-		m := startMoving(t, newTurned(3))
+		m := startReembedding(t, newRotated(3))
 		m.plan.Add(backendtest.Fault{Method: "Store.PutVectors", Call: 2, Err: errors.New("disk full")})
 		_, err := m.svc.Tenant("acme").Reembed(t.Context())
 		require.Error(t, err)
-		m.reopen(&contextmem.Options{Embedder: newTurned(7)})
-		assert.Equal(t, movingItems, m.reembed(), "what the second embedder made does not count")
-		m.allDense(movingIDs())
-		m.reopen(&contextmem.Options{Embedder: newTurned(0)})
-		assert.Equal(t, movingItems, m.reembed())
-		m.allDense(movingIDs())
+		m.reopen(&contextmem.Options{Embedder: newRotated(7)})
+		assert.Equal(t, reembeddedItems, m.reembed(), "what the second embedder made does not count")
+		m.requireVectorHits(reembeddedIDs())
+		m.reopen(&contextmem.Options{Embedder: newRotated(0)})
+		assert.Equal(t, reembeddedItems, m.reembed())
+		m.requireVectorHits(reembeddedIDs())
 	})
 	t.Run("given up for the embedder before", func(t *testing.T) {
 		t.Parallel()
-		m := startMoving(t, newTurned(3), newTurned(0))
+		m := startReembedding(t, newRotated(3), newRotated(0))
 		m.plan.Add(backendtest.Fault{Method: "Store.PutVectors", Call: 2, Err: errors.New("disk full")})
 		_, err := m.svc.Tenant("acme").Reembed(t.Context())
 		require.Error(t, err)
-		m.reopen(&contextmem.Options{Embedder: newTurned(0)})
-		m.allDense(movingIDs())
+		m.reopen(&contextmem.Options{Embedder: newRotated(0)})
+		m.requireVectorHits(reembeddedIDs())
 		assert.Zero(t, m.reembed())
-		m.allDense(movingIDs())
-		m.reopen(&contextmem.Options{Embedder: newTurned(3)})
-		assert.Equal(t, movingItems, m.reembed(), "nothing is left of the first try")
-		m.allDense(movingIDs())
+		m.requireVectorHits(reembeddedIDs())
+		m.reopen(&contextmem.Options{Embedder: newRotated(3)})
+		assert.Equal(t, reembeddedItems, m.reembed(), "nothing is left of the first try")
+		m.requireVectorHits(reembeddedIDs())
 	})
 }
 
 func TestPreviousEmbeddersAreChecked(t *testing.T) {
 	t.Parallel()
-	_, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{PreviousEmbedders: []contextmem.Embedder{newTurned(0), nil, renamed{newGate(), "", 0}}})
+	_, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{PreviousEmbedders: []contextmem.Embedder{newRotated(0), nil, otherEmbedder{newGate(), "", 0}}})
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
 	for _, want := range []string{"PreviousEmbedders[1]: is nil", "PreviousEmbedders[2]: dimension 0", "PreviousEmbedders[2]: its model"} {
 		t.Run(want, func(t *testing.T) {

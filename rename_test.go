@@ -12,7 +12,8 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// A renamed tenant has what it had, under its new id alone, also after the deployment is opened again.
+// TestRename checks that a renamed tenant keeps its data under its new id only, also after the deployment is opened
+// again.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

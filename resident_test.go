@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resident is the resident memory of the process in bytes; 0 where the system does not tell.
-func resident() int64 {
+// residentBytes returns the resident memory of the process in bytes, or 0 if the system does not report it.
+func residentBytes() int64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0

@@ -13,11 +13,11 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// life opens a deployment, adds memories one after the other to the tenant acme, and closes it again. It
-// returns the ids of the deliveries that were made.
-func life(t *testing.T, dir string, texts ...string) (deliveries []string) {
+// addAndClose opens a deployment, adds memories one by one to the tenant acme, and closes it. It returns the ids of the
+// deliveries.
+func addAndClose(t *testing.T, dir string, texts ...string) (deliveries []string) {
 	t.Helper()
-	r := &receiver{got: make(chan parcel, 100)}
+	r := &receiver{got: make(chan delivery, 100)}
 	svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{WebhookTransport: r})
 	require.NoError(t, err)
 	_, err = svc.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hooks.example.com"})
@@ -39,8 +39,8 @@ func life(t *testing.T, dir string, texts ...string) (deliveries []string) {
 	return deliveries
 }
 
-// found reports whether a recall in a deployment finds a text.
-func found(t *testing.T, dir, query, want string) bool {
+// recallFinds reports whether a recall in a deployment returns a text.
+func recallFinds(t *testing.T, dir, query, want string) bool {
 	t.Helper()
 	svc, err := contextmem.Open(t.Context(), dir, nil)
 	require.NoError(t, err)
@@ -61,26 +61,28 @@ func copyDir(t *testing.T, from, to string) {
 	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
 }
 
-// A receiver drops deliveries whose id it has seen: those of a folder that was put back must not repeat ids.
-func TestDeliveriesAfterAFolderIsPutBack(t *testing.T) {
+// TestDeliveryIDsAfterAFolderIsRestored checks that a restored folder does not repeat delivery ids, since receivers
+// drop repeated ones.
+func TestDeliveryIDsAfterAFolderIsRestored(t *testing.T) {
 	t.Parallel()
 	dir, copied := filepath.Join(t.TempDir(), "d"), filepath.Join(t.TempDir(), "copy")
-	seen := life(t, dir, "The kettle is on the shelf.")
+	seen := addAndClose(t, dir, "The kettle is on the shelf.")
 	copyDir(t, dir, copied)
-	seen = append(seen, life(t, dir, "The spoons are in the drawer.")...)
-	again := life(t, copied, "The forks are in the sink.")
+	seen = append(seen, addAndClose(t, dir, "The spoons are in the drawer.")...)
+	again := addAndClose(t, copied, "The forks are in the sink.")
 	require.Len(t, again, 1)
 	require.NotContains(t, seen, again[0])
 }
 
-// The folder of indexes is of another history than the store, and not ahead of it.
+// TestIndexesOfAnotherHistory checks a folder of indexes that belongs to another history than the store and is not
+// ahead of it.
 func TestIndexesOfAnotherHistory(t *testing.T) {
 	t.Parallel()
 	one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
 	const spoons = "The spoons are in the drawer."
-	life(t, one, "The kettle is on the shelf.")
+	addAndClose(t, one, "The kettle is on the shelf.")
 	copyDir(t, one, two)
-	life(t, one, spoons, "The forks are in the sink.", "The plates are in the cupboard.")
+	addAndClose(t, one, spoons, "The forks are in the sink.", "The plates are in the cupboard.")
 	other, err := contextmem.Open(t.Context(), two, nil)
 	require.NoError(t, err)
 	require.NoError(t, other.Tenant("acme").Sub("a").Delete(t.Context())) // one change
@@ -93,7 +95,7 @@ func TestIndexesOfAnotherHistory(t *testing.T) {
 		require.Len(t, found, 1)
 		return found[0]
 	}
-	require.True(t, found(t, one, "where are the spoons?", spoons))
+	require.True(t, recallFinds(t, one, "where are the spoons?", spoons))
 	copyDir(t, indexes(two), indexes(one))
-	require.True(t, found(t, one, "where are the spoons?", spoons))
+	require.True(t, recallFinds(t, one, "where are the spoons?", spoons))
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// states are the facts of Anna Lind with a predicate, "object: status", with "+" behind those that were restored.
-func states(t *testing.T, s contextmem.Sub, class contextmem.Class, predicates ...string) (out []string) {
+// factStates returns the facts of Anna Lind with one of the predicates, as "object: status", with "+" after restored
+// ones.
+func factStates(t *testing.T, s contextmem.Sub, class contextmem.Class, predicates ...string) (out []string) {
 	t.Helper()
 	page, err := s.Facts(t.Context(), facts.Request{Class: class, Subject: "Anna Lind", History: true})
 	require.NoError(t, err)
@@ -30,7 +31,7 @@ func states(t *testing.T, s contextmem.Sub, class contextmem.Class, predicates .
 	return out
 }
 
-// factID finds the fact about Anna Lind with an object.
+// factID returns the id of the fact about Anna Lind with an object.
 func factID(t *testing.T, s contextmem.Sub, class contextmem.Class, object string) string {
 	t.Helper()
 	page, err := s.Facts(t.Context(), facts.Request{Class: class, Subject: "Anna Lind", History: true})
@@ -44,16 +45,16 @@ func factID(t *testing.T, s contextmem.Sub, class contextmem.Class, object strin
 	return ""
 }
 
-// TestRestoreFact: of two facts of one memory that a later memory retires one is restored, and retired again.
+// TestRestoreFact restores one of two facts of a memory that a later memory has retired, and retires it again.
 func TestRestoreFact(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s, ctx := tn.Sub("u"), t.Context()
-		remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019. Anna Lind lives in Oslo.", Time: on("2020-01-01")},
-			contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021. Anna Lind lives in Bergen.", Time: on("2022-01-01")})
+		remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019. Anna Lind lives in Oslo.", Time: onDay("2020-01-01")},
+			contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021. Anna Lind lives in Bergen.", Time: onDay("2022-01-01")})
 		require.NoError(t, s.WaitRefined(ctx))
 		before := []string{"bergen: current", "oslo: superseded", "quux: current", "zorblax: superseded"}
-		require.Equal(t, before, states(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
+		require.Equal(t, before, factStates(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
 
 		id := factID(t, s, contextmem.ClassMemory, "zorblax")
 		f, err := s.RestoreFact(ctx, 0, id)
@@ -62,7 +63,7 @@ func TestRestoreFact(t *testing.T) {
 		assert.Equal(t, facts.Current, f.Status)
 		assert.Empty(t, f.SupersededBy)
 		assert.False(t, f.Restored.IsZero())
-		require.Equal(t, []string{"bergen: current", "oslo: superseded", "quux: current", "zorblax: current+"}, states(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
+		require.Equal(t, []string{"bergen: current", "oslo: superseded", "quux: current", "zorblax: current+"}, factStates(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
 		require.Equal(t, only("quux", "zorblax"), worksAt(t, s))
 
 		for name, refused := range map[string]struct {
@@ -85,21 +86,21 @@ func TestRestoreFact(t *testing.T) {
 		f, err = s.RetireFact(ctx, contextmem.ClassMemory, id)
 		require.NoError(t, err)
 		assert.Equal(t, facts.Superseded, f.Status)
-		require.Equal(t, before, states(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
+		require.Equal(t, before, factStates(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
 
 		_, err = s.RestoreFact(ctx, 0, factID(t, s, 0, "oslo"))
 		require.NoError(t, err)
 		_, err = s.RestoreFact(ctx, 0, id)
 		require.NoError(t, err)
-		require.Equal(t, []string{"bergen: current", "oslo: current+", "quux: current", "zorblax: current+"}, states(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
-		remember(t, s, contextmem.Memory{ID: "third", Text: "Anna Lind works at Fizzle since June 2023.", Time: on("2024-01-01")})
+		require.Equal(t, []string{"bergen: current", "oslo: current+", "quux: current", "zorblax: current+"}, factStates(t, s, contextmem.ClassMemory, "works_at", "lives_in"))
+		remember(t, s, contextmem.Memory{ID: "third", Text: "Anna Lind works at Fizzle since June 2023.", Time: onDay("2024-01-01")})
 		require.NoError(t, s.WaitRefined(ctx))
 		require.Equal(t, only("fizzle"), worksAt(t, s), "what is told later retires it again")
 		_, err = s.RestoreFact(ctx, 0, id)
 		require.NoError(t, err)
 		require.Equal(t, only("fizzle", "zorblax"), worksAt(t, s))
 
-		remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019. Anna Lind lives in Oslo.", Time: on("2020-01-01")})
+		remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019. Anna Lind lives in Oslo.", Time: onDay("2020-01-01")})
 		require.NoError(t, s.WaitRefined(ctx))
 		require.Equal(t, only("fizzle"), worksAt(t, s), "it is told anew")
 		_, err = s.RestoreFact(ctx, 0, id)
@@ -107,21 +108,22 @@ func TestRestoreFact(t *testing.T) {
 	})
 }
 
-// TestRestoreFactOfOneMemory: a memory retires what it says itself.
+// TestRestoreFactOfOneMemory restores a fact that another statement of the same memory has retired.
 func TestRestoreFactOfOneMemory(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("u")
-		remember(t, s, contextmem.Memory{ID: "one", Text: "Anna Lind lives in Oslo. In May 2021 she moved: Anna Lind lives in Bergen.", Time: on("2022-01-01")})
+		remember(t, s, contextmem.Memory{ID: "one", Text: "Anna Lind lives in Oslo. In May 2021 she moved: Anna Lind lives in Bergen.", Time: onDay("2022-01-01")})
 		require.NoError(t, s.WaitRefined(t.Context()))
-		require.Equal(t, []string{"bergen: current", "oslo: superseded"}, states(t, s, contextmem.ClassMemory, "lives_in"))
+		require.Equal(t, []string{"bergen: current", "oslo: superseded"}, factStates(t, s, contextmem.ClassMemory, "lives_in"))
 		_, err := s.RestoreFact(t.Context(), 0, factID(t, s, 0, "oslo"))
 		require.NoError(t, err)
-		require.Equal(t, []string{"bergen: current", "oslo: current+"}, states(t, s, contextmem.ClassMemory, "lives_in"))
+		require.Equal(t, []string{"bergen: current", "oslo: current+"}, factStates(t, s, contextmem.ClassMemory, "lives_in"))
 	})
 }
 
-// TestRestoreFactOfDocument: a fact of a document comes back and stays, over a restart, with vectors of another embedder, and in backups.
+// TestRestoreFactOfDocument checks that a restored fact of a document stays restored over a restart, with another
+// embedder, and in backups.
 func TestRestoreFactOfDocument(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), t.Context()
@@ -130,40 +132,40 @@ func TestRestoreFactOfDocument(t *testing.T) {
 	defer func() { require.NoError(t, svc.Close()) }()
 	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("docs")
 	for i, text := range []string{"Anna Lind works at Zorblax since March 2019.", "Anna Lind works at Quux since May 2021."} {
-		res, err := s.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: []string{"first", "second"}[i], Name: "staff.md", Data: []byte(text), Time: on([]string{"2020-01-01", "2022-01-01"}[i])}}})
+		res, err := s.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: []string{"first", "second"}[i], Name: "staff.md", Data: []byte(text), Time: onDay([]string{"2020-01-01", "2022-01-01"}[i])}}})
 		require.NoError(t, err)
 		_, err = s.Wait(ctx, res.IDs()...)
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.WaitRefined(ctx))
-	require.Equal(t, []string{"quux: current", "zorblax: superseded"}, states(t, s, contextmem.ClassKnowledge, "works_at"))
+	require.Equal(t, []string{"quux: current", "zorblax: superseded"}, factStates(t, s, contextmem.ClassKnowledge, "works_at"))
 	id := factID(t, s, contextmem.ClassKnowledge, "zorblax")
 	_, err = s.RestoreFact(ctx, 0, id)
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
 	_, err = s.RestoreFact(ctx, contextmem.ClassKnowledge, id)
 	require.NoError(t, err)
 	after := []string{"quux: current", "zorblax: current+"}
-	require.Equal(t, after, states(t, s, contextmem.ClassKnowledge, "works_at"))
+	require.Equal(t, after, factStates(t, s, contextmem.ClassKnowledge, "works_at"))
 
 	require.NoError(t, svc.Close())
-	svc, err = contextmem.Open(ctx, dir, &contextmem.Options{Embedder: newTurned(3)})
+	svc, err = contextmem.Open(ctx, dir, &contextmem.Options{Embedder: newRotated(3)})
 	require.NoError(t, err)
 	tn := svc.Tenant("acme")
 	s = tn.Sub("docs")
 	_, err = tn.Reembed(ctx)
 	require.NoError(t, err)
-	require.Equal(t, after, states(t, s, contextmem.ClassKnowledge, "works_at"), "after a restart, with other vectors")
+	require.Equal(t, after, factStates(t, s, contextmem.ClassKnowledge, "works_at"), "after a restart, with other vectors")
 
 	copied := t.TempDir() + "/backup"
 	_, err = svc.Backup(ctx, copied)
 	require.NoError(t, err)
 	restored := t.TempDir() + "/restored"
 	require.NoError(t, contextmem.Restore(ctx, copied, restored))
-	second, err := contextmem.Open(ctx, restored, &contextmem.Options{Embedder: newTurned(3)})
+	second, err := contextmem.Open(ctx, restored, &contextmem.Options{Embedder: newRotated(3)})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, second.Close()) }()
-	require.Equal(t, after, states(t, second.Tenant("acme").Sub("docs"), contextmem.ClassKnowledge, "works_at"), "from a backup")
+	require.Equal(t, after, factStates(t, second.Tenant("acme").Sub("docs"), contextmem.ClassKnowledge, "works_at"), "from a backup")
 	_, err = second.Tenant("acme").Sub("docs").RetireFact(ctx, contextmem.ClassKnowledge, id)
 	require.NoError(t, err)
-	require.Equal(t, []string{"quux: current", "zorblax: superseded"}, states(t, second.Tenant("acme").Sub("docs"), contextmem.ClassKnowledge, "works_at"))
+	require.Equal(t, []string{"quux: current", "zorblax: superseded"}, factStates(t, second.Tenant("acme").Sub("docs"), contextmem.ClassKnowledge, "works_at"))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// Sentences that look like changes and are none take nothing back.
+// TestOrdinarySentencesRetireNothing checks sentences that look like changes but retire no facts.
 func TestOrdinarySentencesRetireNothing(t *testing.T) {
 	t.Parallel()
 	svc, acme := open(t, nil)
@@ -29,7 +29,7 @@ func TestOrdinarySentencesRetireNothing(t *testing.T) {
 				}
 				return '-'
 			}, text))
-			told(t, sub, "I live in Lisbon.", "I work at Initech.", "I'm married to Clara.", text)
+			rememberStatements(t, sub, "I live in Lisbon.", "I work at Initech.", "I'm married to Clara.", text)
 			for predicate, object := range map[string]string{"lives_in": "lisbon", "works_at": "initech"} {
 				p, err := sub.Facts(t.Context(), facts.Request{Subject: "Anna", Predicate: predicate})
 				require.NoError(t, err)

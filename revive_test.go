@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// employers are where the graph, the profile and the graph context of a recall say that Anna Lind works.
+// employers are the employers of Anna Lind according to the facts, the profile and the graph context of a recall.
 type employers struct{ Facts, Profile, Graph []string }
 
 func worksAt(t *testing.T, s contextmem.Sub) (out employers) {
@@ -48,7 +48,7 @@ func worksAt(t *testing.T, s contextmem.Sub) (out employers) {
 
 func only(names ...string) employers { return employers{names, names, names} }
 
-// TestRestoreRevivesFacts: a fact that the graph retired by itself holds again when its memory is restored.
+// TestRestoreRevivesFacts checks that a fact retired by the graph is current again when its memory is restored.
 func TestRestoreRevivesFacts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -56,8 +56,8 @@ func TestRestoreRevivesFacts(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
 	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("u")
-	remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: on("2020-01-01")},
-		contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: on("2022-01-01")})
+	remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: onDay("2020-01-01")},
+		contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: onDay("2022-01-01")})
 	require.NoError(t, s.WaitRefined(t.Context()))
 	require.Equal(t, only("quux"), worksAt(t, s))
 
@@ -87,7 +87,7 @@ func TestRestoreRevivesFacts(t *testing.T) {
 		assert.Empty(t, f.SupersededBy, f.Object)
 	}
 
-	remember(t, s, contextmem.Memory{ID: "third", Text: "Anna Lind works at Fizzle since June 2023.", Time: on("2024-01-01")})
+	remember(t, s, contextmem.Memory{ID: "third", Text: "Anna Lind works at Fizzle since June 2023.", Time: onDay("2024-01-01")})
 	require.NoError(t, s.WaitRefined(t.Context()))
 	require.Equal(t, only("fizzle"), worksAt(t, s), "a newer fact retires both")
 	_, err = s.Restore(t.Context(), "first")
@@ -98,14 +98,14 @@ func TestRestoreRevivesFacts(t *testing.T) {
 	require.Equal(t, only("fizzle"), worksAt(t, s), "a caller may say so after all")
 }
 
-// TestRestoreAgainstManyFacts: what several later memories retire at once is restored from all of them.
+// TestRestoreAgainstManyFacts restores facts that several later memories have retired.
 func TestRestoreAgainstManyFacts(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("u")
-		remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: on("2020-01-01")},
-			contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: on("2022-01-01")},
-			contextmem.Memory{ID: "third", Text: "Anna Lind works at Fizzle since June 2023.", Time: on("2024-01-01")})
+		remember(t, s, contextmem.Memory{ID: "first", Text: "Anna Lind works at Zorblax since March 2019.", Time: onDay("2020-01-01")},
+			contextmem.Memory{ID: "second", Text: "Anna Lind works at Quux since May 2021.", Time: onDay("2022-01-01")},
+			contextmem.Memory{ID: "third", Text: "Anna Lind works at Fizzle since June 2023.", Time: onDay("2024-01-01")})
 		require.NoError(t, s.WaitRefined(t.Context()))
 		require.Equal(t, only("fizzle"), worksAt(t, s))
 		_, err := s.Restore(t.Context(), "first")

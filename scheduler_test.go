@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// A commit may take longer than the pause after which a drained workspace's stored
-// wake time is cleared. What it commits must be found by a start after a crash.
+// TestWakeTimeHeldDuringCommit checks that the wake time of a drained workspace is not cleared while a commit is
+// running, however long it takes. A start after a crash must find what the commit stores.
 func TestWakeTimeHeldDuringCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		be, plan := inmem.New(), backendtest.NewPlan()

@@ -13,13 +13,13 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// TestSecretKey: a rotation leaves the webhook's secret and the connector's credentials as they are under another key, and a
-// lost key is an error instead of a deployment without its secrets.
+// TestSecretKey checks that the webhook's secret and the connector's credentials are readable after a rotation of the
+// key, and that a lost key is an error.
 func TestSecretKey(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
 	file := filepath.Join(dir, "secret.key")
-	opts := &contextmem.Options{Providers: []connector.Provider{&script{}}}
+	opts := &contextmem.Options{Providers: []connector.Provider{&scriptedProvider{}}}
 	open := func() *contextmem.Service {
 		svc, err := contextmem.Open(t.Context(), dir, opts)
 		require.NoError(t, err)

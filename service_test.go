@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// newBackend makes the backend of a service; backend/postgres has these tests run on its own.
+// newBackend returns the backend of a service. backend/postgres replaces it to run these tests on its own.
 var newBackend = func(testing.TB) backend.Backend { return inmem.New() }
 
 // open returns a service in memory with a tenant "acme" that is ready.

@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestListCursors: cursors lead through a list and back, over what is added and deleted meanwhile.
+// TestListCursors pages through a list in both directions while items are added and deleted.
 func TestListCursors(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s, ctx := tn.Sub("u"), t.Context()
 		var ms []contextmem.Memory
 		for i := range 7 {

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// BenchmarkRecallBeside reports how long recalls take while memories are ingested in bulk, a fifth of them is replaced,
+// BenchmarkRecallBeside reports the time of recalls while memories are ingested in bulk, a fifth of them is replaced,
 // and a fifth is deleted.
 func BenchmarkRecallBeside(b *testing.B) {
 	n := 100_000

@@ -14,20 +14,22 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// houses is an embedder that knows a home by the word casa.
-type houses struct{ slow bool }
+// casaEmbedder is an embedder that recognises a home by the word casa.
+type casaEmbedder struct{ slow bool }
 
-func (houses) Model() string { return "houses" }
-func (houses) Dim() int      { return 2 }
-func (h houses) Slow() bool  { return h.slow }
+func (casaEmbedder) Model() string { return "houses" }
+func (casaEmbedder) Dim() int      { return 2 }
+func (h casaEmbedder) Slow() bool  { return h.slow }
 
-func (houses) StatementSlots() []embed.StatementSlot {
+func (casaEmbedder) StatementSlots() []embed.StatementSlot {
 	return []embed.StatementSlot{{Name: "moon", Vector: []float32{9, 9}, Bias: 9}, {Name: "home", Vector: []float32{0, 6}, Bias: -3}}
 }
 
-func (houses) EmbedQuery(context.Context, string) ([]float32, error) { return []float32{1, 0}, nil }
+func (casaEmbedder) EmbedQuery(context.Context, string) ([]float32, error) {
+	return []float32{1, 0}, nil
+}
 
-func (houses) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
+func (casaEmbedder) EmbedDocuments(_ context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	for i, t := range texts {
 		out[i] = []float32{1, 0}
@@ -38,9 +40,10 @@ func (houses) EmbedDocuments(_ context.Context, texts []string) ([][]float32, er
 	return out, nil
 }
 
-// TestProfileStatements asks for what rules do not read: who told it, until what took its place, for those who may see it.
+// TestProfileStatements checks statements that rules do not read: they are shown with their speaker, until a later one
+// supersedes them, to those who may see them.
 func TestProfileStatements(t *testing.T) {
-	for name, e := range map[string]houses{"at once": {}, "refined": {slow: true}} {
+	for name, e := range map[string]casaEmbedder{"at once": {}, "refined": {slow: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
@@ -51,11 +54,11 @@ func TestProfileStatements(t *testing.T) {
 			require.NoError(t, err)
 			sub := svc.Tenant("t").Sub("")
 			_, err = sub.Remember(ctx,
-				contextmem.Memory{ID: "old", Text: "zorbla casa in Lisboa", UserName: "Anna", Time: on("2024-01-01")},
-				contextmem.Memory{ID: "new", Text: "zorblu nova casa in Porto", UserName: "Anna", Time: on("2024-06-01")},
-				contextmem.Memory{ID: "other", Text: "zorbli casa in Faro", UserName: "Boris", Time: on("2024-06-02")},
-				contextmem.Memory{ID: "none", Text: "zorble pão", UserName: "Anna", Time: on("2024-06-03")},
-				contextmem.Memory{ID: "said", Messages: []contextmem.Message{{Role: "assistant", Text: "that casa is nice"}}, UserName: "Anna", Time: on("2024-06-04")})
+				contextmem.Memory{ID: "old", Text: "zorbla casa in Lisboa", UserName: "Anna", Time: onDay("2024-01-01")},
+				contextmem.Memory{ID: "new", Text: "zorblu nova casa in Porto", UserName: "Anna", Time: onDay("2024-06-01")},
+				contextmem.Memory{ID: "other", Text: "zorbli casa in Faro", UserName: "Boris", Time: onDay("2024-06-02")},
+				contextmem.Memory{ID: "none", Text: "zorble pão", UserName: "Anna", Time: onDay("2024-06-03")},
+				contextmem.Memory{ID: "said", Messages: []contextmem.Message{{Role: "assistant", Text: "that casa is nice"}}, UserName: "Anna", Time: onDay("2024-06-04")})
 			require.NoError(t, err)
 			require.NoError(t, sub.WaitRefined(ctx))
 			told := func(r facts.ProfileRequest) (ids []string, p *facts.Profile) {
@@ -75,7 +78,7 @@ func TestProfileStatements(t *testing.T) {
 			x := p.Slots[0].Statements[0]
 			assert.Equal(t, "zorblu nova casa in Porto", x.Text)
 			assert.InDelta(t, .9526, x.Confidence, 1e-4)
-			assert.True(t, x.Learnt.Equal(on("2024-06-01")))
+			assert.True(t, x.Learnt.Equal(onDay("2024-06-01")))
 			assert.NotEmpty(t, x.ChunkID)
 			assert.Contains(t, p.Summary, "Porto")
 			ids, p = told(facts.ProfileRequest{PerSlot: 1})
@@ -83,13 +86,13 @@ func TestProfileStatements(t *testing.T) {
 			assert.True(t, p.Truncated)
 			ids, _ = told(facts.ProfileRequest{Slots: []string{"diet"}})
 			assert.Empty(t, ids)
-			ids, _ = told(facts.ProfileRequest{AsOf: on("2024-02-01")})
+			ids, _ = told(facts.ProfileRequest{AsOf: onDay("2024-02-01")})
 			assert.Equal(t, []string{"old"}, ids)
 
 			require.NoError(t, sub.Supersede(ctx, "old", "new", "moved"))
 			ids, _ = told(facts.ProfileRequest{})
 			assert.Equal(t, []string{"new"}, ids)
-			ids, _ = told(facts.ProfileRequest{AsOf: on("2024-02-01")})
+			ids, _ = told(facts.ProfileRequest{AsOf: onDay("2024-02-01")})
 			assert.Equal(t, []string{"old"}, ids, "it held then")
 			_, err = sub.EditMetadata(ctx, contextmem.EditMetadataRequest{Class: contextmem.ClassMemory, ID: "new", ACL: &[]string{"boss"}})
 			require.NoError(t, err)
@@ -103,21 +106,21 @@ func TestProfileStatements(t *testing.T) {
 	}
 }
 
-// TestFactsStatements asks for facts of a slot: what rules do not read stands beside them.
+// TestFactsStatements checks that facts of a slot include statements that rules do not read.
 func TestFactsStatements(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{Embedder: houses{}})
+	svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{Embedder: casaEmbedder{}})
 	require.NoError(t, err)
 	defer svc.Close()
 	_, err = svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "t"})
 	require.NoError(t, err)
 	sub := svc.Tenant("t").Sub("")
 	_, err = sub.Remember(ctx,
-		contextmem.Memory{ID: "old", Text: "zorbla casa in Lisboa", UserName: "Anna", Time: on("2024-01-01")},
-		contextmem.Memory{ID: "fact", Text: "I live in Oslo, in a casa.", UserName: "Anna", Infer: true, Time: on("2024-02-01")},
-		contextmem.Memory{ID: "new", Text: "zorblu nova casa in Porto", UserName: "Anna", Time: on("2024-06-01")},
-		contextmem.Memory{ID: "other", Text: "zorbli casa in Faro", UserName: "Boris", Time: on("2024-06-02")})
+		contextmem.Memory{ID: "old", Text: "zorbla casa in Lisboa", UserName: "Anna", Time: onDay("2024-01-01")},
+		contextmem.Memory{ID: "fact", Text: "I live in Oslo, in a casa.", UserName: "Anna", Infer: true, Time: onDay("2024-02-01")},
+		contextmem.Memory{ID: "new", Text: "zorblu nova casa in Porto", UserName: "Anna", Time: onDay("2024-06-01")},
+		contextmem.Memory{ID: "other", Text: "zorbli casa in Faro", UserName: "Boris", Time: onDay("2024-06-02")})
 	require.NoError(t, err)
 	told := func(r facts.Request) (ids []string, p *facts.Page) {
 		t.Helper()
@@ -138,11 +141,11 @@ func TestFactsStatements(t *testing.T) {
 	assert.Empty(t, p.Facts)
 	ids, _ = told(facts.Request{Subject: "Anna", Slot: "home", Limit: 1})
 	assert.Equal(t, []string{"new"}, ids)
-	ids, _ = told(facts.Request{Subject: "Anna", Slot: "home", AsOf: on("2024-02-02")})
+	ids, _ = told(facts.Request{Subject: "Anna", Slot: "home", AsOf: onDay("2024-02-02")})
 	assert.Equal(t, []string{"old"}, ids)
 	for name, r := range map[string]facts.Request{"no slot": {Subject: "Anna"}, "no subject": {Slot: "home"}, "other slot": {Subject: "Anna", Slot: "diet"}, "predicate": {Subject: "Anna", Slot: "home", Predicate: "lives_in"},
 		"history": {Subject: "Anna", Slot: "home", History: true}, "upcoming": {Subject: "Anna", Slot: "home", Upcoming: true}, "later page": {Subject: "Anna", Slot: "home", Cursor: p.Next + 1},
-		"known then": {Subject: "Anna", Slot: "home", KnownAt: on("2030-01-01")}} {
+		"known then": {Subject: "Anna", Slot: "home", KnownAt: onDay("2030-01-01")}} {
 		ids, _ := told(r)
 		assert.Empty(t, ids, name)
 	}

@@ -15,17 +15,17 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// pen is a Summarizer that answers what it is set to and keeps what it was asked.
-type pen struct {
+// fixedSummarizer is a Summarizer that returns a fixed text or error and records its requests.
+type fixedSummarizer struct {
 	mu    sync.Mutex
 	text  string
 	err   error
 	asked []facts.SummaryRequest
 }
 
-func (*pen) Model() string { return "pen" }
+func (*fixedSummarizer) Model() string { return "pen" }
 
-func (p *pen) Summarize(_ context.Context, r facts.SummaryRequest) (string, error) {
+func (p *fixedSummarizer) Summarize(_ context.Context, r facts.SummaryRequest) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.asked = append(p.asked, r)
@@ -35,13 +35,14 @@ func (p *pen) Summarize(_ context.Context, r facts.SummaryRequest) (string, erro
 	return p.text, p.err
 }
 
-// TestSummarizer: a Summarizer writes the summary of what holds now; where it fails, or writes more than was asked for, the sources' own sentences stand there, and the profile says which.
+// TestSummarizer checks that a Summarizer writes the summary of current facts. If it fails or exceeds the limit, the
+// summary consists of the sources' sentences, and the profile says so.
 func TestSummarizer(t *testing.T) {
 	t.Parallel()
-	w := &pen{text: "Anna lives in Lisbon."}
+	w := &fixedSummarizer{text: "Anna lives in Lisbon."}
 	_, acme := open(t, &contextmem.Options{Summarizer: w})
 	anna, ctx := acme.Sub("anna"), t.Context()
-	told(t, anna, "I live in Oslo.", "I moved to Lisbon.", "I have a dog named Rex.", "I'm vegetarian.")
+	rememberStatements(t, anna, "I live in Oslo.", "I moved to Lisbon.", "I have a dog named Rex.", "I'm vegetarian.")
 	p, err := anna.Profile(ctx, facts.ProfileRequest{Subject: "Anna", MaxTokens: 20})
 	require.NoError(t, err)
 	assert.Equal(t, "Anna lives in Lisbon.", p.Summary)
@@ -77,10 +78,10 @@ func TestSummarizer(t *testing.T) {
 	cancel()
 	_, err = anna.Profile(gone, facts.ProfileRequest{Subject: "Anna"})
 	require.Error(t, err)
-	_, err = contextmem.New(ctx, inmem.New(), &contextmem.Options{Summarizer: nameless{}})
+	_, err = contextmem.New(ctx, inmem.New(), &contextmem.Options{Summarizer: unnamedSummarizer{}})
 	require.ErrorContains(t, err, "Summarizer")
 }
 
-type nameless struct{ facts.Summarizer }
+type unnamedSummarizer struct{ facts.Summarizer }
 
-func (nameless) Model() string { return "" }
+func (unnamedSummarizer) Model() string { return "" }

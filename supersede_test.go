@@ -16,15 +16,15 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// labelled is a judge that knows the answers: a pair of words, of which the second takes the place of the first.
-type labelled struct {
+// fixedJudge is a judge with fixed answers: pairs of words, the second of which replaces the first.
+type fixedJudge struct {
 	replaces map[[2]string]float64
 	answers  map[string]float64
 }
 
-func (labelled) Model() string { return "labelled" }
+func (fixedJudge) Model() string { return "labelled" }
 
-func (l labelled) Replaces(_ context.Context, pairs []judge.Pair) ([]float64, error) {
+func (l fixedJudge) Replaces(_ context.Context, pairs []judge.Pair) ([]float64, error) {
 	out := make([]float64, len(pairs))
 	for i, p := range pairs {
 		for words, prob := range l.replaces {
@@ -36,7 +36,7 @@ func (l labelled) Replaces(_ context.Context, pairs []judge.Pair) ([]float64, er
 	return out, nil
 }
 
-func (l labelled) Answers(_ context.Context, _ string, passages []string) ([]float64, error) {
+func (l fixedJudge) Answers(_ context.Context, _ string, passages []string) ([]float64, error) {
 	out := make([]float64, len(passages))
 	for i, p := range passages {
 		for word, prob := range l.answers {
@@ -48,20 +48,20 @@ func (l labelled) Answers(_ context.Context, _ string, passages []string) ([]flo
 	return out, nil
 }
 
-// homes are memories of where somebody lives, told a month apart, and one of something else.
-func homes() []contextmem.Memory {
+// homeMemories returns memories of where a person lives, a month apart, and one about something else.
+func homeMemories() []contextmem.Memory {
 	return []contextmem.Memory{
-		{ID: "lisbon", Text: "I live in Lisbon near the river", Time: on("2024-01-01")},
-		{ID: "porto", Text: "Porto it is from now on, the boxes are unpacked", Time: on("2024-02-01")},
-		{ID: "faro", Text: "first night in Faro, the gulls are loud", Time: on("2024-03-01")},
-		{ID: "tea", Text: "I like green tea in the morning", Time: on("2024-01-02")},
+		{ID: "lisbon", Text: "I live in Lisbon near the river", Time: onDay("2024-01-01")},
+		{ID: "porto", Text: "Porto it is from now on, the boxes are unpacked", Time: onDay("2024-02-01")},
+		{ID: "faro", Text: "first night in Faro, the gulls are loud", Time: onDay("2024-03-01")},
+		{ID: "tea", Text: "I like green tea in the morning", Time: onDay("2024-01-02")},
 	}
 }
 
-var moved = map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Porto", "Faro"}: .9}
+var homeMoves = map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Porto", "Faro"}: .9}
 
-// told adds memories and waits until they were compared.
-func toldAll(t *testing.T, j judge.Judge, ms ...contextmem.Memory) contextmem.Sub {
+// rememberCompared adds memories and waits until they are compared.
+func rememberCompared(t *testing.T, j judge.Judge, ms ...contextmem.Memory) contextmem.Sub {
 	t.Helper()
 	_, acme := open(t, &contextmem.Options{Judge: j})
 	sub := acme.Sub("ana")
@@ -70,8 +70,8 @@ func toldAll(t *testing.T, j judge.Judge, ms ...contextmem.Memory) contextmem.Su
 	return sub
 }
 
-// ask returns the ids of what a recall finds, and the chunks by id.
-func ask(t *testing.T, s contextmem.Sub, q contextmem.Recall) (ids []string, by map[string]contextmem.Chunk) {
+// recallMemories returns the ids of a recall's chunks, and the chunks by id.
+func recallMemories(t *testing.T, s contextmem.Sub, q contextmem.Recall) (ids []string, by map[string]contextmem.Chunk) {
 	t.Helper()
 	q.Class = contextmem.ClassMemory
 	r, err := s.Recall(t.Context(), q)
@@ -87,9 +87,9 @@ func ask(t *testing.T, s contextmem.Sub, q contextmem.Recall) (ids []string, by 
 
 func TestSupersededMemories(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: moved}, homes()...)
+	sub := rememberCompared(t, fixedJudge{replaces: homeMoves}, homeMemories()...)
 	const question = "where do I live near the river"
-	ids, by := ask(t, sub, contextmem.Recall{Query: question, MaxResults: 3})
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: question, MaxResults: 3})
 	require.Equal(t, []string{"faro", "lisbon"}, ids[:2])
 	require.Equal(t, "faro", ids[0], "the end of the chain stands where the first stood, though it was no candidate")
 	old := by["lisbon"]
@@ -98,30 +98,30 @@ func TestSupersededMemories(t *testing.T) {
 	assert.InDelta(t, .95, old.SupersededBy.Confidence, 1e-9)
 	assert.Equal(t, "judge: labelled", old.SupersededBy.Decider)
 	assert.Contains(t, old.SupersededBy.Evidence, "Porto")
-	assert.Equal(t, on("2024-01-01"), old.ValidFrom)
-	assert.Equal(t, on("2024-02-01"), old.ValidTo)
+	assert.Equal(t, onDay("2024-01-01"), old.ValidFrom)
+	assert.Equal(t, onDay("2024-02-01"), old.ValidTo)
 	assert.False(t, old.Retracted)
 	assert.Negative(t, old.Explain.Succession)
 	assert.Positive(t, by["faro"].Explain.Succession)
 	assert.Nil(t, by["faro"].SupersededBy)
 	assert.Zero(t, by["faro"].ValidTo)
 
-	ids, by = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
+	ids, by = recallMemories(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
 	assert.Equal(t, "lisbon", ids[0])
 	assert.NotNil(t, by["lisbon"].SupersededBy)
-	ids, _ = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededDrop})
+	ids, _ = recallMemories(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededDrop})
 	assert.NotContains(t, ids, "lisbon")
 	assert.NotContains(t, ids, "porto")
 	assert.Equal(t, "faro", ids[0])
 
-	ids, by = ask(t, sub, contextmem.Recall{Query: question, AsOf: on("2024-02-10")})
+	ids, by = recallMemories(t, sub, contextmem.Recall{Query: question, AsOf: onDay("2024-02-10")})
 	assert.Equal(t, "porto", ids[0], "what held then")
 	assert.Equal(t, "faro", ids[len(ids)-1], "it was told later")
 	assert.Equal(t, "porto", by["lisbon"].SupersededBy.ID)
-	ids, by = ask(t, sub, contextmem.Recall{Query: question, AsOf: on("2024-01-10")})
+	ids, by = recallMemories(t, sub, contextmem.Recall{Query: question, AsOf: onDay("2024-01-10")})
 	assert.Equal(t, "lisbon", ids[0])
 	assert.Nil(t, by["lisbon"].SupersededBy)
-	ids, _ = ask(t, sub, contextmem.Recall{Query: question, KnownAt: on("2024-02-10")})
+	ids, _ = recallMemories(t, sub, contextmem.Recall{Query: question, KnownAt: onDay("2024-02-10")})
 	assert.Equal(t, "porto", ids[0])
 
 	_, err := sub.Recall(t.Context(), contextmem.Recall{Query: question, Superseded: "hide"})
@@ -129,51 +129,54 @@ func TestSupersededMemories(t *testing.T) {
 	require.ErrorContains(t, err, "Superseded")
 }
 
-// What was inferred from a memory is superseded with it.
+// TestSupersededInferred checks that a statement inferred from a memory is superseded with it.
 func TestSupersededInferred(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	sub := acme.Sub("nora")
-	remember(t, sub, contextmem.Memory{ID: "bonn", Infer: true, Text: "Nora lives in Bonn.", Time: on("2024-01-03")},
-		contextmem.Memory{ID: "oslo", Infer: true, Text: "Nora moved to Oslo and no longer lives in Bonn.", Time: on("2024-02-03")})
-	ids, by := ask(t, sub, contextmem.Recall{Query: "Where does Nora live?"})
+	remember(t, sub, contextmem.Memory{ID: "bonn", Infer: true, Text: "Nora lives in Bonn.", Time: onDay("2024-01-03")},
+		contextmem.Memory{ID: "oslo", Infer: true, Text: "Nora moved to Oslo and no longer lives in Bonn.", Time: onDay("2024-02-03")})
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: "Where does Nora live?"})
 	require.Equal(t, []string{"oslo", "bonn"}, ids)
 	require.NotEmpty(t, by["bonn"].Statements, "the statement stands for the memory")
 	require.NotNil(t, by["bonn"].SupersededBy)
 	require.Equal(t, "oslo", by["bonn"].SupersededBy.ID)
 }
 
-// An edge whose other side the caller may not see has no effect.
-func TestSupersededUnseen(t *testing.T) {
+// TestSupersededByAHiddenMemory checks that a supersession has no effect for a caller who may not see the superseding
+// memory.
+func TestSupersededByAHiddenMemory(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: moved}, homes()...)
-	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river", IDs: []string{"lisbon", "tea"}})
+	sub := rememberCompared(t, fixedJudge{replaces: homeMoves}, homeMemories()...)
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river", IDs: []string{"lisbon", "tea"}})
 	assert.Equal(t, "lisbon", ids[0])
 	assert.Nil(t, by["lisbon"].SupersededBy)
 }
 
-// What is not certain enough to be shown still orders the two; what is improbable does nothing.
-func TestSupersededPerhaps(t *testing.T) {
+// TestUncertainSupersessionOrdersOnly checks that a supersession too uncertain to be shown still orders the two
+// memories, and that an improbable one has no effect.
+func TestUncertainSupersessionOrdersOnly(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .6, {"Lisbon", "Faro"}: .05}}, homes()...)
-	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .6, {"Lisbon", "Faro"}: .05}}, homeMemories()...)
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, []string{"porto", "lisbon"}, ids[:2])
 	assert.Nil(t, by["lisbon"].SupersededBy)
 }
 
-// Hints too weak to order two memories by themselves decide between memories that a question finds about equally.
+// TestSupersededHints checks that a hint too weak to order two memories by itself decides between memories that match a
+// question about equally.
 func TestSupersededHints(t *testing.T) {
 	t.Parallel()
 	ms := []contextmem.Memory{
-		{ID: "old", Text: "the standup is at nine on weekdays", Time: on("2024-01-01")},
-		{ID: "new", Text: "the standup is at ten on weekdays", Time: on("2024-02-01")},
-		{ID: "tea", Text: "I like green tea in the morning", Time: on("2024-01-02")},
+		{ID: "old", Text: "the standup is at nine on weekdays", Time: onDay("2024-01-01")},
+		{ID: "new", Text: "the standup is at ten on weekdays", Time: onDay("2024-02-01")},
+		{ID: "tea", Text: "I like green tea in the morning", Time: onDay("2024-01-02")},
 	}
 	const question = "when is the standup, nine?"
 	for name, hint := range map[string]float64{"none": 0, "weak": .3} {
 		t.Run(name, func(t *testing.T) {
-			sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"nine", "ten"}: hint}}, ms...)
-			ids, by := ask(t, sub, contextmem.Recall{Query: question})
+			sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"nine", "ten"}: hint}}, ms...)
+			ids, by := recallMemories(t, sub, contextmem.Recall{Query: question})
 			if hint == 0 {
 				require.Equal(t, []string{"old", "new"}, ids[:2], name)
 				return
@@ -182,9 +185,9 @@ func TestSupersededHints(t *testing.T) {
 			assert.Nil(t, by["old"].SupersededBy, "a hint is not shown")
 			assert.Positive(t, by["new"].Explain.Succession, "it got the score of the one that it stands before")
 			assert.Less(t, by["old"].Score, by["new"].Score)
-			ids, _ = ask(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
+			ids, _ = recallMemories(t, sub, contextmem.Recall{Query: question, Superseded: contextmem.SupersededMark})
 			assert.Equal(t, "old", ids[0])
-			ids, _ = ask(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
+			ids, _ = recallMemories(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
 			assert.Equal(t, "old", ids[0], "the question is about what held once")
 			cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 			require.NoError(t, err)
@@ -194,45 +197,46 @@ func TestSupersededHints(t *testing.T) {
 	}
 }
 
-// What is less certain than a conflict counts as a hint and is not listed.
+// TestSupersededHintsAreNoConflicts checks that a hint less certain than a conflict is not listed.
 func TestSupersededHintsAreNoConflicts(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .15}}, homes()...)
+	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .15}}, homeMemories()...)
 	cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 	require.NoError(t, err)
 	assert.Empty(t, cs)
 }
 
-// A memory that is deleted, or told anew, no longer takes the place of others.
+// TestSupersessionGoesWithItsMemories checks that a memory that is deleted or replaced supersedes no others.
 func TestSupersessionGoesWithItsMemories(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: moved}, homes()...)
+	sub := rememberCompared(t, fixedJudge{replaces: homeMoves}, homeMemories()...)
 	_, err := sub.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{"faro"}, Class: contextmem.ClassMemory})
 	require.NoError(t, err)
-	ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	ids, _ := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, "porto", ids[0])
-	remember(t, sub, contextmem.Memory{ID: "porto", Text: "we watched a film about boats", Time: on("2024-02-01")})
+	remember(t, sub, contextmem.Memory{ID: "porto", Text: "we watched a film about boats", Time: onDay("2024-02-01")})
 	require.NoError(t, sub.WaitRefined(t.Context()))
-	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, "lisbon", ids[0])
 	assert.Nil(t, by["lisbon"].SupersededBy)
 }
 
-// What was told late but happened early is compared with what came after it.
+// TestSupersededOutOfOrder checks that an event stored late is compared with later events.
 func TestSupersededOutOfOrder(t *testing.T) {
 	t.Parallel()
-	ms := homes()
-	sub := toldAll(t, labelled{replaces: moved}, ms[2], ms[1])
+	ms := homeMemories()
+	sub := rememberCompared(t, fixedJudge{replaces: homeMoves}, ms[2], ms[1])
 	remember(t, sub, ms[0])
 	require.NoError(t, sub.WaitRefined(t.Context()))
-	ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	ids, _ := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	assert.Equal(t, "faro", ids[0])
 }
 
-// A caller's word outweighs the deciders', and what was restored is not found again.
+// TestSupersedeAndRestore checks that a supersession by the caller takes precedence over the judge's, and that a
+// restored memory is not superseded again.
 func TestSupersedeAndRestore(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homes()...)
+	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homeMemories()...)
 	cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 	require.NoError(t, err)
 	require.Len(t, cs, 1)
@@ -247,20 +251,20 @@ func TestSupersedeAndRestore(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)
 	const question = "where do I live near the river"
-	ids, by := ask(t, sub, contextmem.Recall{Query: question})
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: question})
 	require.Equal(t, "lisbon", ids[0])
 	assert.Nil(t, by["lisbon"].SupersededBy)
 	require.NoError(t, sub.Supersede(t.Context(), "lisbon", "tea", "moved to the hills"))
-	ids, by = ask(t, sub, contextmem.Recall{Query: question})
+	ids, by = recallMemories(t, sub, contextmem.Recall{Query: question})
 	require.Equal(t, []string{"tea", "lisbon"}, ids[:2])
 	told, err := sub.Superseded(t.Context(), "lisbon", "nothing", "tea")
 	require.NoError(t, err)
 	assert.Equal(t, []*contextmem.Supersession{by["lisbon"].SupersededBy, nil, nil}, told)
-	assert.Equal(t, contextmem.Supersession{ID: "tea", Time: on("2024-01-02"), Confidence: 1, Evidence: "moved to the hills", Decider: "caller"}, *by["lisbon"].SupersededBy)
+	assert.Equal(t, contextmem.Supersession{ID: "tea", Time: onDay("2024-01-02"), Confidence: 1, Evidence: "moved to the hills", Decider: "caller"}, *by["lisbon"].SupersededBy)
 	n, err = sub.Restore(t.Context(), "lisbon")
 	require.NoError(t, err)
 	assert.Equal(t, 1, n)
-	ids, _ = ask(t, sub, contextmem.Recall{Query: question})
+	ids, _ = recallMemories(t, sub, contextmem.Recall{Query: question})
 	require.Equal(t, "lisbon", ids[0])
 
 	_, err = sub.Restore(t.Context(), "nobody")
@@ -271,25 +275,25 @@ func TestSupersedeAndRestore(t *testing.T) {
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
 }
 
-// The judge tells how relevant the best are, and what is not relevant enough is left out.
+// TestRelevance checks that results have the judge's relevance, and that results below MinRelevance are left out.
 func TestRelevance(t *testing.T) {
 	t.Parallel()
-	sub := toldAll(t, labelled{answers: map[string]float64{"Lisbon": .9, "tea": .3}}, homes()...)
-	_, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	sub := rememberCompared(t, fixedJudge{answers: map[string]float64{"Lisbon": .9, "tea": .3}}, homeMemories()...)
+	_, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	assert.InDelta(t, .9, by["lisbon"].Relevance, 1e-9)
-	ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river", MinRelevance: .5})
+	ids, _ := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river", MinRelevance: .5})
 	assert.Equal(t, []string{"lisbon"}, ids)
-	ids, _ = ask(t, sub, contextmem.Recall{Query: "what is the name of my dentist", MinRelevance: .95})
+	ids, _ = recallMemories(t, sub, contextmem.Recall{Query: "what is the name of my dentist", MinRelevance: .95})
 	assert.Empty(t, ids, "what was never told has no hit")
 
-	// What holds now says nothing of the river, and answers as well as what it took the place of.
-	now := toldAll(t, labelled{replaces: moved, answers: map[string]float64{"Lisbon": .9, "Faro": .2}}, homes()...)
-	ids, by = ask(t, now, contextmem.Recall{Query: "where do I live near the river"})
+	// The current memory does not mention the river, and has the relevance of the memory that it superseded.
+	now := rememberCompared(t, fixedJudge{replaces: homeMoves, answers: map[string]float64{"Lisbon": .9, "Faro": .2}}, homeMemories()...)
+	ids, by = recallMemories(t, now, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, "faro", ids[0])
 	assert.InDelta(t, .9, by["faro"].Relevance, 1e-9)
 
-	plain := toldAll(t, nil, homes()...)
-	_, by = ask(t, plain, contextmem.Recall{Query: "where do I live near the river"})
+	plain := rememberCompared(t, nil, homeMemories()...)
+	_, by = recallMemories(t, plain, contextmem.Recall{Query: "where do I live near the river"})
 	for id, c := range by {
 		assert.GreaterOrEqual(t, c.Relevance, 0.0, id)
 		assert.LessOrEqual(t, c.Relevance, 1.0, id)
@@ -299,15 +303,16 @@ func TestRelevance(t *testing.T) {
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
 }
 
-// TestSupersededAhead: without a judge a memory is looked at only where something may take its place: what was told before it, or ahead of its time.
-func TestSupersededAhead(t *testing.T) {
+// TestComparedWithEarlierMemoriesOnly checks that without a judge a memory is compared only with memories that may
+// supersede it: those stored earlier, or ahead of their time.
+func TestComparedWithEarlierMemoriesOnly(t *testing.T) {
 	t.Parallel()
 	goes := contextmem.Memory{ID: "goes", Text: "I go to pilates every Tuesday."}
 	stopped := contextmem.Memory{ID: "stopped", Text: "I stopped going to pilates."}
 	ahead := stopped
 	ahead.Time = time.Now().AddDate(0, 0, 2)
 	dated := goes
-	dated.Time = on("2024-01-01")
+	dated.Time = onDay("2024-01-01")
 	for name, tc := range map[string]struct {
 		told []contextmem.Memory
 		want bool
@@ -321,8 +326,8 @@ func TestSupersededAhead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			sub := toldAll(t, nil, tc.told...)
-			_, by := ask(t, sub, contextmem.Recall{Query: "do I go to pilates"})
+			sub := rememberCompared(t, nil, tc.told...)
+			_, by := recallMemories(t, sub, contextmem.Recall{Query: "do I go to pilates"})
 			require.Contains(t, by, "goes")
 			if !tc.want {
 				assert.Nil(t, by["goes"].SupersededBy)
@@ -334,23 +339,24 @@ func TestSupersededAhead(t *testing.T) {
 	}
 }
 
-// narrow sees two texts alone.
-type narrow struct{ labelled }
+// narrowJudge is a judge that reads only two texts, without their context.
+type narrowJudge struct{ fixedJudge }
 
-func (narrow) Narrow() bool { return true }
+func (narrowJudge) Narrow() bool { return true }
 
-// What a narrow judge says of people who talk with each other orders nothing: they come back to what they said.
-func TestSupersededTalk(t *testing.T) {
+// TestNarrowJudgeIgnoresConversations checks that a narrow judge's answers about messages of several speakers have no
+// effect, since speakers return to earlier topics.
+func TestNarrowJudgeIgnoresConversations(t *testing.T) {
 	t.Parallel()
 	var ms []contextmem.Memory
-	for _, m := range homes() {
+	for _, m := range homeMemories() {
 		m.Text, m.UserName = "Ann: "+m.Text, "Bob"
 		ms = append(ms, m)
 	}
-	for name, j := range map[string]judge.Judge{"narrow": narrow{labelled{replaces: moved}}, "not": labelled{replaces: moved}} {
+	for name, j := range map[string]judge.Judge{"narrow": narrowJudge{fixedJudge{replaces: homeMoves}}, "not": fixedJudge{replaces: homeMoves}} {
 		t.Run(name, func(t *testing.T) {
-			sub := toldAll(t, j, ms...)
-			ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+			sub := rememberCompared(t, j, ms...)
+			ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 			if name == "narrow" {
 				assert.Equal(t, "lisbon", ids[0])
 				assert.Nil(t, by["lisbon"].SupersededBy)
@@ -362,46 +368,48 @@ func TestSupersededTalk(t *testing.T) {
 	}
 }
 
-// meant is an embedder whose scores mean something.
-type meant struct{ contextmem.Embedder }
+// calibratedEmbedder is an embedder with calibrated scores.
+type calibratedEmbedder struct{ contextmem.Embedder }
 
-func (m meant) Calibration() *embed.Calibration {
+func (m calibratedEmbedder) Calibration() *embed.Calibration {
 	none := make([]float32, m.Dim())
 	return &embed.Calibration{QueryMean: none, DocumentMean: none, UnrelatedMean: .05, UnrelatedStd: .08, RelatedMean: .4, RelatedStd: .15}
 }
 
-// In a chat that is stored message by message, the answer to what holds now comes with it.
-func TestSupersededAnswer(t *testing.T) {
+// TestAnswerIsRecalledWithItsMessage checks that in a chat stored message by message, the answer to the current message
+// is recalled with it.
+func TestAnswerIsRecalledWithItsMessage(t *testing.T) {
 	t.Parallel()
 	said := func(id, session, day, who, text string) contextmem.Memory {
-		return contextmem.Memory{ID: id, Session: session, Time: on(day), UserName: "Ana", Text: who + ": " + text}
+		return contextmem.Memory{ID: id, Session: session, Time: onDay(day), UserName: "Ana", Text: who + ": " + text}
 	}
-	_, acme := open(t, &contextmem.Options{Judge: labelled{replaces: map[[2]string]float64{{"Lisbon", "Faro"}: .6}}, Embedder: meant{static.New()}})
+	_, acme := open(t, &contextmem.Options{Judge: fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Faro"}: .6}}, Embedder: calibratedEmbedder{static.New()}})
 	sub := acme.Sub("ana")
 	remember(t, sub, said("lisbon", "a", "2024-01-01", "Ana", "I live in Lisbon near the river"), said("lisbon+", "a", "2024-01-01", "Assistant", "Good to know."),
 		said("tea", "b", "2024-02-01", "Ana", "tea by the river with a friend"), said("tea+", "b", "2024-02-01", "Assistant", "Enjoy the river!"),
 		said("walk", "c", "2024-02-11", "Ana", "a walk along the river"), said("walk+", "c", "2024-02-11", "Assistant", "The river is fine in spring."),
 		said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
 	require.NoError(t, sub.WaitRefined(t.Context()))
-	ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+	ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, []string{"faro", "faro+", "lisbon"}, ids[:3], "%v", ids)
 	assert.Positive(t, by["faro+"].Explain.Succession)
 }
 
-// In a chat that is stored message by message, a hint against a message is one against its answer too, which repeats it; and one that an answer brings up counts for the message.
-func TestSupersededWithItsAnswer(t *testing.T) {
+// TestHintsCountForTheAnswerToo checks that in a chat stored message by message, a hint against a message also counts
+// against its answer, which repeats it, and a hint found through an answer counts for its message.
+func TestHintsCountForTheAnswerToo(t *testing.T) {
 	t.Parallel()
 	said := func(id, session, day, who, text string) contextmem.Memory {
-		return contextmem.Memory{ID: id, Session: session, Time: on(day), UserName: "Ana", Text: who + ": " + text}
+		return contextmem.Memory{ID: id, Session: session, Time: onDay(day), UserName: "Ana", Text: who + ": " + text}
 	}
 	for name, hint := range map[string]float64{"none": 0, "weak": .4} {
 		t.Run(name, func(t *testing.T) {
-			_, acme := open(t, &contextmem.Options{Judge: labelled{replaces: map[[2]string]float64{{"ninth", "Faro"}: hint}}, Embedder: meant{static.New()}})
+			_, acme := open(t, &contextmem.Options{Judge: fixedJudge{replaces: map[[2]string]float64{{"ninth", "Faro"}: hint}}, Embedder: calibratedEmbedder{static.New()}})
 			sub := acme.Sub("ana")
 			remember(t, sub, said("flat", "a", "2024-01-01", "Ana", "the ninth floor, and no lift"), said("flat+", "a", "2024-01-01", "Assistant", "So you live near the river, on the ninth floor."),
 				said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
 			require.NoError(t, sub.WaitRefined(t.Context()))
-			ids, by := ask(t, sub, contextmem.Recall{Query: "where do I live near the river"})
+			ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 			if hint == 0 {
 				require.Equal(t, "flat+", ids[0], "%v", ids)
 				return
@@ -412,15 +420,16 @@ func TestSupersededWithItsAnswer(t *testing.T) {
 	}
 }
 
-// In such a chat, what may have taken the place of a hit is found however far behind it stands.
-func TestSupersededFarBehind(t *testing.T) {
+// TestSupersedingMemoryIsFoundAtAnyRank checks that in such a chat a memory that may supersede a hit is found however
+// low it ranks.
+func TestSupersedingMemoryIsFoundAtAnyRank(t *testing.T) {
 	t.Parallel()
 	said := func(id, day, who, text string) contextmem.Memory {
-		return contextmem.Memory{ID: id, Session: id[:3], Time: on(day), UserName: "Ana", Text: who + ": " + text}
+		return contextmem.Memory{ID: id, Session: id[:3], Time: onDay(day), UserName: "Ana", Text: who + ": " + text}
 	}
 	for name, hint := range map[string]float64{"none": 0, "weak": .45} {
 		t.Run(name, func(t *testing.T) {
-			_, acme := open(t, &contextmem.Options{Judge: labelled{replaces: map[[2]string]float64{{"Lisbon", "Faro"}: hint}}, Embedder: meant{static.New()}})
+			_, acme := open(t, &contextmem.Options{Judge: fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Faro"}: hint}}, Embedder: calibratedEmbedder{static.New()}})
 			sub := acme.Sub("ana")
 			ms := []contextmem.Memory{said("one", "2024-01-01", "Ana", "I live in Lisbon near the river"), said("one+", "2024-01-01", "Assistant", "Noted."),
 				said("two", "2024-05-01", "Ana", "first night in Faro, the gulls are loud"), said("two+", "2024-05-01", "Assistant", "Sleep well.")}
@@ -429,7 +438,7 @@ func TestSupersededFarBehind(t *testing.T) {
 			}
 			remember(t, sub, ms...)
 			require.NoError(t, sub.WaitRefined(t.Context()))
-			ids, _ := ask(t, sub, contextmem.Recall{Query: "where do I live near the river", MaxResults: 3})
+			ids, _ := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river", MaxResults: 3})
 			require.Equal(t, "one", ids[0], "%v", ids)
 			if hint == 0 {
 				assert.NotContains(t, ids, "two")

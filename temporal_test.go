@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// on is a day at midnight, as a memory's time is when only its date is known.
-func on(day string) time.Time {
+// onDay returns a day at midnight, which is the time of a memory if only its date is known.
+func onDay(day string) time.Time {
 	t, err := time.Parse(time.DateOnly, day)
 	if err != nil {
 		panic(err)
@@ -21,8 +21,8 @@ func on(day string) time.Time {
 	return t
 }
 
-// openings opens services that keep their data in memory, and in a directory.
-func openings(t *testing.T, f func(t *testing.T, tn contextmem.Tenant)) {
+// inEachService runs f with services that keep their data in memory and in a directory.
+func inEachService(t *testing.T, f func(t *testing.T, tn contextmem.Tenant)) {
 	t.Run("memory", func(t *testing.T) {
 		t.Parallel()
 		_, acme := open(t, nil)
@@ -37,31 +37,31 @@ func openings(t *testing.T, f func(t *testing.T, tn contextmem.Tenant)) {
 	})
 }
 
-// chapter is a sub-tenant of its own in which memories are told in order.
-type chapter struct {
+// story is a sub-tenant with memories added in order.
+type story struct {
 	contextmem.Sub
 	t    *testing.T
-	told string
+	text string
 }
 
-// newChapter adds memories, in order, to a sub-tenant named after the test.
-func newChapter(t *testing.T, tn contextmem.Tenant, ms ...contextmem.Memory) chapter {
+// newStory adds memories, in order, to a sub-tenant named after the test.
+func newStory(t *testing.T, tn contextmem.Tenant, ms ...contextmem.Memory) story {
 	t.Helper()
-	c := chapter{Sub: tn.Sub(strings.ReplaceAll(t.Name(), "/", "-")), t: t}
+	c := story{Sub: tn.Sub(strings.ReplaceAll(t.Name(), "/", "-")), t: t}
 	for i, m := range ms {
 		if m.ID == "" {
 			m.ID = fmt.Sprint("m", i+1)
 		}
 		remember(t, c.Sub, m)
-		c.told += m.Text + " "
+		c.text += m.Text + " "
 	}
 	return c
 }
 
-// says is what the graph of a recall states of a predicate, as "subject object".
-func (c chapter) says(predicate string, change func(q *contextmem.Recall)) []string {
+// graphStates returns what the graph of a recall states for a predicate, as "subject object".
+func (c story) graphStates(predicate string, change func(q *contextmem.Recall)) []string {
 	c.t.Helper()
-	q := contextmem.Recall{Class: contextmem.ClassMemory, Query: c.told, GraphContext: true, MaxResults: 50}
+	q := contextmem.Recall{Class: contextmem.ClassMemory, Query: c.text, GraphContext: true, MaxResults: 50}
 	if change != nil {
 		change(&q)
 	}
@@ -81,26 +81,26 @@ func (c chapter) says(predicate string, change func(q *contextmem.Recall)) []str
 }
 
 func asOf(day string) func(*contextmem.Recall) {
-	return func(q *contextmem.Recall) { q.AsOf = on(day) }
+	return func(q *contextmem.Recall) { q.AsOf = onDay(day) }
 }
 
 func knownAt(day string) func(*contextmem.Recall) {
-	return func(q *contextmem.Recall) { q.KnownAt = on(day) }
+	return func(q *contextmem.Recall) { q.KnownAt = onDay(day) }
 }
 
 func TestNewerFactRetiresTheOlder(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		for _, infer := range []bool{false, true} {
 			t.Run(fmt.Sprint("infer ", infer), func(t *testing.T) {
-				c := newChapter(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01"), Infer: infer},
-					contextmem.Memory{Text: "I moved to Porto.", Time: on("2022-06-01"), Infer: infer})
-				require.Equal(t, []string{"user porto"}, c.says("lives_in", nil))
-				require.Equal(t, []string{"user lisbon"}, c.says("lives_in", asOf("2021-01-01")), "history is read as of a day")
-				require.Equal(t, []string{"user lisbon"}, c.says("lives_in", asOf("2019-01-01")), "nothing says since when")
-				require.Equal(t, []string{"user porto"}, c.says("lives_in", asOf("2023-01-01")))
-				require.Equal(t, []string{"user lisbon"}, c.says("lives_in", knownAt("2021-01-01")))
-				require.Empty(t, c.says("lives_in", knownAt("2020-02-01")), "not told yet")
+				c := newStory(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: onDay("2020-03-01"), Infer: infer},
+					contextmem.Memory{Text: "I moved to Porto.", Time: onDay("2022-06-01"), Infer: infer})
+				require.Equal(t, []string{"user porto"}, c.graphStates("lives_in", nil))
+				require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", asOf("2021-01-01")), "history is read as of a day")
+				require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", asOf("2019-01-01")), "nothing says since when")
+				require.Equal(t, []string{"user porto"}, c.graphStates("lives_in", asOf("2023-01-01")))
+				require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", knownAt("2021-01-01")))
+				require.Empty(t, c.graphStates("lives_in", knownAt("2020-02-01")), "not told yet")
 				p, err := c.GraphRelations(t.Context(), contextmem.GraphRelationsRequest{Class: contextmem.ClassMemory})
 				require.NoError(t, err)
 				retired := map[string]bool{}
@@ -115,39 +115,39 @@ func TestNewerFactRetiresTheOlder(t *testing.T) {
 	})
 }
 
-func TestFactsToldOnOneDayFollowIngestion(t *testing.T) {
+func TestFactsOfOneDayFollowIngestion(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "I live in Porto now.", Time: on("2020-03-01")},
-			contextmem.Memory{Text: "I work at Acme. Actually, I work at Initech now.", Time: on("2020-03-01")})
-		require.Equal(t, []string{"user porto"}, c.says("lives_in", nil))
-		require.Equal(t, []string{"user initech"}, c.says("works_at", nil), "within a memory the text counts")
-		remember(t, c.Sub, contextmem.Memory{ID: "m1", Text: "I live in Faro.", Time: on("2020-03-01")})
-		require.Equal(t, []string{"user faro"}, c.says("lives_in", nil), "an update is told anew")
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: onDay("2020-03-01")}, contextmem.Memory{Text: "I live in Porto now.", Time: onDay("2020-03-01")},
+			contextmem.Memory{Text: "I work at Acme. Actually, I work at Initech now.", Time: onDay("2020-03-01")})
+		require.Equal(t, []string{"user porto"}, c.graphStates("lives_in", nil))
+		require.Equal(t, []string{"user initech"}, c.graphStates("works_at", nil), "within a memory the text counts")
+		remember(t, c.Sub, contextmem.Memory{ID: "m1", Text: "I live in Faro.", Time: onDay("2020-03-01")})
+		require.Equal(t, []string{"user faro"}, c.graphStates("lives_in", nil), "an update is told anew")
 	})
 }
 
-func TestOldFactToldLateRetiresNothing(t *testing.T) {
+func TestOldFactStoredLateRetiresNothing(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "I live in Porto.", Time: on("2020-03-01")}, contextmem.Memory{Text: "In 2015 I moved to Lisbon.", Time: on("2022-06-01")})
-		require.Equal(t, []string{"user porto"}, c.says("lives_in", nil), "what is about 2015 says nothing about 2020")
-		require.Equal(t, []string{"user lisbon"}, c.says("lives_in", asOf("2016-01-01")))
-		require.Equal(t, []string{"user porto"}, c.says("lives_in", asOf("2021-01-01")))
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "I live in Porto.", Time: onDay("2020-03-01")}, contextmem.Memory{Text: "In 2015 I moved to Lisbon.", Time: onDay("2022-06-01")})
+		require.Equal(t, []string{"user porto"}, c.graphStates("lives_in", nil), "what is about 2015 says nothing about 2020")
+		require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", asOf("2016-01-01")))
+		require.Equal(t, []string{"user porto"}, c.graphStates("lives_in", asOf("2021-01-01")))
 		both := func(day, known string) []string {
-			return c.says("lives_in", func(q *contextmem.Recall) { q.AsOf, q.KnownAt = on(day), on(known) })
+			return c.graphStates("lives_in", func(q *contextmem.Recall) { q.AsOf, q.KnownAt = onDay(day), onDay(known) })
 		}
 		require.Equal(t, []string{"user porto"}, both("2016-01-01", "2021-01-01"), "of 2015 nothing was known in 2021")
 		require.Equal(t, []string{"user lisbon"}, both("2016-01-01", "2022-07-01"))
 		// Ingested last, but said first.
-		remember(t, c.Sub, contextmem.Memory{ID: "log", Text: "I live in Faro.", Time: on("2018-01-01")})
-		require.Equal(t, []string{"user porto"}, c.says("lives_in", nil))
-		require.Equal(t, []string{"user faro"}, c.says("lives_in", asOf("2019-01-01")))
-		require.Equal(t, []string{"user faro"}, c.says("lives_in", knownAt("2019-01-01")))
+		remember(t, c.Sub, contextmem.Memory{ID: "log", Text: "I live in Faro.", Time: onDay("2018-01-01")})
+		require.Equal(t, []string{"user porto"}, c.graphStates("lives_in", nil))
+		require.Equal(t, []string{"user faro"}, c.graphStates("lives_in", asOf("2019-01-01")))
+		require.Equal(t, []string{"user faro"}, c.graphStates("lives_in", knownAt("2019-01-01")))
 	})
 }
 
-func TestWhatRetiresWhat(t *testing.T) {
+func TestRetirementRules(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
 	for name, c := range map[string]struct {
@@ -178,41 +178,41 @@ func TestWhatRetiresWhat(t *testing.T) {
 			t.Parallel()
 			var ms []contextmem.Memory
 			for i, text := range c.told {
-				ms = append(ms, contextmem.Memory{Text: text, Infer: true, Time: on("2020-01-01").AddDate(i, 0, 0)})
+				ms = append(ms, contextmem.Memory{Text: text, Infer: true, Time: onDay("2020-01-01").AddDate(i, 0, 0)})
 			}
-			require.Equal(t, c.want, newChapter(t, acme, ms...).says(c.predicate, nil))
+			require.Equal(t, c.want, newStory(t, acme, ms...).graphStates(c.predicate, nil))
 		})
 	}
 }
 
 func TestDeletingTheNewerRevivesTheOlder(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
-		c := newChapter(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: on("2020-03-01")}, contextmem.Memory{Text: "I moved to Porto.", Time: on("2021-03-01")},
-			contextmem.Memory{Text: "I live in Faro.", Time: on("2022-03-01")})
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		c := newStory(t, tn, contextmem.Memory{Text: "I live in Lisbon.", Time: onDay("2020-03-01")}, contextmem.Memory{Text: "I moved to Porto.", Time: onDay("2021-03-01")},
+			contextmem.Memory{Text: "I live in Faro.", Time: onDay("2022-03-01")})
 		del := func(id string) {
 			_, err := c.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{IDs: []string{id}})
 			require.NoError(t, err)
 		}
 		del("m2")
-		require.Equal(t, []string{"user faro"}, c.says("lives_in", nil))
-		require.Equal(t, []string{"user lisbon"}, c.says("lives_in", asOf("2021-06-01")), "nothing retired it in between")
+		require.Equal(t, []string{"user faro"}, c.graphStates("lives_in", nil))
+		require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", asOf("2021-06-01")), "nothing retired it in between")
 		del("m3")
-		require.Equal(t, []string{"user lisbon"}, c.says("lives_in", nil))
-		remember(t, c.Sub, contextmem.Memory{ID: "m4", Text: "I live in Rome.", Time: on("2023-03-01")})
-		require.Equal(t, []string{"user rome"}, c.says("lives_in", nil))
-		remember(t, c.Sub, contextmem.Memory{ID: "m4", Text: "The weather is fine.", Time: on("2023-03-01")})
-		require.Equal(t, []string{"user lisbon"}, c.says("lives_in", nil), "the update says nothing of it")
+		require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", nil))
+		remember(t, c.Sub, contextmem.Memory{ID: "m4", Text: "I live in Rome.", Time: onDay("2023-03-01")})
+		require.Equal(t, []string{"user rome"}, c.graphStates("lives_in", nil))
+		remember(t, c.Sub, contextmem.Memory{ID: "m4", Text: "The weather is fine.", Time: onDay("2023-03-01")})
+		require.Equal(t, []string{"user lisbon"}, c.graphStates("lives_in", nil), "the update says nothing of it")
 	})
 }
 
 func TestKnownAtLeavesLaterSourcesOut(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := newChapter(t, acme, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: on("2020-03-01"), ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"new"}}},
-		contextmem.Memory{ID: "new", Text: "The kettle is in the cellar.", Time: on("2022-03-01")})
+	c := newStory(t, acme, contextmem.Memory{ID: "old", Text: "The kettle is on the shelf.", Time: onDay("2020-03-01"), ForcefulRelations: &contextmem.ForcefulRelations{IDs: []string{"new"}}},
+		contextmem.Memory{ID: "new", Text: "The kettle is in the cellar.", Time: onDay("2022-03-01")})
 	at := func(day string, mode contextmem.Mode) *contextmem.Result {
-		res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: on(day), Mode: mode, MaxResults: 1})
+		res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle", KnownAt: onDay(day), Mode: mode, MaxResults: 1})
 		require.NoError(t, err)
 		return res
 	}
@@ -229,8 +229,8 @@ func TestKnownAtLeavesLaterSourcesOut(t *testing.T) {
 	require.Len(t, at("2023-01-01", contextmem.ModeThinking).Additional, 1)
 }
 
-// dated asks for dated facts and returns them as "relation object start..end precision status".
-func (c chapter) dated(query string, temporal contextmem.Temporal) ([]string, *contextmem.TemporalResult) {
+// datedFacts recalls dated facts and returns them as "relation object start..end precision status".
+func (c story) datedFacts(query string, temporal contextmem.Temporal) ([]string, *contextmem.TemporalResult) {
 	c.t.Helper()
 	res, err := c.Recall(c.t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, Temporal: &temporal, MaxResults: 50})
 	require.NoError(c.t, err)
@@ -256,14 +256,14 @@ func (c chapter) dated(query string, temporal contextmem.Temporal) ([]string, *c
 func TestRelativeDatesAreThoseOfTheSource(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := newChapter(t, acme,
-		contextmem.Memory{Text: "I met Bob last Friday.", Time: on("2022-05-04")},
-		contextmem.Memory{Text: "I bought a car three days ago.", Time: on("2022-05-04")},
-		contextmem.Memory{Text: "I will visit Rome next month.", Time: on("2022-05-04")},
+	c := newStory(t, acme,
+		contextmem.Memory{Text: "I met Bob last Friday.", Time: onDay("2022-05-04")},
+		contextmem.Memory{Text: "I bought a car three days ago.", Time: onDay("2022-05-04")},
+		contextmem.Memory{Text: "I will visit Rome next month.", Time: onDay("2022-05-04")},
 		contextmem.Memory{Text: "I flew to Paris in March.", Metadata: map[string]any{"timestamp": "2022-05-04T10:00:00Z"}},
-		contextmem.Memory{Text: "I moved to Porto in 2019.", Time: on("2022-05-04")},
+		contextmem.Memory{Text: "I moved to Porto in 2019.", Time: onDay("2022-05-04")},
 		contextmem.Memory{Text: "The kettle boils."})
-	facts, info := c.dated("Bob, car, Rome, Paris, Porto, kettle", contextmem.Temporal{Now: on("2022-05-10")})
+	facts, info := c.datedFacts("Bob, car, Rome, Paris, Porto, kettle", contextmem.Temporal{Now: onDay("2022-05-10")})
 	require.Equal(t, []string{"lives_in porto 2019-01-01.. year current", "flew_to paris 2022-03-01..2022-04-01 month past", "met bob 2022-04-29..2022-04-30 day past",
 		"bought car 2022-05-01..2022-05-02 day past", "visited rome 2022-06-01..2022-07-01 month upcoming"}, facts)
 	require.Equal(t, "none", info.Mode)
@@ -283,14 +283,14 @@ func TestRelativeDatesAreThoseOfTheSource(t *testing.T) {
 func TestTemporalModes(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := newChapter(t, acme,
-		contextmem.Memory{Text: "I moved to Lisbon in May 2019.", Time: on("2019-06-01")},
-		contextmem.Memory{Text: "I moved to Porto in March 2021.", Time: on("2021-04-01")},
-		contextmem.Memory{Text: "I visited Rome in June 2020.", Time: on("2020-07-01")},
-		contextmem.Memory{Text: "I will visit Oslo next month.", Time: on("2022-05-04")})
+	c := newStory(t, acme,
+		contextmem.Memory{Text: "I moved to Lisbon in May 2019.", Time: onDay("2019-06-01")},
+		contextmem.Memory{Text: "I moved to Porto in March 2021.", Time: onDay("2021-04-01")},
+		contextmem.Memory{Text: "I visited Rome in June 2020.", Time: onDay("2020-07-01")},
+		contextmem.Memory{Text: "I will visit Oslo next month.", Time: onDay("2022-05-04")})
 	const lisbon, rome, porto, oslo = "lives_in lisbon 2019-05-01.. month superseded", "visited rome 2020-06-01..2020-07-01 month past",
 		"lives_in porto 2021-03-01.. month current", "visited oslo 2022-06-01..2022-07-01 month upcoming"
-	now := on("2022-05-10")
+	now := onDay("2022-05-10")
 	for name, x := range map[string]struct {
 		query string
 		in    contextmem.Temporal
@@ -299,8 +299,8 @@ func TestTemporalModes(t *testing.T) {
 	}{
 		"all":                {"Lisbon Porto Rome Oslo", contextmem.Temporal{}, []string{lisbon, rome, porto, oslo}, "none"},
 		"current":            {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "current"}, []string{porto}, "current"},
-		"as of":              {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "as_of", End: on("2020-06-15")}, []string{lisbon, rome}, "as_of"},
-		"range":              {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "range", Start: on("2020-01-01"), End: on("2020-12-31")}, []string{rome}, "range"},
+		"as of":              {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "as_of", End: onDay("2020-06-15")}, []string{lisbon, rome}, "as_of"},
+		"range":              {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "range", Start: onDay("2020-01-01"), End: onDay("2020-12-31")}, []string{rome}, "range"},
 		"upcoming":           {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "upcoming"}, []string{oslo}, "upcoming"},
 		"phrases":            {"Lisbon Porto Rome Oslo", contextmem.Temporal{Events: []string{"ROME"}}, []string{rome}, "none"},
 		"an unknown mode":    {"Lisbon Porto Rome Oslo", contextmem.Temporal{Mode: "sideways"}, []string{lisbon, rome, porto, oslo}, "none"},
@@ -309,7 +309,7 @@ func TestTemporalModes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x.in.Now = now
-			facts, info := c.dated(x.query, x.in)
+			facts, info := c.datedFacts(x.query, x.in)
 			require.Equal(t, x.want, facts, name)
 			require.Equal(t, x.mode, info.Mode, name)
 			require.Equal(t, x.mode != "none", info.Applied, name)
@@ -324,9 +324,9 @@ func TestTemporalFactsAreCapped(t *testing.T) {
 	s := acme.Sub("many")
 	var text strings.Builder
 	for i := range 60 {
-		fmt.Fprintf(&text, "I bought item A%d on %s. ", i, on("2020-01-01").AddDate(0, 0, i).Format("2 January 2006"))
+		fmt.Fprintf(&text, "I bought item A%d on %s. ", i, onDay("2020-01-01").AddDate(0, 0, i).Format("2 January 2006"))
 	}
-	remember(t, s, contextmem.Memory{Text: text.String(), Time: on("2021-01-01")})
+	remember(t, s, contextmem.Memory{Text: text.String(), Time: onDay("2021-01-01")})
 	res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "bought item", PerSource: 50, Temporal: &contextmem.Temporal{}, MaxResults: 50})
 	require.NoError(t, err)
 	require.Len(t, res.Temporal.Facts, 50)
@@ -336,19 +336,19 @@ func TestTemporalFactsAreCapped(t *testing.T) {
 func TestDurations(t *testing.T) {
 	t.Parallel()
 	_, acme := open(t, nil)
-	c := newChapter(t, acme, contextmem.Memory{Text: "I bought the boat on 1 March 2022.", Time: on("2022-03-01")},
-		contextmem.Memory{Text: "I sold the boat on 11 March 2022.", Time: on("2022-03-11")}, contextmem.Memory{Text: "I moved to Porto in 2019.", Time: on("2022-03-11")})
-	now := on("2022-03-21")
+	c := newStory(t, acme, contextmem.Memory{Text: "I bought the boat on 1 March 2022.", Time: onDay("2022-03-01")},
+		contextmem.Memory{Text: "I sold the boat on 11 March 2022.", Time: onDay("2022-03-11")}, contextmem.Memory{Text: "I moved to Porto in 2019.", Time: onDay("2022-03-11")})
+	now := onDay("2022-03-21")
 	span := func(query string, in contextmem.Temporal) *contextmem.TemporalDuration {
 		in.Now = now
-		_, info := c.dated(query, in)
+		_, info := c.datedFacts(query, in)
 		return info.Duration
 	}
 	d := span("How long ago did I move to Porto?", contextmem.Temporal{})
 	require.NotNil(t, d)
 	require.Equal(t, "porto", d.From.Object)
 	require.Nil(t, d.To, "now")
-	require.Equal(t, []any{on("2019-01-01"), now, true}, []any{d.FromDate, d.ToDate, d.Approximate}, "a year is no day")
+	require.Equal(t, []any{onDay("2019-01-01"), now, true}, []any{d.FromDate, d.ToDate, d.Approximate}, "a year is no day")
 	require.Equal(t, 1175, d.Days)
 	require.InDelta(t, .5, d.Confidence, .5)
 	d = span("How many days passed between buying and selling the boat?", contextmem.Temporal{})

@@ -19,9 +19,8 @@ import (
 // some dozens of memories.
 const chunksPerTenant = 48
 
-// BenchmarkTenants makes many small tenants, opens the service again, and uses each
-// tenant once: what a service costs that holds them all, the first answer of a tenant
-// that nobody used yet, and the files that stay open.
+// BenchmarkTenants creates many small tenants, opens the service again, and uses each tenant once. It reports the cost
+// of the open service, the time of a tenant's first recall, and the files that stay open.
 func BenchmarkTenants(b *testing.B) {
 	for _, n := range []int{1000, 20_000} {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
@@ -56,7 +55,7 @@ func benchTenants(b *testing.B, n int) {
 	for i := range n {
 		at := i * 7919 % n // any order
 		start := time.Now()
-		answer(b, svc, at)
+		recallOne(b, svc, at)
 		took[i] = time.Since(start)
 	}
 	percentiles(b, took)
@@ -64,12 +63,12 @@ func benchTenants(b *testing.B, n int) {
 	b.ReportMetric(float64(countFiles()), "files")
 	b.ReportMetric(float64(countMaps()), "maps")
 	b.ReportMetric(float64(runtime.NumGoroutine()), "goroutines")
-	b.ReportMetric(float64(resident())/(1<<20), "resident-MiB")
+	b.ReportMetric(float64(residentBytes())/(1<<20), "resident-MiB")
 
 	start = time.Now()
 	const warm = 2000
 	for range warm {
-		answer(b, svc, 1)
+		recallOne(b, svc, 1)
 	}
 	b.ReportMetric(float64(time.Since(start).Microseconds())/warm, "warm-µs")
 	require.NoError(b, svc.Close())
@@ -77,7 +76,7 @@ func benchTenants(b *testing.B, n int) {
 
 func tenantName(i int) string { return fmt.Sprintf("tenant-%05d", i) }
 
-// makeTenants creates tenants with chunksPerTenant memories each, some at once.
+// makeTenants creates tenants with chunksPerTenant memories each, several at once.
 func makeTenants(b *testing.B, svc *contextmem.Service, n int) {
 	g, ctx := errgroup.WithContext(b.Context())
 	g.SetLimit(16)
@@ -104,8 +103,8 @@ func makeTenant(ctx context.Context, svc *contextmem.Service, i int) error {
 	return err
 }
 
-// answer asks a tenant for two words of one of its memories.
-func answer(b *testing.B, svc *contextmem.Service, i int) {
+// recallOne recalls by two words of one memory of a tenant.
+func recallOne(b *testing.B, svc *contextmem.Service, i int) {
 	words := strings.Fields(note(uint64(i*chunksPerTenant+i%chunksPerTenant), 12))
 	q := "what about the " + words[1] + " and the " + words[2]
 	res, err := svc.Tenant(tenantName(i)).Sub("u").Recall(b.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: q})
@@ -122,8 +121,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// countFiles is the number of descriptors that the process has open; 0 where the
-// system does not tell.
+// countFiles returns the number of open descriptors of the process, or 0 if the system does not report them.
 func countFiles() int {
 	es, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -132,7 +130,7 @@ func countFiles() int {
 	return len(es)
 }
 
-// countMaps is the number of mappings of the process; 0 where the system does not tell.
+// countMaps returns the number of memory mappings of the process, or 0 if the system does not report them.
 func countMaps() int {
 	data, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// filesUnder counts the descriptors of the process that lead into a directory; 0 where
-// the system does not tell.
+// filesUnder returns the number of descriptors of the process that lead into a directory, or 0 if the system does not
+// report them.
 func filesUnder(dir string) (n int) {
 	es, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -34,8 +34,8 @@ func filesUnder(dir string) (n int) {
 	return n
 }
 
-// TestFewOpenTenants uses many tenants from several goroutines while few may stay open:
-// a tenant that is in use is never closed, and idle ones hold no files.
+// TestFewOpenTenants uses many tenants from several goroutines while few may stay open. A tenant in use is never
+// closed, and idle ones have no open files.
 func TestFewOpenTenants(t *testing.T) {
 	t.Parallel()
 	const tenants, users, open = 24, 4, 2
@@ -98,27 +98,27 @@ func TestFewOpenTenants(t *testing.T) {
 	require.LessOrEqual(t, filesUnder(dir), ofDeployment+open*ofTenant)
 }
 
-// counted is a backend that outlives its services and counts the workspaces they open.
-type counted struct {
+// countingBackend is a backend that ignores Close and counts the workspaces that services open.
+type countingBackend struct {
 	backend.Backend
 	mu     sync.Mutex
 	opened map[string]int
 }
 
-func (c *counted) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
+func (c *countingBackend) OpenWorkspace(ctx context.Context, uid string) (backend.Workspace, error) {
 	c.mu.Lock()
 	c.opened[uid]++
 	c.mu.Unlock()
 	return c.Backend.OpenWorkspace(ctx, uid)
 }
 
-func (c *counted) Close() error { return nil }
+func (c *countingBackend) Close() error { return nil }
 
-// TestStartOpensTenantsWithWork: a start after a crash finds what waits without opening
-// the other tenants.
+// TestStartOpensTenantsWithWork checks that a start after a crash finds waiting items without opening tenants that have
+// none.
 func TestStartOpensTenantsWithWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		be := &counted{Backend: inmem.New(), opened: map[string]int{}}
+		be := &countingBackend{Backend: inmem.New(), opened: map[string]int{}}
 		plan := backendtest.NewPlan()
 		svc, err := contextmem.New(t.Context(), backendtest.Faulty(be, plan), nil)
 		require.NoError(t, err)

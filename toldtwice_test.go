@@ -13,8 +13,9 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// TestToldTwice tells something, and after two months something else: only what says the same is one fact of two memories.
-func TestToldTwice(t *testing.T) {
+// TestEqualStatementsAreOneFact stores a statement and two months later another. The two are one fact of two memories
+// only if they state the same.
+func TestEqualStatementsAreOneFact(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	svc, err := contextmem.New(ctx, inmem.New(), nil)
@@ -51,8 +52,8 @@ func TestToldTwice(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			sub := svc.Tenant("t").Sub(name)
-			_, err := sub.Remember(ctx, contextmem.Memory{ID: "a", Text: x.first, UserName: "Anna", Infer: true, Time: on("2024-01-01")},
-				contextmem.Memory{ID: "b", Text: x.second, UserName: "Anna", Infer: true, Time: on("2024-03-01")})
+			_, err := sub.Remember(ctx, contextmem.Memory{ID: "a", Text: x.first, UserName: "Anna", Infer: true, Time: onDay("2024-01-01")},
+				contextmem.Memory{ID: "b", Text: x.second, UserName: "Anna", Infer: true, Time: onDay("2024-03-01")})
 			require.NoError(t, err)
 			page, err := sub.Facts(ctx, facts.Request{Subject: "Anna"})
 			require.NoError(t, err)
@@ -70,7 +71,7 @@ func TestToldTwice(t *testing.T) {
 			assert.ElementsMatch(t, []string{"a", "b"}, []string{f.SourceID, f.Also[0].SourceID})
 			assert.NotEmpty(t, f.Also[0].Evidence)
 			assert.NotEmpty(t, f.Also[0].ID)
-			assert.ElementsMatch(t, []time.Time{on("2024-01-01"), on("2024-03-01")}, []time.Time{f.Learnt, f.Also[0].Learnt})
+			assert.ElementsMatch(t, []time.Time{onDay("2024-01-01"), onDay("2024-03-01")}, []time.Time{f.Learnt, f.Also[0].Learnt})
 			assert.False(t, slices.ContainsFunc(page.Facts[i+1:], of), "one fact, not two")
 			p, err := sub.Profile(ctx, facts.ProfileRequest{Subject: "Anna"})
 			require.NoError(t, err)
@@ -94,8 +95,9 @@ func TestToldTwice(t *testing.T) {
 	}
 }
 
-// TestToldAgainAfterAMove has a home twice, with another in between: the first is no telling of the last.
-func TestToldAgainAfterAMove(t *testing.T) {
+// TestStatementBeforeAMoveIsNotRepeated states a home twice with another one in between. The first statement is no
+// evidence for the last.
+func TestStatementBeforeAMoveIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	svc, err := contextmem.New(ctx, inmem.New(), nil)
@@ -105,7 +107,7 @@ func TestToldAgainAfterAMove(t *testing.T) {
 	require.NoError(t, err)
 	sub := svc.Tenant("t").Sub("")
 	for i, text := range []string{"I live in Oslo.", "I live in Lisbon.", "I live in Oslo.", "My home is in Oslo."} {
-		_, err := sub.Remember(ctx, contextmem.Memory{ID: string(rune('a' + i)), Text: text, UserName: "Anna", Infer: true, Time: on("2024-01-01").AddDate(0, i, 0)})
+		_, err := sub.Remember(ctx, contextmem.Memory{ID: string(rune('a' + i)), Text: text, UserName: "Anna", Infer: true, Time: onDay("2024-01-01").AddDate(0, i, 0)})
 		require.NoError(t, err)
 	}
 	page, err := sub.Facts(ctx, facts.Request{Subject: "Anna", Slot: "home"})

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// fillTenant puts a bit of everything into a tenant, in two sub-tenants and the default one.
+// fillTenant adds items of each kind to a tenant, in two sub-tenants and the default one.
 func fillTenant(t *testing.T, svc *contextmem.Service, tn contextmem.Tenant) {
 	t.Helper()
 	ctx := t.Context()
@@ -28,11 +28,11 @@ func fillTenant(t *testing.T, svc *contextmem.Service, tn contextmem.Tenant) {
 	for _, sub := range []string{"", "alice", "default"} {
 		s := tn.Sub(sub)
 		_, err := s.AddMemories(ctx, contextmem.MemoryBatch{Metadata: map[string]any{"team": "blue"}, Memories: []contextmem.Memory{
-			{ID: "plain", Text: "The kettle of " + sub + " stands on the top shelf.", Title: "Kettle", Session: "s1", Time: on("2024-03-01")},
+			{ID: "plain", Text: "The kettle of " + sub + " stands on the top shelf.", Title: "Kettle", Session: "s1", Time: onDay("2024-03-01")},
 			{ID: "pairs", Pairs: []contextmem.Pair{{User: "Where do I live?", Assistant: "You moved to Porto in May."}}, UserName: "Ann"},
 			{ID: "infer", Text: "I really love black coffee. My sister is called Mia.", Infer: true, UserName: "Ann", Instructions: "Only preferences."},
-			{ID: "rel", Text: "Bob lives in Lisbon.", Time: on("2020-03-01"), ForcefulRelations: &content.ForcefulRelations{IDs: []string{"plain"}, Properties: map[string]any{"why": "x"}}},
-			{ID: "rob", Text: "Robert Smith moved to Porto.", Time: on("2022-03-01"), TTL: time.Hour},
+			{ID: "rel", Text: "Bob lives in Lisbon.", Time: onDay("2020-03-01"), ForcefulRelations: &content.ForcefulRelations{IDs: []string{"plain"}, Properties: map[string]any{"why": "x"}}},
+			{ID: "rob", Text: "Robert Smith moved to Porto.", Time: onDay("2022-03-01"), TTL: time.Hour},
 		}, Graphs: map[string]content.SuppliedGraph{"plain": {Entities: map[string]content.SuppliedEntity{"a": {Name: "Kettle"}, "b": {Name: "Shelf"}},
 			Relations: []content.SuppliedRelation{{Source: "a", Target: "b", Predicate: "stands_on"}}}}})
 		require.NoError(t, err)
@@ -64,8 +64,8 @@ func export(t *testing.T, tn contextmem.Tenant) []byte {
 	return b.Bytes()
 }
 
-// exported is an export without its first and last line, which say when it was made.
-func exported(b []byte) string {
+// exportBody returns an export without its first and last line, which have its time.
+func exportBody(b []byte) string {
 	lines := strings.SplitAfter(strings.TrimSuffix(string(b), "\n"), "\n")
 	return strings.Join(lines[1:len(lines)-1], "")
 }
@@ -96,7 +96,7 @@ func TestExportAndImportLoseNothing(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, contextmem.TenantReady, info.State)
 			to := other.Tenant("full")
-			require.Equal(t, exported(file), exported(export(t, to)), "what is exported again is the same")
+			require.Equal(t, exportBody(file), exportBody(export(t, to)), "what is exported again is the same")
 
 			boosts, err := from.Boosts(ctx)
 			require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestExportOfVectors(t *testing.T) {
 	file := export(t, raw)
 	_, err = svc.ImportTenant(ctx, "copy", bytes.NewReader(file))
 	require.NoError(t, err)
-	require.Equal(t, exported(file), exported(export(t, svc.Tenant("copy"))))
+	require.Equal(t, exportBody(file), exportBody(export(t, svc.Tenant("copy"))))
 	q := contextmem.SearchVectorsRequest{Vector: []float32{0, 1, 0}, WithVectors: true}
 	want, err := raw.Sub("a").SearchVectors(ctx, q)
 	require.NoError(t, err)
@@ -162,8 +162,8 @@ func TestExportOfVectors(t *testing.T) {
 	require.Equal(t, want, have)
 }
 
-// noTenant requires that an id is free, and that no workspace of it is left behind.
-func noTenant(t *testing.T, svc *contextmem.Service, id string) {
+// requireNoTenant checks that an id is free, and that no workspace is left.
+func requireNoTenant(t *testing.T, svc *contextmem.Service, id string) {
 	t.Helper()
 	_, err := svc.Tenant(id).Info(t.Context())
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
@@ -185,7 +185,7 @@ func TestImportRefusesDamage(t *testing.T) {
 			_, err := svc.ImportTenant(ctx, "new", bytes.NewReader(file[:at]))
 			require.ErrorIs(t, err, contextmem.ErrInvalid)
 			require.ErrorContains(t, err, "line ")
-			noTenant(t, svc, "new")
+			requireNoTenant(t, svc, "new")
 		}
 	})
 	t.Run("changed", func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestImportRefusesDamage(t *testing.T) {
 			b[at] ^= bit
 			_, err := svc.ImportTenant(ctx, "new", bytes.NewReader(b))
 			require.ErrorIs(t, err, contextmem.ErrInvalid, "bit %d of byte %d", bit, at)
-			noTenant(t, svc, "new")
+			requireNoTenant(t, svc, "new")
 		}
 	})
 	t.Run("forged access list", func(t *testing.T) {
@@ -207,23 +207,23 @@ func TestImportRefusesDamage(t *testing.T) {
 		require.NotEqual(t, file, b)
 		_, err := svc.ImportTenant(ctx, "new", bytes.NewReader(b))
 		require.ErrorContains(t, err, "line 2 has tags")
-		noTenant(t, svc, "new")
+		requireNoTenant(t, svc, "new")
 	})
 	t.Run("reader fails", func(t *testing.T) {
-		_, err := svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:n/2]), failing{}))
+		_, err := svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:n/2]), failingReader{}))
 		require.ErrorIs(t, err, errBroken)
-		noTenant(t, svc, "new")
+		requireNoTenant(t, svc, "new")
 	})
 	t.Run("cancelled", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(ctx)
-		_, err := svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:n/2]), stopping{cancel}, bytes.NewReader(file[n/2:])))
+		_, err := svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:n/2]), cancellingReader{cancel}, bytes.NewReader(file[n/2:])))
 		require.ErrorIs(t, err, context.Canceled)
-		noTenant(t, svc, "new")
+		requireNoTenant(t, svc, "new")
 	})
 	t.Run("taken", func(t *testing.T) {
 		_, err := svc.ImportTenant(ctx, tn.ID(), bytes.NewReader(file))
 		require.ErrorIs(t, err, contextmem.ErrExists)
-		require.Equal(t, exported(file), exported(export(t, tn)), "the tenant that is there stays")
+		require.Equal(t, exportBody(file), exportBody(export(t, tn)), "the tenant that is there stays")
 	})
 	_, err := svc.ImportTenant(ctx, "new", bytes.NewReader(file))
 	require.NoError(t, err)
@@ -231,19 +231,19 @@ func TestImportRefusesDamage(t *testing.T) {
 
 var errBroken = errors.New("broken pipe")
 
-type failing struct{}
+type failingReader struct{}
 
-func (failing) Read([]byte) (int, error) { return 0, errBroken }
+func (failingReader) Read([]byte) (int, error) { return 0, errBroken }
 
-// stopping ends a context when it is read.
-type stopping struct{ stop func() }
+// cancellingReader cancels a context when it is read.
+type cancellingReader struct{ stop func() }
 
-func (s stopping) Read([]byte) (int, error) {
+func (s cancellingReader) Read([]byte) (int, error) {
 	s.stop()
 	return 0, io.EOF
 }
 
-// TestImportThatDies: a process that dies during an import leaves a directory in which the next start deletes the tenant.
+// TestImportThatDies checks that the start after a process died during an import deletes the tenant.
 func TestImportThatDies(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -256,7 +256,7 @@ func TestImportThatDies(t *testing.T) {
 	defer svc.Close()
 	died := false
 	at := len(file) / 2
-	_, err = svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:at]), stopping{func() {
+	_, err = svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:at]), cancellingReader{func() {
 		if died {
 			return
 		}
@@ -273,7 +273,7 @@ func TestImportThatDies(t *testing.T) {
 	again, err := contextmem.Open(ctx, copied, nil)
 	require.NoError(t, err)
 	defer again.Close()
-	noTenant(t, again, "new")
+	requireNoTenant(t, again, "new")
 	_, err = again.ImportTenant(ctx, "new", bytes.NewReader(file))
 	require.NoError(t, err)
 	var h struct{ Header struct{ Format int } }

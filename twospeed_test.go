@@ -12,15 +12,15 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// slowly is a slow embedder, whose vectors mean nothing to the fast one.
-type slowly struct{ *turned }
+// slowEmbedder is a slow embedder whose vectors are unrelated to those of the fast one.
+type slowEmbedder struct{ *rotatedEmbedder }
 
-func newSlowly() *slowly { return &slowly{newTurned(5)} }
+func newSlowEmbedder() *slowEmbedder { return &slowEmbedder{newRotated(5)} }
 
-func (e *slowly) Slow() bool { return true }
+func (e *slowEmbedder) Slow() bool { return true }
 
-// twoSpeeds is a deployment with a slow embedder.
-func twoSpeeds(t *testing.T, be *inmem.Backend, e contextmem.Embedder) (*contextmem.Service, contextmem.Sub) {
+// openWithSlowEmbedder opens a deployment with a slow embedder.
+func openWithSlowEmbedder(t *testing.T, be *inmem.Backend, e contextmem.Embedder) (*contextmem.Service, contextmem.Sub) {
 	t.Helper()
 	svc, err := contextmem.New(t.Context(), be, &contextmem.Options{Embedder: e})
 	require.NoError(t, err)
@@ -28,14 +28,15 @@ func twoSpeeds(t *testing.T, be *inmem.Backend, e contextmem.Embedder) (*context
 	return svc, svc.Tenant("acme").Sub("")
 }
 
-func movingMemories(from, to int) (ms []contextmem.Memory) {
+func reembeddedMemories(from, to int) (ms []contextmem.Memory) {
 	for i := from; i < to; i++ {
-		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: movingText(i)})
+		ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i), Text: reembeddedText(i)})
 	}
 	return ms
 }
 
-// refinedHits asks by vectors alone, and tells how many hits there were and how many of them were scored by the slow embedder.
+// refinedHits recalls by vectors alone. It returns the number of hits, and how many of them the slow embedder has
+// scored.
 func refinedHits(t *testing.T, s contextmem.Sub, query string) (hits, refined int) {
 	t.Helper()
 	r, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: query, Alpha: contextmem.FixedAlpha(1), MaxResults: 400})
@@ -48,24 +49,24 @@ func refinedHits(t *testing.T, s contextmem.Sub, query string) (hits, refined in
 	return len(r.Chunks), refined
 }
 
-// TestTwoSpeeds: while the slow embedder is down, items are completed and found by the fast one; those that are refined are found
-// beside those that are not; and in the end all are refined.
+// TestTwoSpeeds checks that while the slow embedder is down, the fast one completes and finds items. Refined items are
+// found beside others, and in the end all are refined.
 func TestTwoSpeeds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newSlowly()
-		svc, sub := twoSpeeds(t, inmem.New(), e)
+		e := newSlowEmbedder()
+		svc, sub := openWithSlowEmbedder(t, inmem.New(), e)
 		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
 
-		remember(t, sub, movingMemories(0, 40)...)
+		remember(t, sub, reembeddedMemories(0, 40)...)
 		hits, refined := refinedHits(t, sub, "the kettle in Oslo")
 		require.Positive(t, hits)
 		require.Equal(t, hits, refined, "a few items are refined before they are completed")
 		require.GreaterOrEqual(t, e.texts.Load(), int64(40)) // comparing memories asks for more
 
 		e.fail.Store(true)
-		remember(t, sub, movingMemories(40, 80)...)
-		all, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: movingText(77), Mode: contextmem.ModeFast})
+		remember(t, sub, reembeddedMemories(40, 80)...)
+		all, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: reembeddedText(77), Mode: contextmem.ModeFast})
 		require.NoError(t, err)
 		require.Equal(t, "m77", all.Chunks[0].SourceID)
 		assert.False(t, all.Chunks[0].Explain.Refined)
@@ -82,16 +83,17 @@ func TestTwoSpeeds(t *testing.T) {
 	})
 }
 
-// TestRefineGoesOn: what an end of the process left unrefined is refined at the next start.
-func TestRefineGoesOn(t *testing.T) {
+// TestRefinementContinuesAfterRestart checks that items not refined before the process ended are refined after the next
+// start.
+func TestRefinementContinuesAfterRestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		e := newSlowly()
+		e := newSlowEmbedder()
 		e.fail.Store(true)
 		be := inmem.New()
-		svc, sub := twoSpeeds(t, be, e)
+		svc, sub := openWithSlowEmbedder(t, be, e)
 		tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
-		remember(t, sub, movingMemories(0, 30)...)
+		remember(t, sub, reembeddedMemories(0, 30)...)
 		_, refined := refinedHits(t, sub, "the kettle in Oslo")
 		require.Zero(t, refined)
 		require.NoError(t, svc.Close())
@@ -99,7 +101,7 @@ func TestRefineGoesOn(t *testing.T) {
 		e.fail.Store(false)
 		be, err := be.Reopen()
 		require.NoError(t, err)
-		svc, sub = twoSpeeds(t, be, e)
+		svc, sub = openWithSlowEmbedder(t, be, e)
 		require.NoError(t, sub.WaitRefined(t.Context()))
 		hits, refined := refinedHits(t, sub, "the kettle in Oslo")
 		require.Positive(t, hits)

@@ -16,8 +16,9 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// The room of deleted items is given back in the background, without a restart.
-func TestDeletedRoomIsGivenBack(t *testing.T) {
+// TestDeletedSpaceIsReclaimed checks that background maintenance reclaims the space of deleted items, without a
+// restart.
+func TestDeletedSpaceIsReclaimed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "d")
@@ -47,12 +48,13 @@ func TestDeletedRoomIsGivenBack(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Less(t, size(), before/2)
-		require.True(t, recalls(t, acme.Sub("b"), "where is the kettle?", "The kettle is on the shelf."))
+		require.True(t, recallReturns(t, acme.Sub("b"), "where is the kettle?", "The kettle is on the shelf."))
 	})
 }
 
-// The same where what was deleted lies between what is left, so that no page of the file gets free.
-func TestRoomBetweenItemsIsGivenBack(t *testing.T) {
+// TestSpaceBetweenItemsIsReclaimed checks that it also reclaims the space of deleted items that lie between others,
+// where no page of the file becomes free.
+func TestSpaceBetweenItemsIsReclaimed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "d")
@@ -91,6 +93,6 @@ func TestRoomBetweenItemsIsGivenBack(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Less(t, 20*size(), 13*before)
-		require.True(t, recalls(t, sub, "where is box 501?", "Box 501 is in the cellar, and key 501 in the drawer."))
+		require.True(t, recallReturns(t, sub, "where is box 501?", "Box 501 is in the cellar, and key 501 in the drawer."))
 	})
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// TestModelIsReportedAndNeverLosesAnItem: whatever the endpoint does, the item completes, by the rules where
-// need be, and says what was asked of the model.
+// TestModelIsReportedAndNeverLosesAnItem checks that an item completes whatever the model's endpoint does, by the rules
+// if needed, and reports the calls of the model.
 func TestModelIsReportedAndNeverLosesAnItem(t *testing.T) {
 	t.Parallel()
 	const good = `{"choices":[{"message":{"content":"{\"items\":[{\"index\":0,\"entities\":[],\"relations\":[],\"facts\":[]}]}"},"finish_reason":"stop"}],"usage":{"prompt_tokens":120,"completion_tokens":9}}`
@@ -60,10 +60,11 @@ func TestModelIsReportedAndNeverLosesAnItem(t *testing.T) {
 	require.Nil(t, f.Usage, "rules cost nothing")
 }
 
-// TestUnheededInstructionsAreWarnings: what the rules do not understand of custom instructions is said of the item.
-func TestUnheededInstructionsAreWarnings(t *testing.T) {
+// TestUnusedInstructionsAreWarnings checks that an item has a warning for custom instructions that the rules do not
+// understand.
+func TestUnusedInstructionsAreWarnings(t *testing.T) {
 	t.Parallel()
-	openings(t, func(t *testing.T, tn contextmem.Tenant) {
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
 		s := tn.Sub("a")
 		remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Lisbon. I like tea.", Infer: true, Instructions: "Only preferences. Write like a poet."},
 			contextmem.Memory{ID: "raw", Text: "I live in Lisbon.", Instructions: "Write like a poet."}, contextmem.Memory{ID: "plain", Text: "I like milk.", Infer: true, Instructions: "At most 3 facts"})

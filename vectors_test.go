@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// recallRecorder is a dense index that notes how much recall the last search asked for.
+// recallRecorder is a dense index that records the recall requested by the last search.
 type recallRecorder struct {
 	backend.Vectors
 	asked float32
@@ -25,7 +25,7 @@ func (r *recallRecorder) SearchVectors(ctx context.Context, q backend.VectorQuer
 	return r.Vectors.SearchVectors(ctx, q)
 }
 
-// TestVectorRecall asks for recalls by option and by request; the index is told.
+// TestVectorRecall sets the recall by option and by request, and checks that the index receives it.
 func TestVectorRecall(t *testing.T) {
 	t.Parallel()
 	for name, option := range map[string]float64{"default": 0, "by option": .95} {

@@ -47,7 +47,7 @@ func TestVerify(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, uid := made(t)
-			flip(t, storeFiles(t, dir, uid), stored)
+			flipBits(t, storeFiles(t, dir, uid), stored)
 			r := verify(t, dir)
 			var of []contextmem.Problem
 			for _, p := range r.Problems {
@@ -88,7 +88,7 @@ func TestVerify(t *testing.T) {
 	})
 }
 
-// What is written while it looks is no problem.
+// TestVerifyBesideWriters checks that writes during a verification are not reported as problems.
 func TestVerifyBesideWriters(t *testing.T) {
 	t.Parallel()
 	svc, err := contextmem.Open(t.Context(), filepath.Join(t.TempDir(), "d"), nil)

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// TestWebhook follows an item to its receiver, and checks what arrives.
+// TestWebhook follows an item's event to its receiver and checks the delivery.
 func TestWebhook(t *testing.T) {
 	t.Parallel()
 	type got struct {
@@ -92,16 +92,15 @@ func TestWebhook(t *testing.T) {
 	require.Empty(t, hits)
 }
 
-// parcel is what a receiver of webhooks got.
-type parcel struct {
+// delivery is a request received by a webhook receiver.
+type delivery struct {
 	header http.Header
 	body   []byte
 }
 
-// receiver is a transport that stands for a receiver. It hands over what it gets and answers when
-// it is let go.
+// receiver is a transport in place of a receiver. It passes on each request and answers when released.
 type receiver struct {
-	got    chan parcel
+	got    chan delivery
 	hold   chan struct{} // nil: answers at once
 	active atomic.Int32
 	most   atomic.Int32
@@ -118,7 +117,7 @@ func (r *receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	select {
-	case r.got <- parcel{req.Header.Clone(), body}:
+	case r.got <- delivery{req.Header.Clone(), body}:
 	default:
 	}
 	if r.hold != nil {
@@ -135,17 +134,17 @@ func TestWebhookSecretOverlap(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const one, two = "the-first-secret-1", "the-second-secret-2"
-		r := &receiver{got: make(chan parcel, 10)}
+		r := &receiver{got: make(chan delivery, 10)}
 		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{WebhookTransport: r, WebhookSecretOverlap: time.Hour})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, svc.Close()) }()
-		send := func() parcel {
+		send := func() delivery {
 			test, err := svc.TestWebhook(t.Context())
 			require.NoError(t, err)
 			require.True(t, test.Delivered)
 			return <-r.got
 		}
-		signed := func(p parcel, secret, previous string) {
+		signed := func(p delivery, secret, previous string) {
 			require.NoError(t, contextmem.VerifyWebhook(p.body, p.header.Get(contextmem.HeaderSignature), secret))
 			if previous == "" {
 				require.Empty(t, p.header.Get(contextmem.HeaderPreviousSignature))
@@ -173,12 +172,12 @@ func TestWebhookSecretOverlap(t *testing.T) {
 	})
 }
 
-// TestSlowReceiver: a receiver that does not answer holds up neither ingestion nor more than
-// its share of the deliveries.
+// TestSlowReceiver checks that a receiver that does not answer delays neither ingestion nor more than its share of the
+// deliveries.
 func TestSlowReceiver(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		r := &receiver{got: make(chan parcel), hold: make(chan struct{})}
+		r := &receiver{got: make(chan delivery), hold: make(chan struct{})}
 		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{WebhookTransport: r})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, svc.Close()) }()

@@ -21,10 +21,10 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// childHook makes the test binary ingest items whose events go to a webhook, until it is killed.
+// childHook is set for a child process that ingests items whose events go to a webhook, until it is killed.
 const childHook = "CONTEXTMEM_TEST_CHILD_HOOK"
 
-func announce(dir, prefix string) error {
+func sendUntilKilled(dir, prefix string) error {
 	ctx := context.Background()
 	svc, err := contextmem.Open(ctx, dir, &contextmem.Options{AllowLocalWebhooks: true})
 	if err != nil {
@@ -40,8 +40,8 @@ func announce(dir, prefix string) error {
 	}
 }
 
-// TestKillMidDelivery kills a process that sends events, again and again: each item that was
-// acknowledged is announced at least once, always under the same delivery id and signed.
+// TestKillMidDelivery kills a process that sends events, again and again. Each acknowledged item must be announced at
+// least once, always with the same delivery id and a signature.
 func TestKillMidDelivery(t *testing.T) {
 	t.Parallel()
 	rounds := 50

@@ -9,7 +9,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// TestRelativeDatesFollowTheZoneOfTheItem: "yesterday" said at half past midnight in Tokyo is the day before in Tokyo.
+// TestRelativeDatesFollowTheZoneOfTheItem checks that "yesterday" said at half past midnight in Tokyo is the day before
+// in Tokyo.
 func TestRelativeDatesFollowTheZoneOfTheItem(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]contextmem.Memory{
