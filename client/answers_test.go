@@ -11,13 +11,14 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// notAnswered are the fields of answers that REST does not carry, as the documentation of the package says.
+// notAnswered are the fields of answers that REST does not carry, as the package documentation says.
 var notAnswered = map[string]bool{"Chunk.Class": true, "Chunk.Time": true, "Chunk.Related": true, "SourceInfo.Class": true, "ItemStatus.Class": true, "ItemStatus.Attempts": true,
 	"SourceInfo.CreatedAt": true, "SourceInfo.UpdatedAt": true, "SourceInfo.Status": true, "SourceInfo.Filename": true, "SourceInfo.ContentType": true, "SourceInfo.SizeBytes": true,
 	"SourceInfo.Infer": true, "SourceInfo.App": true, "SourceInfo.Relations": true, "SourceInfo.ExpiresAt": true, "SourceInfo.Timestamp": true}
 
-// TestAnswersAreWhole: what the library says of a hit, a client hears too: what holds no longer and since when, how relevant it is, the
-// heading and the passage. Each field must be told by some hit, so that the comparison is not one of empty fields.
+// TestAnswersAreWhole checks that a client gets all fields of a hit that the library returns, such as supersession,
+// validity, relevance, heading and passage. Each field must be set in some hit, so that the test does not compare empty
+// fields only.
 func TestAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	svc, url := serve(t, nil)
@@ -37,7 +38,7 @@ func TestAnswersAreWhole(t *testing.T) {
 	require.NoError(t, contextmem.Settled(t.Context(), remote, res))
 	require.NoError(t, local.Supersede(t.Context(), "m0", "m1", "moved"))
 
-	told := map[string]bool{}
+	set := map[string]bool{}
 	for _, class := range []contextmem.Class{contextmem.ClassMemory, contextmem.ClassKnowledge} {
 		q := contextmem.Recall{Class: class, Query: "where is the office, and where are its keys?", Mode: contextmem.ModeThinking, PerSource: 3}
 		want, err := local.Recall(t.Context(), q)
@@ -46,20 +47,20 @@ func TestAnswersAreWhole(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, got.Chunks, len(want.Chunks))
 		for i := range want.Chunks {
-			same(t, told, want.Chunks[i], got.Chunks[i])
+			requireSame(t, set, want.Chunks[i], got.Chunks[i])
 		}
 		require.Len(t, got.Sources, len(want.Sources))
 		for i := range want.Sources {
-			same(t, told, want.Sources[i], got.Sources[i])
+			requireSame(t, set, want.Sources[i], got.Sources[i])
 		}
 	}
 	for _, field := range []string{"Heading", "Passage", "Relevance", "SupersededBy", "ValidFrom", "ValidTo", "Explain", "Inferred", "Layout"} {
-		require.True(t, told["Chunk."+field], "no hit tells %s", field)
+		require.True(t, set["Chunk."+field], "no hit has %s", field)
 	}
 }
 
-// same compares what REST carries of two structs, and notes in told which fields say something.
-func same(t *testing.T, told map[string]bool, want, got any) {
+// requireSame compares the fields of two structs that REST carries, and records in set which of them are not empty.
+func requireSame(t *testing.T, set map[string]bool, want, got any) {
 	t.Helper()
 	a, b := reflect.ValueOf(want), reflect.ValueOf(got)
 	for i := range a.NumField() {
@@ -67,7 +68,7 @@ func same(t *testing.T, told map[string]bool, want, got any) {
 		if notAnswered[name] {
 			continue
 		}
-		told[name] = told[name] || !a.Field(i).IsZero()
+		set[name] = set[name] || !a.Field(i).IsZero()
 		x, y := a.Field(i).Interface(), b.Field(i).Interface()
 		switch x := x.(type) {
 		case time.Time:

@@ -20,13 +20,14 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// notCarried names the fields that a request says nothing of and need not, with the reason.
+// notCarried has the fields that a request does not carry, with the reason.
 var notCarried = map[string]string{
 	"Files[0].Open": "read only where Data is nil",
 }
 
-// TestEveryFieldIsCarriedOrRefused sets each field of each request alone: what is sent changes, or the call is refused with the
-// name of the field. A field that is neither would be ignored, one of access control too.
+// TestEveryFieldIsCarriedOrRefused sets each field of each request in turn. Either the request sent changes, or the
+// call is refused with the name of the field. A field without either effect would be ignored, which is a leak if it is
+// for access control.
 func TestEveryFieldIsCarriedOrRefused(t *testing.T) {
 	t.Parallel()
 	var sent bytes.Buffer
@@ -121,7 +122,8 @@ func TestEveryFieldIsCarriedOrRefused(t *testing.T) {
 	}
 }
 
-// eachField calls f with a copy of base for each field of it, down to those of its structs, that has another value there.
+// eachField calls f with a copy of base for each of its fields, also in nested structs, with another value in that
+// field.
 func eachField(typ reflect.Type, base reflect.Value, path string, f func(path string, v reflect.Value)) {
 	switch {
 	case typ == reflect.TypeFor[time.Time]() || typ == reflect.TypeFor[contextmem.Alpha]():
@@ -162,11 +164,11 @@ func eachField(typ reflect.Type, base reflect.Value, path string, f func(path st
 		})
 		return
 	}
-	f(path, other(typ, base))
+	f(path, otherValue(typ, base))
 }
 
-// other returns a value of a type that is not base.
-func other(typ reflect.Type, base reflect.Value) reflect.Value {
+// otherValue returns a value of a type that is not base.
+func otherValue(typ reflect.Type, base reflect.Value) reflect.Value {
 	v := reflect.New(typ).Elem()
 	switch {
 	case typ == reflect.TypeFor[time.Time]():
@@ -194,10 +196,10 @@ func other(typ reflect.Type, base reflect.Value) reflect.Value {
 		v.SetUint(base.Uint() ^ 1)
 	case typ.Kind() == reflect.Slice:
 		v.Set(reflect.MakeSlice(typ, 1, 1))
-		v.Index(0).Set(other(typ.Elem(), reflect.New(typ.Elem()).Elem()))
+		v.Index(0).Set(otherValue(typ.Elem(), reflect.New(typ.Elem()).Elem()))
 	case typ.Kind() == reflect.Map:
 		v.Set(reflect.MakeMap(typ))
-		v.SetMapIndex(reflect.ValueOf("k"), other(typ.Elem(), reflect.New(typ.Elem()).Elem()))
+		v.SetMapIndex(reflect.ValueOf("k"), otherValue(typ.Elem(), reflect.New(typ.Elem()).Elem()))
 	case typ.Kind() == reflect.Interface:
 		v.Set(reflect.ValueOf("x"))
 	case typ.Kind() == reflect.Func:

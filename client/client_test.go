@@ -23,7 +23,7 @@ import (
 
 const key = "test-key"
 
-// serve returns a service, and a server over it whose handler is wrapped.
+// serve returns a service, and the address of a server over it whose handler is wrapped.
 func serve(t *testing.T, wrap func(http.Handler) http.Handler) (*contextmem.Service, string) {
 	t.Helper()
 	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Workers: 1})
@@ -46,7 +46,7 @@ func dial(t *testing.T, url string) *client.Client {
 	return c
 }
 
-// TestMemories runs one story through the interface, embedded and over REST: what both answer must agree.
+// TestMemories makes the same calls through the interface, embedded and over REST. Both must give the same answers.
 func TestMemories(t *testing.T) {
 	t.Parallel()
 	svc, url := serve(t, nil)
@@ -57,7 +57,7 @@ func TestMemories(t *testing.T) {
 	for name, m := range map[string]contextmem.Memories{"embedded": svc.Tenant("acme").Sub("embedded"), "remote": c.Tenant("acme").Sub("remote")} {
 		t.Run(name, func(t *testing.T) {
 			versions(t, m)
-			story(t, m, name)
+			useMemories(t, m, name)
 		})
 	}
 	subs, err := c.Tenant("acme").Subs(t.Context())
@@ -67,7 +67,7 @@ func TestMemories(t *testing.T) {
 	require.Equal(t, want.Subs, subs)
 }
 
-// versions replaces a memory and brings it back.
+// versions replaces a memory and restores it.
 func versions(t *testing.T, m contextmem.Memories) {
 	ctx := t.Context()
 	for _, text := range []string{"I live in Oslo.", "I live in Lima. I sail."} {
@@ -96,7 +96,7 @@ func versions(t *testing.T, m contextmem.Memories) {
 	require.Equal(t, 1, del.Deleted)
 }
 
-func story(t *testing.T, m contextmem.Memories, sub string) {
+func useMemories(t *testing.T, m contextmem.Memories, sub string) {
 	ctx := t.Context()
 	when := time.Date(2024, 5, 3, 9, 30, 0, 0, time.UTC)
 	added, err := m.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{
@@ -212,7 +212,7 @@ func story(t *testing.T, m contextmem.Memories, sub string) {
 	require.ErrorIs(t, err, contextmem.ErrNotFound)
 }
 
-// TestErrorsHaveKinds: errors of a server are those of the library.
+// TestErrorsHaveKinds checks that errors of a server are those of the library.
 func TestErrorsHaveKinds(t *testing.T) {
 	t.Parallel()
 	_, url := serve(t, nil)
@@ -263,7 +263,7 @@ func TestErrorsHaveKinds(t *testing.T) {
 	}
 }
 
-// TestFileACL: a file that is sent with an access list is hidden from others from its first moment on.
+// TestFileACL checks that a file sent with an access list is hidden from others from the start.
 func TestFileACL(t *testing.T) {
 	t.Parallel()
 	svc, url := serve(t, nil)
@@ -286,7 +286,8 @@ func TestFileACL(t *testing.T) {
 	require.ErrorContains(t, err, "acl")
 }
 
-// TestRepeats: an addition whose answer is lost is sent again and stored once; one that must not be repeated is not.
+// TestRepeats checks that an addition whose answer is lost is sent again and stored once, and that requests that must
+// not be repeated are not.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	var cut, busy atomic.Int32

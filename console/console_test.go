@@ -20,7 +20,7 @@ import (
 	"github.com/contextmem/contextmem/console"
 )
 
-// site is a console that is served, and somebody who looks at it.
+// site is a served console.
 type site struct {
 	*httptest.Server
 	svc *contextmem.Service
@@ -49,7 +49,7 @@ func (s *site) tenant(t *testing.T, id string) contextmem.Tenant {
 	return s.svc.Tenant(id)
 }
 
-// visitor is somebody with a key.
+// visitor returns a browser session that is logged in with a new key.
 func (s *site) visitor(t *testing.T, spec contextmem.KeySpec) *visitor {
 	t.Helper()
 	_, text, err := s.svc.CreateKey(t.Context(), spec)
@@ -155,7 +155,7 @@ func TestSession(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, send("GET", "/console/keys", "", nil, cookie).StatusCode, "a revoked key is out at once")
 }
 
-// TestScopedKey: what a key may not see is on no page.
+// TestScopedKey checks that no page shows what a key may not see.
 func TestScopedKey(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -200,7 +200,7 @@ func TestScopedKey(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, status)
 }
 
-// TestContentIsText: nothing that was stored is markup of a page.
+// TestContentIsText checks that stored content is never interpreted as markup of a page.
 func TestContentIsText(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -229,7 +229,7 @@ func TestContentIsText(t *testing.T) {
 	}
 }
 
-// TestMalformed: ten thousand requests that make no sense are refused, and none is the fault of the service.
+// TestMalformed sends ten thousand malformed requests. Each must be refused, without a server error.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -299,7 +299,7 @@ func TestMalformed(t *testing.T) {
 	assert.Greater(t, counts[400], 500)
 }
 
-// big fills a tenant with n memories and returns the site.
+// big fills a tenant with n memories.
 func big(ctx context.Context, tb testing.TB, svc *contextmem.Service, n int) {
 	tb.Helper()
 	_, err := svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "big"})

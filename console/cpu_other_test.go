@@ -4,5 +4,5 @@ package console_test
 
 import "time"
 
-// cpuTime is not known here.
+// cpuTime is not measured on this system.
 func cpuTime() time.Duration { return 0 }

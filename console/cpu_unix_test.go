@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// cpuTime is the processor time of this process, which says more than the clock on a
-// machine that does other things as well.
+// cpuTime returns the processor time of this process, which depends less on the load of the machine than wall clock
+// does.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -23,7 +23,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// TestBrowser walks through every page and action in headless Chromium, which keeps pictures of them in CONTEXTMEM_ARTIFACTS.
+// TestBrowser visits every page and makes every action in headless Chromium, and stores screenshots in
+// CONTEXTMEM_ARTIFACTS.
 func TestBrowser(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a browser takes its time")
@@ -99,7 +100,7 @@ func TestBrowser(t *testing.T) {
 	}
 }
 
-// fill puts what the walk looks at.
+// fill stores the data for the pages.
 func fill(ctx context.Context, t *testing.T, svc *contextmem.Service) {
 	t.Helper()
 	ids := []string{"demo", "private", "large"}
@@ -157,7 +158,7 @@ func fill(ctx context.Context, t *testing.T, svc *contextmem.Service) {
 	require.NoError(t, err)
 }
 
-// fillLarge puts what fills more than a page: items, sub-tenants, chunks and entities.
+// fillLarge stores more items, sub-tenants, chunks and entities than fit on a page.
 func fillLarge(ctx context.Context, t *testing.T, tn contextmem.Tenant) {
 	t.Helper()
 	var b contextmem.MemoryBatch

@@ -17,7 +17,8 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// TestFactIsUndone: a fact that another took the place of has a button on the timeline, which lets it hold again, and one that takes that back.
+// TestFactIsUndone checks that a superseded fact has a button on the timeline that restores it, and one that undoes
+// that.
 func TestFactIsUndone(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -72,7 +73,7 @@ func TestFactIsUndone(t *testing.T) {
 	assert.Equal(t, map[string]facts.Status{"zorblax": facts.Superseded, "quux": facts.Current}, states())
 }
 
-// TestListIsWalked: the pages of a list of items lead to its end and back, each item once.
+// TestListIsWalked pages through a list of items to its end and back. Each item must appear once.
 func TestListIsWalked(t *testing.T) {
 	t.Parallel()
 	s := serve(t)
@@ -122,7 +123,7 @@ func TestListIsWalked(t *testing.T) {
 	}
 }
 
-// TestTimelineIsWalked: a person with more facts than a page shows has them on the next ones.
+// TestTimelineIsWalked checks that a person with more facts than a page shows has the others on the following pages.
 func TestTimelineIsWalked(t *testing.T) {
 	t.Parallel()
 	s := serve(t)

@@ -111,8 +111,7 @@ func TestSafeType(t *testing.T) {
 	}
 }
 
-// TestBadKeysGetOneAnswer compares whole bodies: nothing tells a missing key from a
-// wrong, a revoked or an expired one.
+// TestBadKeysGetOneAnswer compares whole bodies: a missing, a wrong, a revoked and an expired key get the same answer.
 func TestBadKeysGetOneAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -136,7 +135,7 @@ func TestBadKeysGetOneAnswer(t *testing.T) {
 	}
 }
 
-// TestForeignTenantIsAbsent asks with a key of another organisation.
+// TestForeignTenantIsAbsent sends requests for a tenant with a key of another organisation.
 func TestForeignTenantIsAbsent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

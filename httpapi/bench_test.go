@@ -19,7 +19,7 @@ import (
 
 const benchClients = 32
 
-// What the items of the benchmark are about; the lengths share no factor, so that
+// Words of the items of the benchmark. The lengths of the lists share no factor, so that
 // 200 items are 200 different texts.
 var (
 	benchWho   = []string{"Maria", "Tom", "Aisha", "Jonas", "Priya", "Liam", "Elena", "Omar", "Grace", "Hugo", "Nadia"}
@@ -32,10 +32,10 @@ func benchText(i int) string {
 	return fmt.Sprintf("On day %d %s %s the %s at %s and noted %d hours in the log.", i, pick(benchWho, i), pick(benchDid, i), pick(benchWhat, i), pick(benchWhere, i), i%9+1)
 }
 
-// benchQueries is how many different questions are asked in turn: more than are remembered anywhere.
+// benchQueries is the number of different questions asked in turn, which is more than any cache holds.
 const benchQueries = 1000
 
-// benchQuery is a question about words of the items, another one for each i.
+// benchQuery returns the i-th question about words of the items.
 func benchQuery(i int) string {
 	switch i % 4 {
 	case 0:
@@ -50,11 +50,10 @@ func benchQuery(i int) string {
 
 func pick(list []string, i int) string { return list[i%len(list)] }
 
-// BenchmarkRecall serves recalls over a small tenant, of 50 and of 200 memories and as many
-// documents, to 32 clients that keep their connections, each time another question. Each case is followed by "bare", a handler that
-// only reads the same bodies and writes one of the mean size of the answers: the bound
-// that net/http sets. cpu-µs/req is the processor time of client
-// and server together, which other load on the machine disturbs least.
+// BenchmarkRecall serves recalls over a small tenant, of 50 and of 200 memories and as many documents, to 32 clients
+// that keep their connections, each time with another question. Each case is followed by "bare", a handler that only
+// reads the same bodies and writes one of the mean size of the answers, which is the bound set by net/http. cpu-µs/req
+// is the processor time of client and server together, which depends least on other load on the machine.
 func BenchmarkRecall(b *testing.B) {
 	for _, n := range []int{50, 200} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) { benchRecall(b, n) })
@@ -96,7 +95,7 @@ func benchRecall(b *testing.B, n int) {
 	}
 }
 
-// BenchmarkAnswer writes the answers of twenty questions to a tenant of 50 memories and as many documents.
+// BenchmarkAnswer encodes the answers to twenty questions to a tenant of 50 memories and as many documents.
 func BenchmarkAnswer(b *testing.B) {
 	s := benchService(b, 50).Tenant("acme").Sub("")
 	for _, bc := range []struct {
@@ -129,7 +128,7 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 }
 
-// benchHandler serves a tenant with n memories and as many documents.
+// benchHandler returns a handler over a tenant with n memories and as many documents.
 func benchHandler(b *testing.B, n int) http.Handler {
 	b.Helper()
 	h, err := New(benchService(b, n), Options{Keys: map[string]string{fullKey: contextmem.DefaultOrg}})
@@ -164,9 +163,8 @@ func benchService(b *testing.B, n int) *contextmem.Service {
 	return svc
 }
 
-// BenchmarkLatency asks one question after the other, on one connection, of a tenant with
-// 5,000 memories and 5,000 documents, with graph context, as is the default of /query, and without. The first 200
-// questions are not counted.
+// BenchmarkLatency asks one question after the other, on one connection, of a tenant with 5,000 memories and 5,000
+// documents, with graph context, which is the default of /query, and without. The first 200 questions are not counted.
 func BenchmarkLatency(b *testing.B) {
 	srv := httptest.NewServer(benchHandler(b, 5000))
 	defer srv.Close()

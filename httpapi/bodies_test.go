@@ -37,7 +37,7 @@ func (w *deadlineWriter) deadlines() []time.Duration {
 	return slices.Clone(w.set)
 }
 
-// requireUnwatched checks that no body is watched, and, when the timer is not needed any more, that it is off.
+// requireUnwatched checks that no body is watched. If off is set, it also checks that the timer is off.
 func requireUnwatched(t *testing.T, a *api, off bool) {
 	t.Helper()
 	a.bodies.mu.Lock()
@@ -46,7 +46,7 @@ func requireUnwatched(t *testing.T, a *api, off bool) {
 	require.True(t, !off || a.bodies.next.IsZero())
 }
 
-// readingCall is a call with a body of a length, to a server with a ReadTimeout.
+// readingCall returns a call with a body of the given length, on a server with a ReadTimeout.
 func readingCall(t *testing.T, a *api, length int64, timeout time.Duration) (*call, *deadlineWriter) {
 	t.Helper()
 	r := httptest.NewRequestWithContext(context.WithValue(t.Context(), http.ServerContextKey, &http.Server{ReadTimeout: timeout}), http.MethodPost, "/query", strings.NewReader(""))
@@ -119,8 +119,8 @@ func TestBodyWatch(t *testing.T) {
 	})
 }
 
-// What follows a body that was not read to its end has a time, and so has everything where the server gives requests
-// less than the handler gives their bodies.
+// TestBodyDeadlines checks that a deadline applies to what follows a body that was not read to its end, and to
+// everything if the server's limit for requests is shorter than the handler's for bodies.
 func TestBodyDeadlines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

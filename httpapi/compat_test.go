@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// presignedBy asks for a presigned URL.
+// presignedBy requests a presigned URL.
 func presignedBy(t *testing.T, h http.Handler, set func(r *http.Request)) string {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/context/inspect?database=acme&id=k1&mode=url", nil)
@@ -187,7 +187,7 @@ func TestErrorsHaveTheirMessageAtTheTop(t *testing.T) {
 	}
 }
 
-// A form without files may be URL-encoded, in both generations, with the same limits.
+// TestURLEncodedForms checks that a form without files may be URL-encoded, in both generations, with the same limits.
 func TestURLEncodedForms(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// scripted is a provider of two folders. The token "wrong" is refused, "down" fails, and
-// the resource "slow" syncs until it is stopped, and says that it began.
+// scripted is a provider of two folders. The token "wrong" is refused, and "down" fails. The resource "slow" reports
+// that its sync began, and syncs until it is stopped.
 type scripted struct{ entered chan struct{} }
 
 func (scripted) Describe() connector.Info {
@@ -62,7 +62,7 @@ func (s scripted) Sync(ctx context.Context, r connector.SyncRequest) (*connector
 	return &connector.Page{Cursor: "c1"}, nil
 }
 
-// connect makes a connector, and waits until it has synced or is stuck.
+// connect creates a connector, and waits until it has synced or is blocked in a sync.
 func (f *fixture) connect(t testing.TB, slow bool) {
 	t.Helper()
 	org := f.svc.Org(contextmem.DefaultOrg)

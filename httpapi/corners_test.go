@@ -61,7 +61,7 @@ Content-Disposition: form-data; name="document_metadata"
 	}
 }
 
-// The last boundary is found however the body comes in pieces.
+// TestFinalBoundary checks that the last boundary is found however the body is split into reads.
 func TestFinalBoundary(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]bool{"--cut--": true, "a\r\n--cut--\r\n": true, "a--cut--": false, "\r\n--cut-": false, "\r\n--cut\r\n--cut--tail": true, "": false} {
@@ -122,7 +122,7 @@ func TestNoPathsInErrors(t *testing.T) {
 	assert.Contains(t, message, "too many large requests")
 }
 
-// Pairs have both sides, and a list is a list.
+// TestTypesOfLists checks the types of list fields: a pair needs both sides, and a list must be a list.
 func TestTypesOfLists(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -146,7 +146,7 @@ func TestTypesOfLists(t *testing.T) {
 	require.Equal(t, http.StatusOK, f.do(t, http.MethodDelete, "/context?database=acme&ids=none", "").Code)
 }
 
-// A request keeps the id that its caller gave it, when it is a UUID.
+// TestRequestID checks that a request keeps its caller's id if that is a UUID.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -165,7 +165,7 @@ func TestRequestID(t *testing.T) {
 	}
 }
 
-// Fields that a query or a list does not know are named in warnings.
+// TestUnknownFields checks that unknown fields of a query or a list are named in warnings.
 func TestUnknownFields(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -201,7 +201,7 @@ func TestUnknownFields(t *testing.T) {
 	require.Equal(t, maxUnknown, strings.Count(w.Body.String(), "unknown_field"))
 }
 
-// An app item may name the default partition that its form leaves out.
+// TestAppItemNamesTheDefaultPartition checks that an app item may name the default partition while its form names none.
 func TestAppItemNamesTheDefaultPartition(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCoverageTable checks docs/coverage.md: it has every number once and in order, and the
-// transcripts and tests that it points to exist.
+// TestCoverageTable checks docs/coverage.md: it has every number once and in order, and its transcripts and tests
+// exist.
 func TestCoverageTable(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile("../docs/coverage.md")

@@ -4,5 +4,5 @@ package httpapi
 
 import "time"
 
-// cpuTime is unknown here.
+// cpuTime is not measured on this system.
 func cpuTime() time.Duration { return 0 }

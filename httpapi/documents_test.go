@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// upload posts files with fields to both generations' routes and returns the data of the answer.
+// upload posts files with fields to the routes of both generations and returns the data of the answer.
 func upload(t *testing.T, h http.Handler, route string, fields map[string]string, files map[string]string) map[string]any {
 	t.Helper()
 	var b bytes.Buffer
@@ -35,7 +35,7 @@ func upload(t *testing.T, h http.Handler, route string, fields map[string]string
 	return ask(t, h, http.MethodPost, route, w.FormDataContentType(), b.String())
 }
 
-// ask sends a request, which has to succeed, and returns the data of the answer.
+// ask sends a request that must succeed and returns the data of the answer.
 func ask(t *testing.T, h http.Handler, method, route, contentType, body string) map[string]any {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, route, strings.NewReader(body))

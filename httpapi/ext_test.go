@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// ext calls an extension and returns its data.
+// ext sends a request to an extension route and returns the data of the answer.
 func ext(t *testing.T, f *fixture, method, path, body string) map[string]any {
 	t.Helper()
 	w := f.do(t, method, path, body)
@@ -30,7 +30,7 @@ func ext(t *testing.T, f *fixture, method, path, body string) map[string]any {
 
 const scopeOfAnna = `"database": "acme", "collection": "anna"`
 
-// rememberAnna stores the items that the tests ask for.
+// rememberAnna stores the items of the tests.
 func rememberAnna(t *testing.T, f *fixture) {
 	t.Helper()
 	d := ext(t, f, "POST", "/ext/remember", `{`+scopeOfAnna+`, "memories": [
@@ -147,7 +147,8 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
-// Entities that only hidden documents mention are not listed to who may not read those.
+// TestHiddenEntities checks that entities mentioned only by hidden documents are not listed to callers who may not read
+// those.
 func TestHiddenEntities(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

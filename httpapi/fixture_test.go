@@ -36,12 +36,12 @@ type fixture struct {
 	entered  chan struct{} // holds a value once the slow resource's sync has begun
 }
 
-// newBackend makes the backend of a fixture; backend/postgres and backend/weaviate have the tests run on their own.
+// newBackend returns the backend of a fixture. backend/postgres and backend/weaviate replace it to run the tests on
+// their own.
 var newBackend = func(testing.TB) backend.Backend { return inmem.New() }
 
-// newFixture seeds the tenant acme (knowledge k1 and k2, memory m1), the
-// embeddings tenant vectors (v1), keys with less than all rights, and a webhook
-// receiver that is not registered.
+// newFixture creates the tenant acme (knowledge k1 and k2, memory m1), the embeddings tenant vectors (v1), keys with
+// restricted rights, and a webhook receiver that is not registered.
 func newFixture(t testing.TB, o Options) *fixture {
 	t.Helper()
 	ctx := t.Context()
@@ -176,7 +176,7 @@ func (brokenAuth) Authenticate(*http.Request) (Principal, error) {
 	return Principal{}, errors.New("the key store is broken")
 }
 
-// do sends a request with the full key. A body that is not empty is JSON.
+// do sends a request with the key that has all rights. A non-empty body is JSON.
 func (f *fixture) do(t testing.TB, method, target, body string) *httptest.ResponseRecorder {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), method, target, bytes.NewBufferString(body))
@@ -189,7 +189,7 @@ func (f *fixture) do(t testing.TB, method, target, body string) *httptest.Respon
 	return w
 }
 
-// panicLog counts the warnings and errors that a handler logs: each is a failure of the service.
+// panicLog counts the warnings and errors logged by a handler. Each is a failure of the service.
 type panicLog struct {
 	count atomic.Int64
 	last  atomic.Value

@@ -23,7 +23,7 @@ func TestFlatObject(t *testing.T) {
 	}
 }
 
-// FuzzFlatObject: what is taken for a flat object is one, nested in nothing and without a NUL.
+// FuzzFlatObject checks that a text accepted as a flat object is an object without nested values and without a NUL.
 func FuzzFlatObject(f *testing.F) {
 	for _, s := range []string{`{"a":"b","c":12}`, `{"a" : null, "b":false}`, `{"a":"\\"}`, `{ "a":true }`, `{"a":"b"`, `{"":""}`} {
 		f.Add(s)

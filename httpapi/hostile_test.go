@@ -21,7 +21,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// hostileValues are JSON texts that no field of the API takes well.
+// hostileValues are JSON texts that no field of the API accepts.
 var hostileValues = []string{
 	`null`, `true`, `-1`, `0`, `1e308`, `1e999`, `-1e999`, `9223372036854775808`, `0.1`, `123456789012345678901234567890`, `""`, `" "`, `"\u0000"`, `"a\u0000b"`, `"\ud800"`,
 	`"../../etc/passwd"`, `"a/b"`, `"a\\b"`, `".."`, `"."`, `"acme\n"`, `"ac\u202eme"`, `"%00"`, `"%2e%2e%2f"`, `"a\u001fb"`, `"$gte"`, `"' or 1=1 --"`, `"k1,k2"`,
@@ -41,7 +41,7 @@ var hostileFields = []string{
 	"table_configs", "delete_objects", "relations", "attachments", "messages", "slot", "slots", "subject", "question", "history", "min_confidence", "timeout_seconds", "custom_instructions", "max_tokens", "from", "types", "comments", "fields", "content", "scopes", "owner", "env", "prefix", "as_of", "known_at", "temporal_intent", "temporal_now", "num_related_chunks", "request", "search_apps", "group_threads", "output_fields",
 }
 
-// plausible are fields that get a request past the first checks.
+// plausible are fields that let a request pass the first checks.
 var plausible = map[string]string{
 	"tenant_id": `"acme"`, "query": `"what does it cost?"`, "ids": `["k1"]`, "source_id": `"k1"`, "memory_id": `"m1"`, "memories": `[{"text":"x"}]`, "embeddings": `[{"source_id":"v9","embeddings":[{"chunk_id":"c9","embedding":[1,2,3]}]}]`,
 	"query_embedding": `[1,0,0]`, "add_fields": `[{"name":"f1"}]`, "request_id": `"7b0e3a52-6b1c-4b0e-9a42-0d6f3b1a9c11"`, "feedback": `"x"`, "id": `"k1"`, "file_ids": `["k1"]`, "metadata": `{"department":"x"}`,
@@ -68,7 +68,7 @@ func (h *hostile) fields() map[string]string {
 	return m
 }
 
-// object is a JSON object of the fields; now and then it is damaged.
+// object returns a JSON object of the fields, sometimes damaged.
 func (h *hostile) object() string {
 	var b strings.Builder
 	b.WriteByte('{')
@@ -95,7 +95,7 @@ func (h *hostile) object() string {
 	return s
 }
 
-// form is a multipart body; now and then it is damaged.
+// form returns a multipart body, sometimes damaged.
 func (h *hostile) form() string {
 	var b strings.Builder
 	for k, v := range h.fields() {
@@ -141,7 +141,7 @@ func (h *hostile) query() string {
 	return s
 }
 
-// request makes a request that is wrong in some way for a route.
+// request returns a request that is invalid in some way for a route.
 func (h *hostile) request(t testing.TB, rt *route) *http.Request {
 	path := rt.path
 	for _, p := range [][2]string{{"{database}", "acme"}, {"{source_id}", "k1"}, {"{delivery_id}", "dlv_1"}, {"{connector_id}", h.connector}, {"{resource_id}", "r1"}} {
@@ -179,10 +179,10 @@ func (h *hostile) request(t testing.TB, rt *route) *http.Request {
 	return r
 }
 
-// destructive routes end what later requests need.
+// destructive routes delete what later requests need.
 var destructive = map[string]bool{"/tenants/delete": true, "/tenants": true, "/databases": true}
 
-// allRoutes are those of the contract and the extensions.
+// allRoutes returns the routes of the contract and the extensions.
 func allRoutes() (all []*route) {
 	for i := range routes {
 		all = append(all, &routes[i])
@@ -193,8 +193,8 @@ func allRoutes() (all []*route) {
 	return all
 }
 
-// TestHostileRequests sends 12,000 wrong requests over all routes: none panics, none
-// is the server's fault, and every refusal has its shape.
+// TestHostileRequests sends 12,000 invalid requests to all routes. None may panic or get a server error, and every
+// refusal must have the documented shape.
 func TestHostileRequests(t *testing.T) {
 	t.Parallel()
 	n := 12_000
@@ -255,7 +255,7 @@ func TestLongIDs(t *testing.T) {
 	}
 }
 
-// FuzzJSON checks that the decoder neither panics nor lets through what it must refuse.
+// FuzzJSON checks that the decoder neither panics nor accepts what it must refuse.
 func FuzzJSON(f *testing.F) {
 	for _, v := range hostileValues {
 		f.Add([]byte(`{"a":` + v + `}`))
@@ -276,7 +276,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzBodies sends a body to a route: it is answered or refused, and never the server's fault.
+// FuzzBodies sends a body to a route. It must be answered or refused, without a server error.
 func FuzzBodies(f *testing.F) {
 	h := &hostile{rng: rand.New(rand.NewPCG(3, 4))}
 	for i := range routes {
@@ -297,7 +297,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// FuzzMultipart checks the form decoder: a form is read or refused, and no file stays.
+// FuzzMultipart checks that the form decoder reads or refuses a form, and leaves no file.
 func FuzzMultipart(f *testing.F) {
 	h := &hostile{rng: rand.New(rand.NewPCG(1, 2))}
 	for range 20 {
@@ -314,7 +314,7 @@ func FuzzMultipart(f *testing.F) {
 	})
 }
 
-// endless is a body that never ends of itself; it counts what was read.
+// endless is an endless body that counts the bytes read.
 type endless struct {
 	head *strings.Reader
 	left int64
@@ -353,8 +353,8 @@ func spooledFiles(t *testing.T, dir string) []string {
 	return files
 }
 
-// TestHugeUpload sends a form of 1 GB, with and without its length told: both are
-// refused early, in little memory, and leave no file.
+// TestHugeUpload sends a form of 1 GB, with and without a Content-Length. Both are refused early, in little memory, and
+// leave no file.
 func TestHugeUpload(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -391,7 +391,7 @@ func TestHugeUpload(t *testing.T) {
 	}
 }
 
-// TestAbortedUpload breaks off uploads at several places; no file stays.
+// TestAbortedUpload aborts uploads at several places. No file is left.
 func TestAbortedUpload(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
@@ -410,7 +410,8 @@ func TestAbortedUpload(t *testing.T) {
 	}
 }
 
-// TestSpooledUpload ingests a file that goes over the disk; it is whole, and gone afterwards.
+// TestSpooledUpload ingests a file that is spooled to disk. It must be complete, and the spooled file deleted
+// afterwards.
 func TestSpooledUpload(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

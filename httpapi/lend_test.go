@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// ofRequest is what two answers to one request differ in.
+// ofRequest matches the parts in which two answers to the same request differ.
 var ofRequest = regexp.MustCompile(`"latency_ms":[0-9.e-]+|"request_id":"[^"]*"`)
 
 // TestAnswersDoNotMix checks that concurrent requests that reuse buffers, failing ones included, get the same answers as alone.

@@ -26,7 +26,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// limitsFixture serves the seeded service without a bound on bodies of its own.
+// limitsFixture serves the seeded service without a configured limit on bodies.
 func limitsFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t, Options{MaxBodyBytes: -1})
@@ -34,7 +34,7 @@ func limitsFixture(t *testing.T) *fixture {
 	return f
 }
 
-// listFieldsOf lists the list-valued fields that the requests of a route read, by their path. An index is 0.
+// listFieldsOf returns the paths of the list-valued fields that the requests of a route read. An index is 0.
 func listFieldsOf(t reflect.Type, at string) []string {
 	switch t {
 	case reflect.TypeFor[memoryItems]():
@@ -77,7 +77,7 @@ func listFieldsOf(t reflect.Type, at string) []string {
 	return nil
 }
 
-// requestsOf are the structs that each route with lists reads from JSON or from a form.
+// requestsOf has the structs that each route with lists reads from JSON or from a form.
 var requestsOf = map[string]any{
 	"POST /memories/add_memory": memoryBatch{}, "POST /context/ingest": struct {
 		Memories memoriesRequest
@@ -92,7 +92,7 @@ var requestsOf = map[string]any{
 	"PATCH /databases/{database}/metadata-schema": schemaEdit{},
 }
 
-// nest puts a value at a path into an object; 0 is the only element of a list.
+// nest returns an object with a value at a path. 0 is the only element of a list.
 func nest(path []string, value string) string {
 	switch {
 	case len(path) == 0:
@@ -103,7 +103,8 @@ func nest(path []string, value string) string {
 	return fmt.Sprintf("{%q:%s}", path[0], nest(path[1:], value))
 }
 
-// Every list-valued field of every route refuses a million entries, without building them.
+// TestMillionEntries checks that every list-valued field of every route refuses a million entries without building
+// them.
 func TestMillionEntries(t *testing.T) {
 	n := million
 	if testing.Short() {
@@ -140,7 +141,7 @@ func TestMillionEntries(t *testing.T) {
 	require.Greater(t, tried, 100)
 }
 
-// listRequestFor is a request of a route with a list at a path.
+// listRequestFor returns a request of a route with a list at a path.
 func listRequestFor(t *testing.T, f *fixture, rt *route, path, list string) *http.Request {
 	t.Helper()
 	target := strings.NewReplacer("{connector_id}", f.vars["connector"], "{database}", "acme").Replace(rt.path)
@@ -170,7 +171,7 @@ func listRequestFor(t *testing.T, f *fixture, rt *route, path, list string) *htt
 	return r
 }
 
-// Every route with a body that has lists stands in the table of the test above.
+// TestEveryRouteWithListsIsTried checks that requestsOf has every route whose body has lists.
 func TestEveryRouteWithListsIsTried(t *testing.T) {
 	t.Parallel()
 	without := []string{"/recall/full_recall", "/recall/recall_preferences", "/recall/boolean_recall", "/connectors", "/connector-discovery", "/connectors/{connector_id}", "/connectors/{connector_id}/credentials",
@@ -184,7 +185,7 @@ func TestEveryRouteWithListsIsTried(t *testing.T) {
 	}
 }
 
-// Bodies of queries have a bound of their own.
+// TestQueryBodies checks the separate limit of query bodies.
 func TestQueryBodies(t *testing.T) {
 	f := limitsFixture(t)
 	nested := `{"database":"acme","query":"x","metadata_filters":{"a":` + strings.Repeat("[[],", 31<<20/8) + "[]" + strings.Repeat("]", 31<<20/8) + `}}`
@@ -204,7 +205,8 @@ func TestQueryBodies(t *testing.T) {
 	assert.Equal(t, http.StatusOK, f.do(t, http.MethodPost, "/query", `{"database":"acme","query":"x","ignored":"`+strings.Repeat("x", 900<<10)+`"}`).Code)
 }
 
-// Arrays without end cost no more than their text where bodies may be larger.
+// TestNestedArraysOfIngestion checks that deeply nested arrays cost no more memory than their text on routes with
+// larger bodies.
 func TestNestedArraysOfIngestion(t *testing.T) {
 	f := limitsFixture(t)
 	const size = 8 << 20
@@ -225,7 +227,7 @@ func TestNestedArraysOfIngestion(t *testing.T) {
 	}
 }
 
-// A hundred thousand related ids are refused before they are compared with one another.
+// TestManyRelatedIDs checks that a hundred thousand related ids are refused before they are compared with one another.
 func TestManyRelatedIDs(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{MaxBodyBytes: -1})
@@ -238,7 +240,8 @@ func TestManyRelatedIDs(t *testing.T) {
 	require.Contains(t, w.Body.String(), `memories[0].relations.ids`)
 }
 
-// Statuses are asked for in bounded numbers, and without a tenant in few tenants times few ids.
+// TestStatusLimits checks that the ids of a status request are limited, and without a tenant the number of tenants
+// times ids.
 func TestStatusLimits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{MaxBodyBytes: -1})

@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// requestTypes are the requests of the service that routes make, as wireNames calls them.
+// requestTypes are the service requests made by routes, by their name in wireNames.
 var requestTypes = map[string]any{
 	"Recall": contextmem.Recall{}, "TextQuery": contextmem.BooleanRecallRequest{}, "TenantSpec": contextmem.TenantSpec{}, "MemoryBatch": contextmem.MemoryBatch{}, "KnowledgeBatch": contextmem.KnowledgeBatch{},
 	"FetchRequest": contextmem.FetchRequest{}, "ListRequest": contextmem.ListRequest{}, "EditMetadataRequest": contextmem.EditMetadataRequest{}, "DeleteItemsRequest": contextmem.DeleteItemsRequest{},
@@ -23,7 +23,8 @@ var requestTypes = map[string]any{
 	}{}, "Status": struct{ IDs []string }{},
 }
 
-// notSent are fields that no request over REST sets: results, callbacks, what follows from the route, and what the library alone has.
+// notSent are fields that no REST request sets: results, callbacks, fields that follow from the route, and fields of
+// the library only.
 var notSent = []string{"Rejected", "Missing", "Statuses", "After", "Before", "Progress", "KeepIndexing", "ParsedText", "CreatedAt", "Known", "Apps[].Fault",
 	"Resources[].ConnectorID", "Resources[].Status", "Resources[].Cursor", "Resources[].BackfillOldest", "Resources[].BackfillStatus", "Resources[].BackfillNext",
 	"Resources[].LastStatus", "Resources[].LastError", "Resources[].LastRows"}
@@ -61,7 +62,7 @@ func fieldPaths(t reflect.Type, at string) []string {
 	return []string{at}
 }
 
-// Every exported field of every request has a row of its own in the table of names.
+// TestEveryFieldHasAWireName checks that every exported field of every request has its own row in the table of names.
 func TestEveryFieldHasAWireName(t *testing.T) {
 	t.Parallel()
 	for request, v := range requestTypes {
@@ -80,7 +81,7 @@ func TestEveryFieldHasAWireName(t *testing.T) {
 	}
 }
 
-// starred is the path with its first list as any list.
+// starred returns the path with a star for the name of its first list, so that paths of all lists compare equal.
 func starred(path string) string {
 	for _, list := range []string{"Memories", "Files", "Apps"} {
 		if len(path) > len(list) && path[:len(list)] == list {

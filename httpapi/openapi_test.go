@@ -22,7 +22,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// document is an OpenAPI document, as far as the tests look into it.
+// document is the part of an OpenAPI document that the tests read.
 type document struct {
 	Paths      map[string]map[string]operation `json:"paths"`
 	Components struct {
@@ -61,7 +61,7 @@ func readDocument(t *testing.T, name string) *document {
 	return &d
 }
 
-// documents are both, by whether they are of the first generation.
+// documents returns both documents. The key is true for the first generation.
 func documents(t *testing.T) map[bool]*document {
 	t.Helper()
 	return map[bool]*document{true: readDocument(t, "v1"), false: readDocument(t, "v2")}
@@ -111,8 +111,8 @@ func TestOpenAPIIsServed(t *testing.T) {
 	}
 }
 
-// TestTranscriptsFitOpenAPI checks the response of every transcript, and the request
-// of each that succeeds, against the documents.
+// TestTranscriptsFitOpenAPI checks the response of every transcript, and each successful request, against the
+// documents.
 func TestTranscriptsFitOpenAPI(t *testing.T) {
 	t.Parallel()
 	docs := documents(t)
@@ -142,7 +142,7 @@ func TestTranscriptsFitOpenAPI(t *testing.T) {
 	require.Greater(t, checked, 2*len(routes))
 }
 
-// checkRequest checks query parameters and the body of a request that succeeds.
+// checkRequest checks query parameters and the body of a successful request.
 func (d *document) checkRequest(t *testing.T, op *operation, x *exchange, at string) {
 	t.Helper()
 	r := new(fixture).build(t, variable.ReplaceAllString(x.request, "x"))
@@ -189,7 +189,7 @@ func (d *document) checkRequest(t *testing.T, op *operation, x *exchange, at str
 	assert.NoError(t, known(content.Schema, fields), at)
 }
 
-// known refuses members of an object that its schema does not name.
+// known returns an error for members of an object that its schema does not name.
 func known(schema map[string]any, v any) error {
 	props, _ := schema["properties"].(map[string]any)
 	m, ok := v.(map[string]any)
@@ -204,8 +204,8 @@ func known(schema map[string]any, v any) error {
 	return nil
 }
 
-// check reports where v does not fit the schema: $ref, anyOf, type, const, enum,
-// required, properties, additionalProperties and items. The text "*" fits all.
+// check returns an error if v does not match the schema: $ref, anyOf, type, const, enum, required, properties,
+// additionalProperties and items. The text "*" matches everything.
 func (d *document) check(schema map[string]any, v any, at string) error {
 	if v == "*" || len(schema) == 0 {
 		return nil
@@ -320,7 +320,7 @@ func TestSchemaCheckerRefuses(t *testing.T) {
 	require.Error(t, d.check(map[string]any{"$ref": "#/components/schemas/B"}, nil, ""))
 }
 
-// filled returns a value of T in which every field is set: lists and maps have one member.
+// filled returns a value of T with every field set. Lists and maps have one member.
 func filled[T any]() T {
 	var v T
 	fill(reflect.ValueOf(&v).Elem(), 0)
@@ -368,8 +368,8 @@ func fill(v reflect.Value, depth int) {
 	}
 }
 
-// TestOpenAPIHoldsWhatEncodersEmit encodes values with all fields set and with none: the
-// documents name every member that an answer can have, and let be null or absent what may be.
+// TestOpenAPIHoldsWhatEncodersEmit encodes values with all fields set and with none. The documents must name every
+// member of an answer, and allow null or absent members where they occur.
 func TestOpenAPIHoldsWhatEncodersEmit(t *testing.T) {
 	t.Parallel()
 	docs := documents(t)

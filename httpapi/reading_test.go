@@ -16,7 +16,7 @@ import (
 	"github.com/contextmem/contextmem/extract/rules"
 )
 
-// costly is an extractor that says that a model read what holds "model".
+// costly is an extractor that reports a model's use for texts that contain "model".
 type costly struct{ *rules.Extractor }
 
 func (c costly) Extract(ctx context.Context, in []extract.Input) ([]extract.Output, error) {
@@ -29,7 +29,8 @@ func (c costly) Extract(ctx context.Context, in []extract.Input) ([]extract.Outp
 	return out, err
 }
 
-// TestUsageAndWarningsOnTheWire: what a model was asked, and which instructions were not honoured, is shown where the item is.
+// TestUsageAndWarningsOnTheWire checks that the status of an item has the model's usage and the instructions that were
+// not followed.
 func TestUsageAndWarningsOnTheWire(t *testing.T) {
 	t.Parallel()
 	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Extractor: costly{rules.New()}})

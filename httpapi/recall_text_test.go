@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Metadata is written as encoding/json writes it.
+// TestAppendValue checks that metadata is written as encoding/json writes it.
 func TestAppendValue(t *testing.T) {
 	t.Parallel()
 	for _, v := range []any{
@@ -30,7 +30,7 @@ func TestAppendValue(t *testing.T) {
 	}
 }
 
-// score is f rounded to six decimals. What is too large for them to matter, 1e9 and more, has all its digits.
+// score rounds f to six decimals. Numbers of 1e9 and more keep all digits.
 func score(f float64) float64 {
 	if math.Abs(f) >= 1e9 {
 		return f
@@ -38,7 +38,7 @@ func score(f float64) float64 {
 	return math.Round(f*1e6) / 1e6
 }
 
-// Scores are written with at most six decimals, as strconv writes the nearest number with so many.
+// TestScore checks that scores are written with at most six decimals, as strconv writes the nearest such number.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -24,7 +24,7 @@ func epochJSON(t time.Time) any {
 	return t.Unix()
 }
 
-// chunkJSON is a chunk as both generations show it.
+// chunkJSON returns a chunk as both generations encode it.
 func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	m := map[string]any{
 		"chunk_uuid": ch.ID, "id": ch.SourceID, "source_id": ch.SourceID, "chunk_content": ch.Text, "source_type": ch.Kind, "source_title": ch.Title,
@@ -56,7 +56,7 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	return m
 }
 
-// scoreParts shows the parts of a score that apply.
+// scoreParts returns the parts of a score that apply.
 func scoreParts(e *contextmem.Explain) map[string]any {
 	m := map[string]any{}
 	for _, p := range [...]struct {
@@ -71,7 +71,7 @@ func scoreParts(e *contextmem.Explain) map[string]any {
 	return m
 }
 
-// sourceJSON is a source in a recall result.
+// sourceJSON returns a source of a recall result.
 func sourceJSON(s *contextmem.SourceInfo) map[string]any {
 	m := map[string]any{
 		"id": s.ID, "title": s.Title, "type": s.Kind, "description": s.Description, "url": s.URL, "timestamp": wire.Time(firstTime(s.Timestamp, s.CreatedAt)),
@@ -84,8 +84,8 @@ func sourceJSON(s *contextmem.SourceInfo) map[string]any {
 	return m
 }
 
-// resultJSON is a recall result. The graph context is empty where it was not asked for in
-// the first generation, and left out in the second.
+// resultJSON returns a recall result. A graph context that was not requested is empty in the first generation, and left
+// out in the second.
 func resultJSON(res *contextmem.Result, f family) map[string]any {
 	chunks := make([]map[string]any, len(res.Chunks))
 	for i := range res.Chunks {
@@ -155,7 +155,7 @@ func pathsJSON(ps []contextmem.Path) []map[string]any {
 	return out
 }
 
-// randomResult is a result in which any field may be empty.
+// randomResult returns a result in which any field may be empty.
 func randomResult(r *rand.Rand) *contextmem.Result {
 	text := func() string {
 		return []string{"", "plain", "quote \" and \\ line\nend", "grüße \u2028 <b>&</b>", "bad \xff utf8"}[r.IntN(5)]
@@ -254,12 +254,12 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 	return res
 }
 
-// appendAnswer is a recall answer as it is sent.
+// appendAnswer returns a recall answer as it is sent.
 func appendAnswer(res *contextmem.Result, f family) ([]byte, error) {
 	return marshal(recallAnswer{res, f})
 }
 
-// An answer is what encoding/json makes of maps with the same members.
+// TestRecallAnswer checks that an answer is what encoding/json makes of maps with the same members.
 func TestRecallAnswer(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -275,7 +275,7 @@ func TestRecallAnswer(t *testing.T) {
 	}
 }
 
-// A recall answer in an envelope is what any other answer in one is.
+// TestRecallEnvelope checks that the envelope of a recall answer is that of other answers.
 func TestRecallEnvelope(t *testing.T) {
 	t.Parallel()
 	c := &call{rt: &route{family: gen2}, id: "an \"id\"", started: time.Now(), warn: []fault.Warning{{Code: "ignored_flag", Field: "operator", Message: "no effect"}}}
@@ -288,7 +288,7 @@ func TestRecallEnvelope(t *testing.T) {
 	require.JSONEq(t, string(want), string(got))
 }
 
-// A number without a JSON form anywhere fails the answer.
+// TestRecallAnswerBadNumber checks that an answer fails if any number has no JSON form.
 func TestRecallAnswerBadNumber(t *testing.T) {
 	t.Parallel()
 	for _, res := range []*contextmem.Result{
@@ -304,7 +304,7 @@ func TestRecallAnswerBadNumber(t *testing.T) {
 	}
 }
 
-// The members of meta tell how a query was understood.
+// TestMeta checks the members of meta, which describe how a query was understood.
 func TestMeta(t *testing.T) {
 	t.Parallel()
 	yes, alpha, three := true, .25, 3
@@ -344,7 +344,7 @@ func TestMeta(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestWriteTime writes times that share their seconds with those before, or do not.
+// TestWriteTime writes times with and without the same seconds as the time before.
 func TestWriteTime(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))

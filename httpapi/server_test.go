@@ -44,8 +44,8 @@ func dial(t testing.TB, addr string) net.Conn {
 	return c
 }
 
-// TestSlowBody: a body that does not arrive is given up, in the right shape, and the connection
-// ends; one that takes its time, but not too much, is read.
+// TestSlowBody checks that a body that does not arrive ends with an error of the documented shape and a closed
+// connection, and that a slow body within the limit is read.
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	addr := serveTest(t, newFixture(t, Options{BodyTimeout: 200 * time.Millisecond}).Handler)
@@ -83,7 +83,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// TestManySmallFilesGoToDisk: files that are small one by one do not add up in memory.
+// TestManySmallFilesGoToDisk checks that many small files do not add up in memory.
 func TestManySmallFilesGoToDisk(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{MaxBodyBytes: -1})
@@ -104,8 +104,8 @@ func TestManySmallFilesGoToDisk(t *testing.T) {
 	require.LessOrEqual(t, c.in.held, spoolTotal)
 }
 
-// TestHeldBytes: while one request's body fills the memory kept for bodies, others of size are put off, small ones are
-// answered, and everything is given back, however the request ends.
+// TestHeldBytes checks that while one request's body uses the memory for bodies, other large requests are deferred and
+// small ones are answered. All memory is released, however a request ends.
 func TestHeldBytes(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{MaxHeldBytes: 1 << 20, MaxBodyBytes: 4 << 20})
@@ -141,7 +141,8 @@ func TestHeldBytes(t *testing.T) {
 	require.Equal(t, http.StatusOK, send(strings.NewReader(query(900<<10))).Code)
 }
 
-// TestHeldForms: where the memory for bodies is used up, files of a form go to disk and its fields are put off.
+// TestHeldForms checks that when the memory for bodies is used up, files of a form go to disk and its fields are
+// deferred.
 func TestHeldForms(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})
@@ -166,7 +167,7 @@ func TestHeldForms(t *testing.T) {
 	require.Zero(t, full.used.Load())
 }
 
-// drip keeps a connection busy with one byte after the other, of a header or of a body, until ctx ends.
+// drip keeps a connection busy by sending single bytes of a header or a body until ctx ends.
 func drip(ctx context.Context, addr string, body bool) error {
 	c, err := new(net.Dialer).DialContext(ctx, "tcp", addr)
 	if err != nil {
@@ -196,8 +197,8 @@ func drip(ctx context.Context, addr string, body bool) error {
 	}
 }
 
-// BenchmarkSlowConnections shows the p99 of recalls from 8 clients alone, and beside 500 connections that send a
-// byte every 250 ms, in one run: rounds of both take turns.
+// BenchmarkSlowConnections reports the p99 of recalls from 8 clients alone, and beside 500 connections that send a byte
+// every 250 ms, alternately in one run.
 func BenchmarkSlowConnections(b *testing.B) {
 	const clients, slow, rounds = 8, 500, 4
 	f := newFixture(b, Options{})

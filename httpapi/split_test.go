@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzSplit: an object and an array fall into the values that encoding/json finds.
+// FuzzSplit checks that an object and an array are split into the values that encoding/json finds.
 func FuzzSplit(f *testing.F) {
 	for _, s := range []string{`{}`, ` { "a" : 1 , "b\"\\" : [ "]}" , {"c":null} ] ,"a":-2e3,"é\u00e9":"" } `, `[]`, `[ 1 , "a,]" ,[[]],{"x":{}} ]`, `[null,true]`, `{"":false}`} {
 		f.Add([]byte(s))

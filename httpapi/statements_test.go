@@ -34,7 +34,7 @@ func (houses) EmbedDocuments(_ context.Context, texts []string) ([][]float32, er
 	return out, nil
 }
 
-// readStatements lets the fixture's service have an embedder that learnt slots of statements, with a tenant homes.
+// readStatements gives the fixture's service an embedder with learnt slots of statements, and a tenant homes.
 func (f *fixture) readStatements(t testing.TB) {
 	t.Helper()
 	svc, err := contextmem.New(t.Context(), newBackend(t), &contextmem.Options{Embedder: houses{}})

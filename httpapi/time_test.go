@@ -11,7 +11,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// Checks that as_of and known_at of a query select the graph facts valid at a time and the facts known by then.
+// TestQueryReadsThePast checks that as_of selects the graph facts valid at a time, and known_at those known by then.
 func TestQueryReadsThePast(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

@@ -45,7 +45,7 @@ func readTxtar(t testing.TB, file string) (comment string, out []section) {
 	return comment, out
 }
 
-// exchange is a request of a transcript and the response that it should get.
+// exchange is a request of a transcript and the expected response.
 type exchange struct {
 	file, name, request, response string
 }
@@ -84,8 +84,8 @@ func transcriptFiles(t testing.TB) []string {
 
 var variable = regexp.MustCompile(`\$\{[a-z]+\}`)
 
-// build makes the request that a transcript writes down: a line with method and
-// target, header lines, an empty line, and the body.
+// build returns the request written in a transcript: a line with method and target, header lines, an empty line, and
+// the body.
 func (f *fixture) build(t testing.TB, text string) *http.Request {
 	t.Helper()
 	text = variable.ReplaceAllStringFunc(text, func(v string) string {
@@ -118,7 +118,7 @@ func (f *fixture) build(t testing.TB, text string) *http.Request {
 	return r
 }
 
-// shownHeaders are the response headers that transcripts hold.
+// shownHeaders are the response headers in transcripts.
 var shownHeaders = []string{"Allow", "Content-Type", "Content-Disposition", "Content-Range", "Deprecation", "Retry-After", "Warning", "WWW-Authenticate"}
 
 func render(t testing.TB, w *httptest.ResponseRecorder) string {
@@ -156,7 +156,7 @@ var (
 	volatileValue = regexp.MustCompile(`^([0-9a-f]{32}|(dlv|fb|key|ak|conn|cred|sync-conn)_[0-9A-Za-z_]+|[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[0-9:.]+Z|http://127\.0\.0\.1:\d+.*)$`)
 )
 
-// mask replaces what differs between runs by "*".
+// mask replaces values that differ between runs by "*".
 func mask(key string, v any) any {
 	if v != nil && slices.Contains(volatileKeys, key) {
 		return "*"
@@ -210,7 +210,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// status is the first line of the expected response.
+// status returns the status in the expected response.
 func (x *exchange) status(t testing.TB) int {
 	t.Helper()
 	var n int
@@ -219,7 +219,7 @@ func (x *exchange) status(t testing.TB) int {
 	return n
 }
 
-// body is the expected response's JSON, or nil.
+// body returns the expected response's JSON, or nil.
 func (x *exchange) body(t testing.TB) any {
 	t.Helper()
 	_, body, _ := strings.Cut(x.response, "\n\n")
@@ -229,7 +229,7 @@ func (x *exchange) body(t testing.TB) any {
 	return decodeAny(t, []byte(body))
 }
 
-// routeMux finds the route of a request.
+// routeMux returns a mux that finds the route of a request.
 func routeMux() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, r := range routes {
@@ -238,7 +238,7 @@ func routeMux() *http.ServeMux {
 	return mux
 }
 
-// routeOf returns method and path pattern of an exchange's request, "" when no route takes it.
+// routeOf returns method and path pattern of an exchange's request, or "" if no route matches.
 func (x *exchange) routeOf(t testing.TB, mux *http.ServeMux) string {
 	t.Helper()
 	line, _, _ := strings.Cut(x.request, "\n")

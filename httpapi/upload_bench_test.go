@@ -25,7 +25,8 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// resident returns a line of this process's memory in bytes: VmRSS now, VmHWM the most since the mark was last reset.
+// resident returns a line of this process's memory in bytes: VmRSS is the current size, VmHWM the maximum since its
+// last reset.
 func resident(tb testing.TB, line string) float64 {
 	tb.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -39,8 +40,8 @@ func resident(tb testing.TB, line string) float64 {
 	return float64(n) * 1024
 }
 
-// prose is text of about size bytes in sections: sentences of this repository's documents in random order, with names and
-// numbers of their own, so that no two paragraphs are alike.
+// prose returns text of about size bytes in sections: sentences of this repository's documents in random order, with
+// names and numbers added so that no two paragraphs are alike.
 func prose(tb testing.TB, seed uint64, size int) []byte {
 	tb.Helper()
 	var sentences []string
@@ -70,8 +71,8 @@ func prose(tb testing.TB, seed uint64, size int) []byte {
 	return b.Bytes()[:size]
 }
 
-// BenchmarkUpload sends 20 MB of text as files over REST to a directory and waits until all are completed. Resident memory
-// is per byte of the text, beyond what the open service took: the most (peak), and what is left 10 s behind.
+// BenchmarkUpload sends 20 MB of text as files over REST to a directory and waits until all are completed. It reports
+// resident memory per byte of text beyond that of the open service: the maximum (peak), and what is left after 10 s.
 func BenchmarkUpload(b *testing.B) {
 	const total = 20_000_000
 	for _, count := range []int{1, 20, 400} {
@@ -130,7 +131,8 @@ func processor(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// uploadFile writes the bodies of upload requests, of at most 100 files each, and returns their names and content type.
+// uploadFile writes the bodies of upload requests with at most 100 files each, and returns their names and content
+// type.
 func uploadFile(b *testing.B, count, total int) (names []string, contentType string) {
 	b.Helper()
 	for from := 0; from < count; from += 100 {
@@ -152,8 +154,8 @@ func uploadFile(b *testing.B, count, total int) (names []string, contentType str
 	return names, contentType
 }
 
-// BenchmarkPages sends a PDF of 500 pages or more over REST to a directory and waits until it is completed. LaTeX and LibreOffice make it
-// of prose in sections, with a running header, page numbers and a table now and then.
+// BenchmarkPages sends a PDF of 500 pages or more over REST to a directory and waits until it is completed. LaTeX and
+// LibreOffice create it from prose in sections, with a running header, page numbers and some tables.
 func BenchmarkPages(b *testing.B) {
 	const pages = 500
 	for _, tool := range []struct {
@@ -210,7 +212,8 @@ func BenchmarkPages(b *testing.B) {
 	}
 }
 
-// latexPDF has pdfTeX set prose as a report with a contents page, running heads, page numbers and a table in every tenth section.
+// latexPDF lets pdfTeX set prose as a report with a contents page, running heads, page numbers and a table in every
+// tenth section.
 func latexPDF(tb testing.TB, dir string, size int) (name string, pages int) {
 	tb.Helper()
 	if _, err := exec.LookPath("pdflatex"); err != nil {
@@ -257,7 +260,7 @@ func latexPDF(tb testing.TB, dir string, size int) (name string, pages int) {
 	return filepath.Join(dir, "book.pdf"), pages
 }
 
-// officePDF has LibreOffice make the same prose from HTML.
+// officePDF lets LibreOffice convert the same prose from HTML.
 func officePDF(tb testing.TB, dir string, size int) (name string, pages int) {
 	tb.Helper()
 	if _, err := exec.LookPath("soffice"); err != nil {

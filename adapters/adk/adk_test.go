@@ -22,7 +22,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// parrot is a model that answers with what it was told.
+// parrot is a model that answers with its prompt.
 type parrot struct{}
 
 func (parrot) Name() string { return "parrot" }
@@ -44,7 +44,7 @@ func (parrot) GenerateContent(_ context.Context, r *model.LLMRequest, _ bool) it
 	}
 }
 
-// TestAgent runs an agent of the framework: what a session said, the next one knows.
+// TestAgent runs an agent of the framework. A session must know what was said in the one before.
 func TestAgent(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

@@ -16,7 +16,7 @@ import (
 
 type userKey struct{}
 
-// TestPlugin registers the plugin, and a model of the framework calls its tools.
+// TestPlugin registers the plugin, and lets a model of the framework call its tools.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Workers: 1})

@@ -19,7 +19,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// model is a chat server that notes what it was asked.
+// model is a chat server that records its requests.
 type model struct {
 	path, key string
 	body      []byte

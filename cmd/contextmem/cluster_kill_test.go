@@ -27,7 +27,8 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// cluster is servers over a database with a standby and over nodes of a search engine. Each of them is killed and comes back.
+// cluster is a set of servers over a database with a standby and over the nodes of a search engine. The test kills each
+// of them and starts it again.
 type cluster struct {
 	t       *testing.T
 	seats   []*seat
@@ -55,7 +56,7 @@ const clusterTenants = 4
 
 func tenantOf(c int) string { return fmt.Sprint("tenant", c%clusterTenants) }
 
-// startCluster starts everything.
+// startCluster starts the database, the nodes and the servers.
 func startCluster(t *testing.T) (_ *cluster, url string) {
 	t.Helper()
 	bin, err := testtool.BuildWeaviate(t.Context())
@@ -89,7 +90,7 @@ func startCluster(t *testing.T) (_ *cluster, url string) {
 	return c, url
 }
 
-// again makes a call until one server does it, at one server after the other.
+// again makes a call on one server after the other until one succeeds.
 func (c *cluster) again(ctx context.Context, first int, f func(x *client.Client) error) {
 	for try := first; ctx.Err() == nil; try++ {
 		if f(c.clients[try%len(c.clients)]) == nil {
@@ -99,7 +100,7 @@ func (c *cluster) again(ctx context.Context, first int, f func(x *client.Client)
 	}
 }
 
-// write adds items one after the other, waits for each ten of them, and asks for one of them.
+// write adds items one by one, waits for each ten of them, and recalls one of them.
 func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 	tenant := tenantOf(n)
 	var waiting []string
@@ -164,10 +165,11 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 	}
 }
 
-// readTimeout is for how long a reader waits for one server before it asks the next.
+// readTimeout is how long a reader waits for one server before it asks the next.
 const readTimeout = 2 * time.Second
 
-// read asks for an item of a tenant that was found before, four times a second, and notes how long it is without an answer that has it.
+// read recalls a known item of a tenant four times a second, and records the longest time without an answer that has
+// it.
 func (c *cluster) read(ctx context.Context, stop <-chan struct{}, n int, id, query string) {
 	tenant, last := tenantOf(n), time.Now()
 	for try := n; ; try++ {
@@ -187,7 +189,7 @@ func (c *cluster) read(ctx context.Context, stop <-chan struct{}, n int, id, que
 	}
 }
 
-// startReaders adds an item to each tenant, waits for it, and begins to ask for it.
+// startReaders adds an item to each tenant, waits for it, and starts its reader.
 func (c *cluster) startReaders(stop <-chan struct{}, wg *sync.WaitGroup) {
 	for n := range clusterTenants {
 		tenant, id, query := tenantOf(n), tenantOf(n)+"-read", fmt.Sprintf("r%dx", n)
@@ -202,16 +204,16 @@ func (c *cluster) startReaders(stop <-chan struct{}, wg *sync.WaitGroup) {
 	}
 }
 
-// raise makes a number at least that of a duration.
+// raise sets n to d if n is less.
 func raise(n *atomic.Int64, d time.Duration) {
 	for old := n.Load(); int64(d) > old && !n.CompareAndSwap(old, int64(d)); old = n.Load() {
 	}
 }
 
-// lateLimit is for how long an item is looked for that was not found.
+// lateLimit is how long a missing item is looked for.
 const lateLimit = 20 * time.Second
 
-// check reports whether a recall has found an item, and notes what it found that it must not.
+// check reports whether a recall has found an item, and records hits of other tenants.
 func (c *cluster) check(tenant, id string, res *contextmem.Result) (found bool) {
 	for _, ch := range res.Chunks {
 		found = found || ch.SourceID == id
@@ -224,7 +226,7 @@ func (c *cluster) check(tenant, id string, res *contextmem.Result) (found bool) 
 	return found
 }
 
-// killSeat, killDatabase and killNode end something with -9 and have it back after a while.
+// killSeat, killDatabase and killNode kill a process with -9 and start it again, or fail over to the standby.
 func (c *cluster) killSeat(i int, away time.Duration) {
 	c.seats[i].kill()
 	time.Sleep(away)
@@ -245,9 +247,10 @@ func (c *cluster) killNode(i int, away time.Duration) {
 	require.NoError(c.t, c.nodes.Ready(i))
 }
 
-// TestClusterIsKilled: three servers over a database with a standby and over three nodes of Weaviate, written to by many clients while servers, the
-// database and nodes are killed at random and come back. Nothing that was acknowledged is lost or stored twice, no tenant finds an item of
-// another, and in the end the indexes have what the store has. CONTEXTMEM_KILL_TEST=full runs it for ten minutes.
+// TestClusterIsKilled runs three servers over a database with a standby and over three nodes of Weaviate. Many clients
+// write while servers, the database and nodes are killed at random and started again. No acknowledged item may be lost
+// or stored twice, no tenant may find an item of another, and in the end the indexes must match the store.
+// CONTEXTMEM_KILL_TEST=full runs it for ten minutes.
 func TestClusterIsKilled(t *testing.T) {
 	clients, lasts, most := 8, time.Minute, 3
 	if os.Getenv("CONTEXTMEM_KILL_TEST") == "full" {

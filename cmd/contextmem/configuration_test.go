@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// commands are all commands that do something, by their words.
+// commands returns all runnable commands, by their words.
 func commands(root *cobra.Command) map[string]*cobra.Command {
 	out := map[string]*cobra.Command{}
 	var visit func(c *cobra.Command)
@@ -29,7 +29,7 @@ func commands(root *cobra.Command) map[string]*cobra.Command {
 	return out
 }
 
-// threeValues are different values of a flag's kind, as texts, none of them the default.
+// threeValues returns different values of a flag's kind, as texts, none of which is the default.
 func threeValues(t *testing.T, f *pflag.Flag) [3]string {
 	t.Helper()
 	switch f.Value.Type() {
@@ -50,8 +50,8 @@ func threeValues(t *testing.T, f *pflag.Flag) [3]string {
 	return [3]string{}
 }
 
-// TestEveryFlagByFileEnvironmentAndLine: each flag of each command takes its value from the file, from the environment before that,
-// and from the command line before both.
+// TestEveryFlagByFileEnvironmentAndLine checks that each flag of each command takes its value from the file, that the
+// environment takes precedence over the file, and the command line over both.
 func TestEveryFlagByFileEnvironmentAndLine(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -28,8 +28,8 @@ import (
 	"github.com/contextmem/contextmem/transcribe"
 )
 
-// engineEffects are, for each option of the engine, what it makes of contextmem.Options. What a server behind an option is asked is
-// in TestServersOfModels.
+// engineEffects has, for each option of the engine, the part of contextmem.Options that it sets. TestServersOfModels
+// checks what a server behind an option is asked.
 var engineEffects = map[string]struct {
 	set  string // flags with =; the option itself comes with "it"
 	it   string // its value
@@ -82,7 +82,7 @@ var engineEffects = map[string]struct {
 	"log-level":              {it: "debug", read: func(o *contextmem.Options) any { return o.Logger.Enabled(context.Background(), slog.LevelDebug) }, want: true},
 }
 
-// elsewhere are options whose effect other tests show.
+// elsewhere are options whose effect other tests check.
 var elsewhere = map[string]string{
 	"embedder-url": "TestServersOfModels", "embedder-key": "TestServersOfModels", "embedder-model": "TestServersOfModels", "embedder-dimensions": "TestServersOfModels",
 	"reranker-url": "TestServersOfModels", "reranker-key": "TestServersOfModels", "reranker-model": "TestServersOfModels",
@@ -102,7 +102,8 @@ func providersOf(o *contextmem.Options) any {
 	return strings.Join(names, " ")
 }
 
-// TestEngineOptions: each option of the engine changes what the library is opened with, and by default it is something else.
+// TestEngineOptions checks that each option of the engine changes the options of the library, and that the default
+// differs.
 func TestEngineOptions(t *testing.T) {
 	t.Parallel()
 	made := func(args ...string) *contextmem.Options {
@@ -142,14 +143,14 @@ func TestEngineOptions(t *testing.T) {
 	require.Equal(t, len(engineEffects)+len(elsewhere), func() (n int) { f.VisitAll(func(*pflag.Flag) { n++ }); return n }())
 }
 
-// asked is what a server of models was asked.
-type asked struct {
+// modelRequests records the requests to a server of models.
+type modelRequests struct {
 	mu   sync.Mutex
 	keys map[string]string // by path
 	body map[string]string
 }
 
-func (a *asked) note(r *http.Request) string {
+func (a *modelRequests) note(r *http.Request) string {
 	b, _ := io.ReadAll(r.Body)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -157,11 +158,11 @@ func (a *asked) note(r *http.Request) string {
 	return string(b)
 }
 
-// TestServersOfModels: embedder, reranker, extractor and transcriber of a server are asked at the address, with the key and for the
-// model that the options name.
+// TestServersOfModels checks that the embedder, reranker, extractor and transcriber of a server are called at the
+// address, with the key and for the model in the options.
 func TestServersOfModels(t *testing.T) {
 	t.Parallel()
-	a := &asked{keys: map[string]string{}, body: map[string]string{}}
+	a := &modelRequests{keys: map[string]string{}, body: map[string]string{}}
 	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := a.note(r)
 		switch r.URL.Path {
@@ -228,10 +229,11 @@ func TestServersOfModels(t *testing.T) {
 	assert.Contains(t, a.body["/v1/embeddings"], `"dimensions":8`)
 }
 
-// TestJudgeServer: a chat model says which statement replaces which, with the key and under the name that the options give.
+// TestJudgeServer checks that a chat model decides which statement replaces which, with the key and under the name in
+// the options.
 func TestJudgeServer(t *testing.T) {
 	t.Parallel()
-	a := &asked{keys: map[string]string{}, body: map[string]string{}}
+	a := &modelRequests{keys: map[string]string{}, body: map[string]string{}}
 	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.note(r)
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"{\"scenes\":[{\"index\":0,\"replaced\":[{\"earlier\":0,\"confidence\":0.9}]}]}"}}]}`)
@@ -249,10 +251,11 @@ func TestJudgeServer(t *testing.T) {
 	assert.Contains(t, a.body["/v1/chat/completions"], `"m5"`)
 }
 
-// TestSummarizerServer: a chat model writes the summaries of profiles, with the key and under the name that the options give.
+// TestSummarizerServer checks that a chat model writes the summaries of profiles, with the key and under the name in
+// the options.
 func TestSummarizerServer(t *testing.T) {
 	t.Parallel()
-	a := &asked{keys: map[string]string{}, body: map[string]string{}}
+	a := &modelRequests{keys: map[string]string{}, body: map[string]string{}}
 	models := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.note(r)
 		_, _ = io.WriteString(w, `{"choices":[{"message":{"content":"{\"sentences\":[{\"text\":\"Ana lives in Braga.\",\"from\":[0]}]}"}}]}`)
@@ -273,13 +276,14 @@ func TestSummarizerServer(t *testing.T) {
 	require.ErrorContains(t, err, "summarizer")
 }
 
-// sign is a page of PDF with a line of text.
+// sign is a PDF page with a line of text.
 const sign = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n" +
 	"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>endobj\n" +
 	"4 0 obj<</Length 57>>stream\nBT /F 24 Tf 20 40 Td (The gate closes at seven.) Tj ET      \nendstream endobj\n" +
 	"5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\ntrailer<</Root 1 0 R/Size 6>>\n"
 
-// TestOCRAndPDFTool: --ocr reads a picture with tesseract, in the languages of --ocr-languages, and --pdftotext lets Poppler read PDF.
+// TestOCRAndPDFTool checks that --ocr reads a picture with tesseract, in the languages of --ocr-languages, and that
+// --pdftotext reads PDF with Poppler.
 func TestOCRAndPDFTool(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{"tesseract", "pdftoppm", "pdftotext"} {
@@ -331,7 +335,7 @@ func TestOCRAndPDFTool(t *testing.T) {
 	}
 }
 
-// leaveOut skips the test, in CI it fails.
+// leaveOut skips the test. In CI the test fails instead.
 func leaveOut(t *testing.T, why string) {
 	t.Helper()
 	if os.Getenv("CI") == "true" {

@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/client"
 )
 
-// statuses counts answers by their status; those that are refused have to say when to come again.
+// statuses counts responses by status. A refused request must have a Retry-After header.
 type statuses struct {
 	mu      sync.Mutex
 	count   map[int]int
@@ -38,7 +38,8 @@ func (s *statuses) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// Two servers go on over the promoted standby of their database: nothing that was acknowledged is lost, and clients meet nothing but 503 with Retry-After.
+// TestServersFailOver checks that two servers continue over the promoted standby of their database. No acknowledged
+// item may be lost, and the only error of clients may be 503 with Retry-After.
 func TestServersFailOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

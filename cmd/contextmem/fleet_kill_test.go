@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem"
 )
 
-// fleet is MCP clients that share a directory, each with a process of its own that may be killed.
+// fleet is a set of MCP clients that share a directory. Each has its own process, which may be killed.
 type fleet struct {
 	t   *testing.T
 	dir string
@@ -31,7 +31,7 @@ type fleet struct {
 	failed  int               // calls whose process was killed
 }
 
-// spawner is one of them; when its process is gone it starts another, as an editor does.
+// spawner is one client. When its process is gone it starts another, as an editor does.
 type spawner struct {
 	f       *fleet
 	name    string
@@ -55,7 +55,7 @@ func (c *spawner) connect(ctx context.Context) error {
 	return nil
 }
 
-// call makes a call, again with a new process when the one before was killed, and returns its structured answer.
+// call makes a call and decodes its structured answer. If the process was killed, it calls again in a new one.
 func (c *spawner) call(tool string, in map[string]any, out any) error {
 	ctx, cancel := context.WithTimeout(c.f.t.Context(), time.Minute)
 	defer cancel()
@@ -118,7 +118,7 @@ func (c *spawner) work(each int) error {
 	return nil
 }
 
-// killOwner kills the process that owns the directory, if it was not killed yet.
+// killOwner kills the process that owns the directory, unless it was killed already.
 func (f *fleet) killOwner() bool {
 	b, err := os.ReadFile(filepath.Join(f.dir, "OWNER"))
 	if err != nil {
@@ -138,9 +138,9 @@ func (f *fleet) killOwner() bool {
 	return cmd.Process.Kill() == nil
 }
 
-// TestOwnersOfMCPAreKilled: MCP clients share a directory while the process that owns it is killed again and again. Nothing that
-// was acknowledged is lost and nothing is stored twice. CONTEXTMEM_KILL_TEST=full runs it at its full size, and bounds the
-// slowest call, with the start of a new process where the client's own was killed.
+// TestOwnersOfMCPAreKilled lets MCP clients share a directory while the process that owns it is killed again and again.
+// No acknowledged item may be lost or stored twice. CONTEXTMEM_KILL_TEST=full runs it at full size, and bounds the
+// slowest call, which includes the start of a new process.
 func TestOwnersOfMCPAreKilled(t *testing.T) {
 	clients, each, kills := 3, 20, 2
 	full := os.Getenv("CONTEXTMEM_KILL_TEST") == "full"

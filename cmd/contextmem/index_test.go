@@ -18,7 +18,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// TestServeIndex: two servers over one database and one cluster serve the same memories and documents, by the cluster's indexes.
+// TestServeIndex checks that two servers over one database and one cluster serve the same memories and documents, with
+// the cluster's indexes.
 func TestServeIndex(t *testing.T) {
 	t.Parallel()
 	pg, err := testtool.StartPostgres(false)

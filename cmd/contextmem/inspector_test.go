@@ -19,15 +19,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noNetwork are the codes with which npm says that there is none.
+// noNetwork are the codes of npm for a missing network.
 var noNetwork = regexp.MustCompile(`\b(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|EHOSTUNREACH|ERR_SOCKET_TIMEOUT|E401|E403|E407|E5\d\d)\b`)
 
-// clientTimedOut is what the Inspector says when no answer reached it within its minute. One in a test is forgiven, and logged: it is
-// not known which side loses the answer, and 300 requests in a row on a machine under load lost none.
+// clientTimedOut is the Inspector's message when no answer arrives within its minute. One in a test is allowed, and
+// logged: it is unknown which side loses the answer, and 300 consecutive requests on a loaded machine lost none.
 var clientTimedOut = regexp.MustCompile(`-32001|[Rr]equest timed out`)
 
-// installed installs the Inspector and returns its program; without Node or a registry the test is left out.
-func installed(ctx context.Context, t *testing.T) string {
+// installInspector installs the Inspector and returns its program. It skips the test without Node or a registry.
+func installInspector(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -59,7 +59,7 @@ func TestInspector(t *testing.T) {
 	defer cancel()
 	inspector, err := exec.LookPath("mcp-inspector") // one that is installed saves the installation
 	if err != nil {
-		inspector = installed(ctx, t)
+		inspector = installInspector(ctx, t)
 	}
 	data := t.TempDir()
 	address, end := serving(t, t.TempDir(), "--api-keys", "secret")

@@ -22,7 +22,7 @@ import (
 
 const programEnv = "CONTEXTMEM_TEST_IS_THE_PROGRAM"
 
-// TestMain is the program itself when a test starts it as one.
+// TestMain runs the program itself if a test starts it as one.
 func TestMain(m *testing.M) {
 	if os.Getenv(programEnv) != "" {
 		main()
@@ -31,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(withCaches(m.Run))
 }
 
-// withCaches runs the tests with a folder for the user's caches that ends with them. What tools of tests have built stays where it is.
+// withCaches runs the tests with a temporary folder for the user's caches. Cached builds of test tools stay where they
+// are.
 func withCaches(run func() int) int {
 	if cache, err := os.UserCacheDir(); err == nil && os.Getenv(testtool.EnvCache) == "" {
 		if err := os.Setenv(testtool.EnvCache, cache); err != nil {
@@ -49,7 +50,7 @@ func withCaches(run func() int) int {
 	return run()
 }
 
-// program is the built program with an environment of its own.
+// program returns a command that runs the built program with its own environment.
 func program(ctx context.Context, t testing.TB, dir string, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
@@ -57,7 +58,7 @@ func program(ctx context.Context, t testing.TB, dir string, args ...string) *exe
 	return cmd
 }
 
-// call is a command in this process.
+// call is the result of a command run in this process.
 type call struct {
 	code     int
 	out, err string
@@ -71,7 +72,7 @@ func inProcess(t *testing.T, dir, in string, args ...string) call {
 	return call{code, out.String(), errs.String()}
 }
 
-// TestCommands walks through the commands on one directory.
+// TestCommands runs the commands one after the other on one directory.
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	dir, files := filepath.Join(t.TempDir(), "data"), t.TempDir()
@@ -206,7 +207,7 @@ func TestCommands(t *testing.T) {
 	require.Contains(t, ok("demo"), "Oat biscuit")
 }
 
-// TestUsage: wrong calls end with the code for that and say what is wrong, and no secret.
+// TestUsage checks that wrong calls have the documented exit code, name the mistake, and print no secret.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -249,7 +250,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestConfiguration: a flag wins over the environment, which wins over the file.
+// TestConfiguration checks that a flag takes precedence over the environment, and the environment over the file.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -269,7 +270,7 @@ func TestConfiguration(t *testing.T) {
 	require.Equal(t, []string{"a", "b=c"}, keys)
 }
 
-// serving starts the program as a server and returns its address, and what ends it.
+// serving starts the program as a server and returns its address, and a function that stops it.
 func serving(t *testing.T, dir string, args ...string) (string, func()) {
 	t.Helper()
 	ctx, kill := context.WithTimeout(context.Background(), 5*time.Minute)
@@ -305,7 +306,7 @@ func serving(t *testing.T, dir string, args ...string) (string, func()) {
 	return address, end
 }
 
-// TestServe: the built program serves, commands work on its directory and through it, and it ends well.
+// TestServe runs the built program as a server, with commands on its directory and through it, and stops it.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -342,7 +343,7 @@ func TestServe(t *testing.T) {
 	require.Zero(t, inProcess(t, dir, "", "ls", "-s", "bob").code)
 }
 
-// TestManAndCompletion: both are made of the commands.
+// TestManAndCompletion checks that both are generated from the commands.
 func TestManAndCompletion(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

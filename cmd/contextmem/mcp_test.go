@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// session is a client of the SDK at a server.
+// session is a client of the SDK that is connected to a server.
 type session struct {
 	t *testing.T
 	*mcp.ClientSession
@@ -30,7 +30,7 @@ func connect(t *testing.T, name string, transport mcp.Transport) session {
 	return session{t, s}
 }
 
-// tool calls a tool and decodes its answer; it returns the text of an error.
+// tool calls a tool and decodes its answer. It returns the text of an error.
 func (s session) tool(name string, in map[string]any, out any) string {
 	s.t.Helper()
 	res, err := s.CallTool(context.WithoutCancel(s.t.Context()), &mcp.CallToolParams{Name: name, Arguments: in})
@@ -60,7 +60,8 @@ type recalledPassage struct {
 
 type recalled struct{ Passages []recalledPassage }
 
-// movedTwice tells of a home and of the next one, and then of the first again: what holds stands first, and the other says so.
+// movedTwice states a home, the next one, and the first again. The current statement must be first, and the other one
+// marked as superseded.
 func movedTwice(t *testing.T, s session) {
 	t.Helper()
 	bonn, oslo := "Nora lives in Bonn.", "Nora moved to Oslo and no longer lives in Bonn."
@@ -201,7 +202,7 @@ func talk(t *testing.T, s session) {
 	}
 }
 
-// TestStdio: a client starts the program, and a second one shares its memory.
+// TestStdio checks that a client starts the program, and that a second one shares its memory.
 func TestStdio(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -241,7 +242,7 @@ func TestStdio(t *testing.T) {
 	require.Contains(t, inProcess(t, dir, "", "recall", "-s", "my-editor", "which theme?").out, "dark")
 }
 
-// bearer sends a key and the headers of a place.
+// bearer is a transport that sends a key, and headers for the tenant and sub-tenant.
 type bearer struct{ key, tenant, sub string }
 
 // RoundTrip implements http.RoundTripper.
@@ -255,7 +256,8 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestStreamableHTTP: the server lets in whom the keys allow, each to its place.
+// TestStreamableHTTP checks that the server admits clients according to their keys, each to its own tenant and
+// sub-tenant.
 func TestStreamableHTTP(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -31,8 +31,9 @@ func migrateCall(t *testing.T, args ...string) (r move.Report, err error) {
 	return r, json.Unmarshal(out.Bytes(), &r)
 }
 
-// A server moves from its directory to a database while clients write; it is killed in the middle of that, and the move begun again. Then the
-// database moves to another directory. What was acknowledged is there at each end, and the clients met nothing but 503.
+// TestServerMoves moves a server from its directory to a database while clients write. The server is killed in the
+// middle, and the move starts again. Then the database moves to another directory. Acknowledged items must be there at
+// each end, and the only error of clients may be 503.
 func TestServerMoves(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")

@@ -17,8 +17,8 @@ import (
 	"github.com/contextmem/contextmem/client"
 )
 
-// sent is the state and the text of an answer.
-func sent(t *testing.T, url, key string) (int, string) {
+// get returns the status and the body of a response.
+func get(t *testing.T, url, key string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	require.NoError(t, err)
@@ -34,7 +34,8 @@ func sent(t *testing.T, url, key string) (int, string) {
 	return res.StatusCode, b.String()
 }
 
-// TestServeProfiles: --pprof serves profiles to keys of administrators alone; without it there are none.
+// TestServeProfiles checks that --pprof serves profiles to administrators' keys only, and that there are none without
+// it.
 func TestServeProfiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,20 +56,20 @@ func TestServeProfiles(t *testing.T) {
 		{"secret", "cmdline", http.StatusOK, "serve"},
 	} {
 		t.Run(c.key, func(t *testing.T) {
-			status, body := sent(t, address+"/debug/pprof/"+c.path, c.key)
+			status, body := get(t, address+"/debug/pprof/"+c.path, c.key)
 			assert.Equal(t, c.status, status, c.path)
 			assert.Contains(t, body, c.holds, c.path)
 		})
 	}
 
 	address, _ = serving(t, t.TempDir(), "--api-keys", "secret")
-	status, body := sent(t, address+"/debug/pprof/goroutine?debug=1", "secret")
+	status, body := get(t, address+"/debug/pprof/goroutine?debug=1", "secret")
 	assert.Equal(t, http.StatusNotFound, status)
 	assert.NotContains(t, body, "goroutine profile:")
 }
 
-// TestServeAuditLog: each write is a line of the file, with the key's id and neither a key nor content; reads are none, and a
-// server that starts again adds to the file.
+// TestServeAuditLog checks that each write is a line of the file, with the key's id but neither key nor content, that
+// reads are not, and that a restarted server appends to the file.
 func TestServeAuditLog(t *testing.T) {
 	t.Parallel()
 	dir, name := t.TempDir(), filepath.Join(t.TempDir(), "audit.log")
@@ -121,7 +122,8 @@ func TestServeAuditLog(t *testing.T) {
 	assert.Contains(t, bad.err, "--audit-log")
 }
 
-// TestServeLimitsAll: what a key asks over REST, MCP and the console counts together, and another key is not held up.
+// TestServeLimitsAll checks that requests of a key over REST, MCP and the console count together, and that another key
+// is not delayed.
 func TestServeLimitsAll(t *testing.T) {
 	t.Parallel()
 	address, _ := serving(t, t.TempDir(), "--api-keys", "one,two,three", "--requests-per-second", "0.001")
@@ -156,7 +158,7 @@ func TestServeLimitsAll(t *testing.T) {
 		return res.StatusCode
 	}
 	rest := func(key string) int {
-		status, _ := sent(t, address+"/tenants/monitor", key)
+		status, _ := get(t, address+"/tenants/monitor", key)
 		return status
 	}
 	assert.NotEqual(t, http.StatusTooManyRequests, rest("one"))

@@ -20,7 +20,7 @@ import (
 	"github.com/contextmem/contextmem/httpapi"
 )
 
-// TestEveryOptionHasAFlag: an option of the library or of the REST API that a flag does not set is named here with the reason.
+// TestEveryOptionHasAFlag lists the options of the library and of the REST API that no flag sets, with the reason.
 func TestEveryOptionHasAFlag(t *testing.T) {
 	t.Parallel()
 	without := map[string]string{
@@ -56,7 +56,8 @@ func TestEveryOptionHasAFlag(t *testing.T) {
 	}
 }
 
-// TestFilesOfDeployment: the container, its composition and the unit use commands, flags and variables that there are.
+// TestFilesOfDeployment checks that the container, its composition and the unit use existing commands, flags and
+// variables.
 func TestFilesOfDeployment(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{}
@@ -84,7 +85,7 @@ func TestFilesOfDeployment(t *testing.T) {
 	}
 }
 
-// TestSlackOverREST: a connector is set up through REST alone, and what the workspace says is found.
+// TestSlackOverREST sets a connector up through REST alone, and finds the workspace's messages.
 func TestSlackOverREST(t *testing.T) {
 	t.Parallel()
 	const token = "xoxb-secret"

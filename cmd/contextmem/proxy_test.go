@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestProxyCommand: a client of the chat API that goes through the program is answered by the model, is remembered, and is asked with what
-// was said before; what one sub-tenant said another does not learn, and commands see it.
+// TestProxyCommand checks that a client of the chat API that goes through the program gets the model's answer, that its
+// messages are remembered and added to later requests, that another sub-tenant does not see them, and that commands do.
 func TestProxyCommand(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

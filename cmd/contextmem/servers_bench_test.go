@@ -16,8 +16,9 @@ import (
 	"github.com/contextmem/contextmem/client"
 )
 
-// BenchmarkServers has 1, 2 and 4 servers over one database, in one run, take in memories of 16 tenants and answer recalls of 16 clients. Besides the rates it reports the
-// processor time of the servers for an item until it is completed, and for a recall; the database's is not in it.
+// BenchmarkServers lets 1, 2 and 4 servers over one database ingest memories of 16 tenants and answer recalls of 16
+// clients, in one run. It reports the rates, and the processor time of the servers per completed item and per recall,
+// without that of the database.
 func BenchmarkServers(b *testing.B) {
 	pg := postgresServer(b)
 	for _, n := range []int{1, 2, 4} {
@@ -100,7 +101,7 @@ func benchServers(b *testing.B, seats []*seat) {
 	require.Zero(b, failed.Load())
 }
 
-// processorTime is what servers have used so far, in ticks of 10 ms.
+// processorTime returns the processor time that the servers have used so far, in steps of 10 ms.
 func processorTime(b *testing.B, seats []*seat) (sum time.Duration) {
 	for _, s := range seats {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))

@@ -18,8 +18,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// BenchmarkStart measures the time from the start of the program on a directory of 1,000 memories until it answers: mcp its first
-// client, serve its first request, ingest of an empty folder its end. With e5 another column has the first recall, which loads the model.
+// BenchmarkStart measures the time from the start of the program on a directory of 1,000 memories until it answers: mcp
+// its first client, serve its first request, and ingest of an empty folder its end. With e5 another column has the
+// first recall, which loads the model.
 func BenchmarkStart(b *testing.B) {
 	for _, embedder := range []string{"static", "e5"} {
 		dir := b.TempDir()
@@ -102,7 +103,7 @@ func started(ctx context.Context, b *testing.B, dir, embedder string, args ...st
 	return cmd
 }
 
-// fill makes a directory of 1,000 memories.
+// fill creates a directory of 1,000 memories.
 func fill(b *testing.B, dir, embedder string) {
 	b.Helper()
 	ctx := b.Context()
@@ -116,7 +117,8 @@ func fill(b *testing.B, dir, embedder string) {
 	require.NoError(b, s.Close())
 }
 
-// TestModelCache: programs keep what models read of their weights in the folder of --model-cache, and the next one takes it from there; with none nothing is written.
+// TestModelCache checks that programs store prepared weights of models in the folder of --model-cache, that the next
+// one reads them from there, and that with none nothing is written.
 func TestModelCache(t *testing.T) {
 	t.Parallel()
 	folder, dir := filepath.Join(t.TempDir(), "models"), t.TempDir()

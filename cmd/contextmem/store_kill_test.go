@@ -24,7 +24,7 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// postgresServer starts a server that keeps what it acknowledged.
+// postgresServer starts a server with durable commits.
 func postgresServer(t testing.TB) *testtool.Postgres {
 	t.Helper()
 	pg, err := testtool.StartPostgres(true)
@@ -49,7 +49,7 @@ func openOn(t *testing.T, url string, providers ...contextmem.Provider) *context
 	return svc
 }
 
-// seat is a server of several over one database, which is killed and started again on its address.
+// seat is one of several servers over one database. It can be killed and started again on its address.
 type seat struct {
 	t    testing.TB
 	addr string
@@ -97,9 +97,9 @@ func (s *seat) client(t testing.TB) *client.Client {
 	return c
 }
 
-// TestServersOverOneDatabaseAreKilled: three servers share a database while one after the other, and then the database itself, is
-// killed and comes back. Nothing that was acknowledged is lost, nothing is stored twice, every item is told of.
-// CONTEXTMEM_KILL_TEST=full runs it longer.
+// TestServersOverOneDatabaseAreKilled lets three servers share a database while each of them, and then the database
+// itself, is killed and started again. No acknowledged item may be lost or stored twice, and every item must be
+// announced. CONTEXTMEM_KILL_TEST=full runs it longer.
 func TestServersOverOneDatabaseAreKilled(t *testing.T) {
 	clients, each := 4, 25
 	if os.Getenv("CONTEXTMEM_KILL_TEST") == "full" {
@@ -235,7 +235,7 @@ func TestServersOverOneDatabaseAreKilled(t *testing.T) {
 	t.Logf("%d memories of %d clients; %d calls were made again; %d events came again", total, clients, failed, repeats)
 }
 
-// A key that is revoked in one process opens nothing in another, within a second.
+// TestRevocationReachesOtherProcesses checks that a key revoked in one process is refused in another within a second.
 func TestRevocationReachesOtherProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database")

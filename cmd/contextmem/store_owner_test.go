@@ -14,21 +14,21 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// slowly is a provider that counts how many of its syncs go on at once.
-type slowly struct{ now, most, runs atomic.Int64 }
+// slowProvider is a provider that counts its concurrent syncs.
+type slowProvider struct{ now, most, runs atomic.Int64 }
 
-func (*slowly) Describe() connector.Info {
+func (*slowProvider) Describe() connector.Info {
 	return connector.Info{Name: "slowly", Category: "files", ConnectorType: "files", ObjectTypes: []string{"file"}, AuthTypes: []string{connector.AuthToken},
 		CredentialSchema: json.RawMessage(`{"type":"object","required":["token"],"properties":{"token":{"type":"string"}}}`), SetupGuide: "Make a token."}
 }
 
-func (*slowly) Check(context.Context, connector.Credentials) error { return nil }
+func (*slowProvider) Check(context.Context, connector.Credentials) error { return nil }
 
-func (*slowly) Discover(context.Context, connector.Credentials, string, int) ([]connector.Resource, string, error) {
+func (*slowProvider) Discover(context.Context, connector.Credentials, string, int) ([]connector.Resource, string, error) {
 	return []connector.Resource{{ID: "r", Name: "R", Type: "folder"}}, "", nil
 }
 
-func (p *slowly) Sync(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {
+func (p *slowProvider) Sync(ctx context.Context, _ connector.SyncRequest) (*connector.Page, error) {
 	n := p.now.Add(1)
 	defer p.now.Add(-1)
 	for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); most = p.most.Load() {
@@ -41,14 +41,14 @@ func (p *slowly) Sync(ctx context.Context, _ connector.SyncRequest) (*connector.
 	return &connector.Page{Cursor: "c"}, ctx.Err()
 }
 
-// A connector is synced by one process at a time, whichever was asked.
+// TestConnectorHasOneOwner checks that one process at a time syncs a connector, whichever was asked.
 func TestConnectorHasOneOwner(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a database")
 	}
 	pg := postgresServer(t)
 	require.NoError(t, pg.CreateDatabase("owner", ""))
-	p := &slowly{}
+	p := &slowProvider{}
 	first := openOn(t, pg.URL("owner"), p)
 	ctx := t.Context()
 	_, err := first.CreateTenant(ctx, contextmem.TenantSpec{ID: "acme"})

@@ -12,7 +12,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// TestServeStore: two servers over one database serve the same memories, and hear of each other's through --store-listen.
+// TestServeStore checks that two servers over one database serve the same memories, and are notified of each other's
+// changes through --store-listen.
 func TestServeStore(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--store", "mysql://secret@x/y"}, {"--store-listen", "postgres://secret@x/y"}, {"--store", "postgres://u@127.0.0.1:1/x", "--store-listen", "nowhere"}} {

@@ -16,7 +16,8 @@ import (
 	"github.com/contextmem/contextmem/backend/local"
 )
 
-// The index files of a tenant that another process has removed go; those of others, and of one that is being removed, stay.
+// TestIndexesOfDeletedTenantsGo checks that the index files of a tenant that another process has removed are deleted,
+// and that those of other tenants, and of one that is being removed, stay.
 func TestIndexesOfDeletedTenantsGo(t *testing.T) {
 	dir, reg := t.TempDir(), inmem.New().Registry()
 	x, err := local.Open(dir, nil)

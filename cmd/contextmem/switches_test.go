@@ -27,7 +27,7 @@ import (
 	"github.com/contextmem/contextmem/client"
 )
 
-// serveShown says which test shows the effect of an option of serve.
+// serveShown names the test that checks the effect of each option of serve.
 var serveShown = map[string]string{
 	"addr": "every server of a test", "api-keys": "TestServe", "audit-log": "TestServeAudits", "pprof": "TestServeProfiles", "requests-per-second": "TestServeSwitches",
 	"tls-cert": "TestServeTLS", "tls-key": "TestServeTLS", "trusted-proxies": "TestServeSwitches", "max-body-bytes": "TestServeSwitches", "max-held-bytes": "TestServeSwitches",
@@ -56,7 +56,7 @@ func ask(t *testing.T, method, url string, body io.Reader, set func(h http.Heade
 	return res.StatusCode, res.Header, string(b)
 }
 
-// TestServeSwitches: each switch of serve, beside a server without it.
+// TestServeSwitches checks each switch of serve, beside a server without it.
 func TestServeSwitches(t *testing.T) {
 	t.Parallel()
 	serve := (&app{}).serveCmd()
@@ -226,7 +226,7 @@ func TestServeSwitches(t *testing.T) {
 	})
 }
 
-// TestServeShutdown: a request that is under way has --shutdown-timeout to end.
+// TestServeShutdown checks that a running request has --shutdown-timeout to end.
 func TestServeShutdown(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []string{"1ms", "1m"} {
@@ -277,7 +277,8 @@ func TestServeShutdown(t *testing.T) {
 	}
 }
 
-// TestVerifyDamage: verify ends with code 1 and names what is damaged, in words and as JSON; on a directory that is well with 0.
+// TestVerifyDamage checks that verify exits with code 1 and names the damage, as text and as JSON, and exits with 0 for
+// an undamaged directory.
 func TestVerifyDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -322,7 +323,7 @@ func TestVerifyDamage(t *testing.T) {
 	require.Contains(t, inProcess(t, dir, "", "recall", "-s", "", "who has allergens?").out, "\t", "what is whole is found")
 }
 
-// TestJSON: every command that answers something does so in JSON with --json, and says nothing else.
+// TestJSON checks that with --json every command with output prints only JSON.
 func TestJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -379,8 +380,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestImportOfOurs: the dry run of an export says what is in it and makes nothing; one that was cut off is refused before anything is
-// made.
+// TestImportOfOurs checks that the dry run of an export prints its content and creates nothing, and that a truncated
+// export is refused before anything is created.
 func TestImportOfOurs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -412,8 +413,8 @@ func TestImportOfOurs(t *testing.T) {
 	require.Contains(t, do("import", "--dry-run", "-t", "third", again).out, "would take in 1 memories and 5 documents into 2 sub-tenants")
 }
 
-// TestCompletionInShells: what the completion scripts ask the program names flags and their values, and bash and the reader of manual
-// pages take what the program writes.
+// TestCompletionInShells checks that the requests of the completion scripts return flags and their values, and that
+// bash and the reader of manual pages accept the output of the program.
 func TestCompletionInShells(t *testing.T) {
 	t.Parallel()
 	require.Contains(t, inProcess(t, t.TempDir(), "", "__complete", "rec").out, "recall\t")

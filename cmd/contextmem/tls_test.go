@@ -23,7 +23,7 @@ import (
 	"github.com/contextmem/contextmem/client"
 )
 
-// certificate makes a certificate for 127.0.0.1 that signs itself, in two files.
+// certificate writes a self-signed certificate for 127.0.0.1 into two files.
 func certificate(t *testing.T) (cert, key string, roots *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -44,7 +44,8 @@ func certificate(t *testing.T) (cert, key string, roots *x509.CertPool) {
 	return cert, key, roots
 }
 
-// TestServeTLS: with a certificate the server speaks HTTPS, to the client of the library and to commands, and plain HTTP no more.
+// TestServeTLS checks that a server with a certificate serves HTTPS to the library's client and to commands, and no
+// plain HTTP.
 func TestServeTLS(t *testing.T) {
 	t.Parallel()
 	cert, key, roots := certificate(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportOfOthers takes exports of other programs in, twice, and writes them as Markdown.
+// TestImportOfOthers imports exports of other programs twice, and exports them as Markdown.
 func TestImportOfOthers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -42,8 +42,8 @@ func TestImportOfOthers(t *testing.T) {
 	require.Equal(t, exitUsage, do("", "import", "/does/not/exist").code)
 }
 
-// TestEveryFormat takes a file of each program through the commands: a dry run that makes nothing, the import with what it says to a
-// person at a terminal, recall, and an export that makes the same tenant again, and Markdown.
+// TestEveryFormat takes a file of each program through the commands: a dry run that creates nothing, the import with
+// its output at a terminal, recall, and exports that restore the same tenant, and Markdown.
 func TestEveryFormat(t *testing.T) {
 	t.Parallel()
 	from := filepath.Join("internal", "convert", "testdata")
@@ -98,7 +98,7 @@ func TestEveryFormat(t *testing.T) {
 	}
 }
 
-// ids are the first words of lines.
+// ids returns the first words of lines.
 func ids(lines string) (out []string) {
 	for l := range strings.Lines(lines) {
 		out = append(out, strings.Fields(l)[0])

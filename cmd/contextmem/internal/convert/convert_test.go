@@ -124,7 +124,7 @@ func TestHistoryOfMem0(t *testing.T) {
 	require.Equal(t, "mem0-a", items[0].Memory.ID)
 }
 
-// TestMalformed: what can't be read is an error that holds nothing of it.
+// TestMalformed checks that malformed input gives an error without any of its content.
 func TestMalformed(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{"", "sesame", `{"sesame":1}`, `[{"id":"a","memory":"sesame"`, `[{"id":1,"memory":"sesame"}]`, `{"type":"entity","name":"sesame","observations":[1]}`, `[]`, "\x1f\x8bsesame"} {

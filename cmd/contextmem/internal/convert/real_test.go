@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFilesOfThePrograms reads what the programs themselves wrote, in the versions that the names of the files tell.
+// TestFilesOfThePrograms reads files written by the programs themselves, in the versions in their names.
 func TestFilesOfThePrograms(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]struct {
@@ -63,8 +63,8 @@ func TestFilesOfThePrograms(t *testing.T) {
 	}
 }
 
-// TestExportsInArchives: the ZIP archives that ChatGPT and Claude send are read as they come, with their conversations in one file or
-// in several; other archives are refused.
+// TestExportsInArchives checks that the ZIP archives of ChatGPT and Claude are read as they come, with the
+// conversations in one file or in several, and that other archives are refused.
 func TestExportsInArchives(t *testing.T) {
 	t.Parallel()
 	b, err := os.ReadFile(filepath.Join("testdata", "chatgpt", "conversations.json"))
