@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -285,10 +286,11 @@ func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, 
 		if a.part != part {
 			continue
 		}
-		for _, l := range a.links { // relations of the hits that the query did not reach
+		for i := range a.links { // relations of the hits that the query did not reach
+			l := &a.links[i]
 			if slices.Contains(ents, l.From) || slices.Contains(ents, l.To) {
-				if _, ok := slices.BinarySearchFunc(read, l.Num, func(l Link, num int64) int { return cmp.Compare(l.Num, num) }); !ok {
-					first = append(first, l)
+				if _, ok := sort.Find(len(read), func(i int) int { return cmp.Compare(l.Num, read[i].Num) }); !ok {
+					first = append(first, *l)
 				}
 			}
 		}

@@ -21,6 +21,12 @@ import (
 // Reader reads the entities that relations refer to and the chunks that are their evidence, each once.
 // A Reader is for one call and one goroutine.
 type Reader struct {
+	reading
+	scratch
+}
+
+// reading is the part of a Reader that belongs to one call.
+type reading struct {
 	ctx     context.Context
 	store   backend.Store
 	now     time.Time
@@ -33,7 +39,6 @@ type Reader struct {
 	ids     idRoom
 	types   map[entityKey]string // entity types by visible sources
 	sight   *Sight               // nil until needed
-	scratch
 }
 
 // scratch is the memory of a Reader, which the pool passes on to the next one.
@@ -74,7 +79,7 @@ func (r *Reader) Release() {
 		emptied(s.best), emptied(s.grams), emptied(s.keys)
 	clear(s.pairs)
 	s.words.texts.Forget()
-	*r = Reader{scratch: r.scratch}
+	r.reading = reading{}
 	readers.Put(r)
 }
 
@@ -198,8 +203,18 @@ func (r *Reader) resolve(ls []Link, filter backend.Filter) ([]Link, error) {
 	if err := r.fetch(); err != nil {
 		return nil, err
 	}
-	ls = slices.DeleteFunc(ls, func(l Link) bool { return !l.visible(filter) })
-	return ls, nil
+	kept := 0
+	for i := range ls { // links are large: only those behind a dropped one move
+		if !ls[i].visible(filter) {
+			continue
+		}
+		if kept < i {
+			ls[kept] = ls[i]
+		}
+		kept++
+	}
+	clear(ls[kept:])
+	return ls[:kept], nil
 }
 
 // refer registers what a link refers to, for fetch to read.
@@ -276,7 +291,7 @@ func (r *Reader) fetch() error {
 				}
 			}
 			if e != nil { // the entity that num was folded into, if any
-				*r.entities.get(nums[i]) = r.ids.show(e)
+				r.ids.show(r.entities.values[r.fetched.entities+i], e)
 			}
 		}
 		r.fetched.entities += len(nums)
@@ -293,10 +308,14 @@ func (l *Link) visible(filter backend.Filter) bool {
 func loaded(e *Entity) bool { return e != nil && e.ID != "" }
 
 // Show returns an entity as users see it.
-func Show(e *backend.Entity) Entity { return new(idRoom).show(e) }
+func Show(e *backend.Entity) (out Entity) {
+	new(idRoom).show(&out, e)
+	return out
+}
 
-func (ids *idRoom) show(e *backend.Entity) Entity {
-	out := Entity{ID: ids.id("ent_", e.Num), Name: lowerName(e), Type: e.Type}
+// show sets out, which must be zero, to an entity as users see it.
+func (ids *idRoom) show(out *Entity, e *backend.Entity) {
+	out.ID, out.Name, out.Type = ids.id("ent_", e.Num), lowerName(e), e.Type
 	out.Namespace, out.Identifier, _ = item.Identified(e.Key)
 	if out.Name == "" {
 		out.Name = item.ShownKey(e.Key)
@@ -309,7 +328,6 @@ func (ids *idRoom) show(e *backend.Entity) Entity {
 			out.Namespace = "default"
 		}
 	}
-	return out
 }
 
 // lowerName returns the name in lower case. It returns the key itself where they are equal, to avoid a copy.

@@ -85,7 +85,12 @@ func (room *pathRoom) path(p *facts.Path, found *Path) {
 	p.ChunkIDs, room.chunkIDs = room.chunkIDs[:0:n], room.chunkIDs[n:]
 	for i, l := range links[:n] {
 		t := &p.Triplets[i]
-		t.Source, t.Target = *l.Subject, l.Object()
+		t.Source = *l.Subject
+		if loaded(l.Target) {
+			t.Target = *l.Target
+		} else {
+			t.Target = l.Object()
+		}
 		l.Prove(&t.Relation)
 		if i == 0 || p.ChunkIDs[0] != l.Proof.Row.Key {
 			p.ChunkIDs = append(p.ChunkIDs, l.Proof.Row.Key)

@@ -65,12 +65,15 @@ func (w *questionWords) count(rel *backend.Relation) int {
 	default:
 		words = words[1:]
 	}
-	n := 0
-	for _, h := range words {
+	n, left := 0, w.left
+	for _, h := range words { // both are in ascending order
 		if w.bits&wordBit(h) == 0 {
 			continue
 		}
-		if _, ok := slices.BinarySearch(w.left, h); ok {
+		for len(left) > 0 && left[0] < h {
+			left = left[1:]
+		}
+		if len(left) > 0 && left[0] == h {
 			n++
 		}
 	}
