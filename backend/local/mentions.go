@@ -3,7 +3,7 @@ package local
 import (
 	"cmp"
 	"slices"
-	"strings"
+	"sort"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -96,8 +96,8 @@ func (x *mentions) findEntity(num int64) (uint32, bool) {
 // findKey returns the place of a key.
 func (x *mentions) findKey(text string) (uint32, bool) {
 	if x.inOrder {
-		i, ok := slices.BinarySearchFunc(x.keys, text, func(k key, text string) int { return strings.Compare(k.text, text) })
-		return uint32(i), ok && len(x.keys[i].named) > 0
+		i := sort.Search(len(x.keys), func(i int) bool { return x.keys[i].text >= text })
+		return uint32(i), i < len(x.keys) && x.keys[i].text == text && len(x.keys[i].named) > 0
 	}
 	at, ok := x.keyOf[text]
 	return at, ok
