@@ -15,9 +15,9 @@ type graphWriter struct {
 // span is the written range b[from:to].
 type span struct{ from, to int }
 
-// writtenEntity is an entity together with the range in which it was written.
+// writtenEntity is an entity of the result together with the range in which it was written.
 type writtenEntity struct {
-	is contextmem.Entity
+	is *contextmem.Entity // nil: none yet
 	at span
 }
 
@@ -70,10 +70,10 @@ func (w *writer) paths(b []byte, ps []contextmem.Path) []byte {
 
 // write appends an entity.
 func (w *writtenEntity) write(b []byte, e *contextmem.Entity) []byte {
-	if w.at.to > 0 && *e == w.is {
+	if w.is != nil && *e == *w.is {
 		return append(b, b[w.at.from:w.at.to]...)
 	}
-	w.is, w.at.from = *e, len(b)
+	w.is, w.at.from = e, len(b)
 	b = appendText(append(b, `{"entity_id":"`...), e.ID)
 	if e.Identifier == "" {
 		b = append(b, `","identifier":null,"name":"`...)
