@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestAbove has tests of what stands above a backend run on this one: the transcripts of both generations of the REST API, and with
-// CONTEXTMEM_TEST_ABOVE=all, which takes minutes, the tests of the root package. A file that the compiler is told of is laid over each package.
+// TestAbove runs tests of other packages over this backend: the transcripts of both generations of the REST API, and
+// with CONTEXTMEM_TEST_ABOVE=all, which takes minutes, the tests of the root package. A compiler overlay adds a file to
+// each package that sets the backend.
 func TestAbove(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tests of other packages")

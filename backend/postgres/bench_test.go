@@ -13,8 +13,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// BenchmarkAcknowledged has a write of one item, durable when it returns, beside an insert of one row into a table of the same
-// server; they take turns, and p50 is of each.
+// BenchmarkAcknowledged measures a durable write of one item, alternately with an insert of one row into a table of the
+// same server. It reports the p50 of each.
 func BenchmarkAcknowledged(b *testing.B) {
 	sharedServer(b)
 	pg, err := testtool.StartPostgres(true)
@@ -35,7 +35,7 @@ func BenchmarkAcknowledged(b *testing.B) {
 	for b.Loop() {
 		i++
 		id := fmt.Sprint(i)
-		in := note(id)
+		in := placedMemory(id)
 		in.Blobs = []backend.Blob{{Kind: backend.Original, Data: body}}
 		in.Tags = []uint64{uint64(i), 2, backend.Everybody}
 		for _, x := range []struct {

@@ -14,8 +14,9 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// A process that has just begun drains what another left, of which it has not heard.
-func TestDrainTakesUpWhatIsLeft(t *testing.T) {
+// TestDrainProcessesItemsOfOthers checks that a process that has just started drains items left by another, of which it
+// was not notified.
+func TestDrainProcessesItemsOfOthers(t *testing.T) {
 	open := func(e contextmem.Embedder) *contextmem.Service {
 		indexes, err := local.Open(t.TempDir(), nil)
 		require.NoError(t, err)

@@ -23,15 +23,15 @@ func withUser(t *testing.T, raw, user string) string {
 	return u.String()
 }
 
-func note(id string) backend.Placed {
+func placedMemory(id string) backend.Placed {
 	return backend.Placed{
 		Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Memory, Sub: "s"}, ID: id, CreatedAt: time.Unix(1, 0)}},
 		Chunks:   []backend.Chunk{{Key: id, Text: "text of " + id, Vector: []float32{1, 0}}},
 	}
 }
 
-// processes opens one workspace in several deployments, as several processes do.
-func processes(t *testing.T, name string, n int, o *Options) (out []backend.Store) {
+// openProcesses opens one workspace in n deployments, as several processes do.
+func openProcesses(t *testing.T, name string, n int, o *Options) (out []backend.Store) {
 	for range n {
 		d := openTest(t, name, o)
 		t.Cleanup(func() { assert.NoError(t, d.Close()) })
@@ -42,17 +42,18 @@ func processes(t *testing.T, name string, n int, o *Options) (out []backend.Stor
 	return out
 }
 
-// The feed has no gap and never shows a later entry before an earlier one, while three processes write and a fourth reads on.
+// TestFeedUnderConcurrentCommits checks that the feed has no gap and never shows a later entry before an earlier one,
+// while three processes write and a fourth reads.
 func TestFeedUnderConcurrentCommits(t *testing.T) {
 	const writers, each = 3, 40
-	stores := processes(t, t.Name(), writers+1, nil)
+	stores := openProcesses(t, t.Name(), writers+1, nil)
 	ctx, reader := t.Context(), stores[writers]
 	var wg sync.WaitGroup
 	for w, s := range stores[:writers] {
 		for half := range 2 { // calls of one process share transactions
 			wg.Go(func() {
 				for i := range each / 2 {
-					_, err := s.Place(ctx, []backend.Placed{note(fmt.Sprintf("%d-%d-%d", w, half, i))})
+					_, err := s.Place(ctx, []backend.Placed{placedMemory(fmt.Sprintf("%d-%d-%d", w, half, i))})
 					assert.NoError(t, err)
 				}
 			})
@@ -86,14 +87,14 @@ func TestFeedUnderConcurrentCommits(t *testing.T) {
 	assert.NotNil(t, found[1])
 }
 
-// Workers of several processes share a queue: each source is claimed once.
+// TestClaimsOfProcesses checks that workers of several processes that share a queue claim each source once.
 func TestClaimsOfProcesses(t *testing.T) {
 	const n = 60
-	stores := processes(t, t.Name(), 3, nil)
+	stores := openProcesses(t, t.Name(), 3, nil)
 	ctx := t.Context()
 	var items []backend.Incoming
 	for i := range n {
-		items = append(items, note(fmt.Sprint(i)).Incoming)
+		items = append(items, placedMemory(fmt.Sprint(i)).Incoming)
 	}
 	_, err := stores[0].Accept(ctx, items)
 	require.NoError(t, err)
@@ -127,17 +128,18 @@ func TestClaimsOfProcesses(t *testing.T) {
 	assert.Len(t, left, n-len(claimed), "what two saw at once is left for later, and not lost")
 }
 
-// A process hears of what another wrote: at once by LISTEN, without it by asking.
-func TestHearing(t *testing.T) {
+// TestNotificationsOfOtherProcesses checks that a process is notified of another's write at once with LISTEN, and by
+// polling without it.
+func TestNotificationsOfOtherProcesses(t *testing.T) {
 	for name, o := range map[string]*Options{
 		"told": {Poll: time.Hour}, "asked": {Poll: 20 * time.Millisecond, ListenURL: "postgres://nobody@/none?host=/nowhere"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stores := processes(t, t.Name(), 2, o)
+			stores := openProcesses(t, t.Name(), 2, o)
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 			defer cancel()
 			for i := 0; stores[1].LastSeq() == 0; i++ { // the listener may still be on its way
-				_, err := stores[0].Place(ctx, []backend.Placed{note(fmt.Sprint(i))})
+				_, err := stores[0].Place(ctx, []backend.Placed{placedMemory(fmt.Sprint(i))})
 				require.NoError(t, err)
 				require.True(t, pause(ctx, 50*time.Millisecond), "nothing was heard")
 			}

@@ -15,33 +15,33 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// followed is an index that counts how often it is built anew.
-type followed struct {
+// countingIndex is an index that counts how often it is rebuilt.
+type countingIndex struct {
 	backend.Graph
 	resets atomic.Int64
 	epoch  uint64
 }
 
-func (x *followed) Reset(ctx context.Context) error {
+func (x *countingIndex) Reset(ctx context.Context) error {
 	x.resets.Add(1)
 	return x.Graph.Reset(ctx)
 }
-func (x *followed) Epoch() (uint64, bool) { return x.epoch, true }
-func (x *followed) SetEpoch(epoch uint64) { x.epoch = epoch }
+func (x *countingIndex) Epoch() (uint64, bool) { return x.epoch, true }
+func (x *countingIndex) SetEpoch(epoch uint64) { x.epoch = epoch }
 
-// sharedSpace is a workspace whose index another process follows the feed with too.
+// sharedSpace is a workspace whose index another process keeps up to date as well.
 type sharedSpace struct {
 	backend.IndexSet
 	st backend.Store
-	x  *followed
+	x  *countingIndex
 }
 
 func (s *sharedSpace) Store() backend.Store     { return s.st }
 func (s *sharedSpace) Graph() backend.Graph     { return s.x }
 func (s *sharedSpace) Indexes() []backend.Index { return []backend.Index{s.x} }
 
-// A process opens a workspace; before it looks at the index, which is in a cluster, another process has written to the workspace and applied
-// that to the index. The index is not taken for one of another history.
+// TestIndexIsAheadOfTheStoreAsOpened lets another process write to a workspace and apply that to the shared index after
+// this process opened the store and before it reads the index. The index must not be taken for one of another history.
 func TestIndexIsAheadOfTheStoreAsOpened(t *testing.T) {
 	t.Parallel()
 	ctx, uid := t.Context(), backendtest.UID("ahead")
@@ -51,9 +51,9 @@ func TestIndexIsAheadOfTheStoreAsOpened(t *testing.T) {
 	require.NoError(t, err)
 	set, err := inmem.New().OpenIndexes(ctx, uid)
 	require.NoError(t, err)
-	x := &followed{Graph: set.Graph()}
+	x := &countingIndex{Graph: set.Graph()}
 	place := func(id string) {
-		_, err := first.Place(ctx, []backend.Placed{note(id)})
+		_, err := first.Place(ctx, []backend.Placed{placedMemory(id)})
 		require.NoError(t, err)
 		f := pipeline.NewFollower(&sharedSpace{set, first, x})
 		require.NoError(t, f.Sync(ctx))

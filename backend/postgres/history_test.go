@@ -11,7 +11,8 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// TestHistoryOverPostgres: earlier versions are kept, restored, and deleted with their item over a database, as over files.
+// TestHistoryOverPostgres checks that earlier versions are kept, restored, and deleted with their item over a database,
+// as over files.
 func TestHistoryOverPostgres(t *testing.T) {
 	svc := serviceOver(t, openTest(t, t.Name(), nil))
 	defer func() { require.NoError(t, svc.Close()) }()

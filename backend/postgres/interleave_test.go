@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// waits returns how many sessions of a database wait for a lock.
-func waits(t *testing.T, d *DB) (n int64) {
+// lockWaiters returns the number of sessions of a database that wait for a lock.
+func lockWaiters(t *testing.T, d *DB) (n int64) {
 	t.Helper()
 	require.NoError(t, d.query(t.Context(), everything, func(c *conn) error {
 		_, err := c.one(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'", func(r *row) error {
@@ -24,19 +24,19 @@ func waits(t *testing.T, d *DB) (n int64) {
 	return n
 }
 
-// A transaction that has taken numbers of the feed and is not committed keeps others from taking later ones, so that no reader can see a later entry
-// and miss an earlier one, whatever it knows of the end of the feed.
+// TestFeedWaitsForEarlierNumbers checks that an uncommitted transaction with numbers of the feed keeps others from
+// taking later ones, so that no reader sees a later entry and misses an earlier one.
 func TestFeedWaitsForEarlierNumbers(t *testing.T) {
-	stores := processes(t, t.Name(), 3, nil)
+	stores := openProcesses(t, t.Name(), 3, nil)
 	ctx := t.Context()
 	a, b, reader := stores[0].(*store), stores[1].(*store), stores[2].(*store)
-	_, err := a.Place(ctx, []backend.Placed{note("first")})
+	_, err := a.Place(ctx, []backend.Placed{placedMemory("first")})
 	require.NoError(t, err)
 	at := a.LastSeq()
 	taken, commit, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
 	go func() {
 		done <- a.change(ctx, func(tx *tx) error {
-			_, err := tx.Place([]backend.Placed{note("early")})
+			_, err := tx.Place([]backend.Placed{placedMemory("early")})
 			if err == nil {
 				err = tx.c.flush(bg)
 			}
@@ -47,10 +47,10 @@ func TestFeedWaitsForEarlierNumbers(t *testing.T) {
 	}()
 	<-taken
 	go func() {
-		_, err := b.Place(ctx, []backend.Placed{note("late")})
+		_, err := b.Place(ctx, []backend.Placed{placedMemory("late")})
 		done <- err
 	}()
-	require.Eventually(t, func() bool { return waits(t, reader.db) > 0 }, time.Minute, time.Millisecond, "the later writer waits")
+	require.Eventually(t, func() bool { return lockWaiters(t, reader.db) > 0 }, time.Minute, time.Millisecond, "the later writer waits")
 	for range 3 {
 		changes, err := reader.Changes(ctx, at, 100)
 		require.NoError(t, err)
@@ -67,12 +67,13 @@ func TestFeedWaitsForEarlierNumbers(t *testing.T) {
 	assert.Equal(t, []uint64{at + 1<<storerules.SeqShift, at + 2<<storerules.SeqShift}, []uint64{changes[0].Seq, changes[1].Seq})
 }
 
-// Who was told of commits that the server has lost goes back: an index that skipped to where they ended would miss those that get their numbers.
+// TestLostCommitsAreNotSkipped checks that a process moves back if it knows of commits that the server has lost. An
+// index that skipped to their end would miss new commits with their numbers.
 func TestLostCommitsAreNotSkipped(t *testing.T) {
-	stores := processes(t, t.Name(), 2, nil)
+	stores := openProcesses(t, t.Name(), 2, nil)
 	ctx := t.Context()
 	writer, s := stores[0].(*store), stores[1].(*store)
-	_, err := writer.Place(ctx, []backend.Placed{note("kept")})
+	_, err := writer.Place(ctx, []backend.Placed{placedMemory("kept")})
 	require.NoError(t, err)
 	last := writer.LastSeq()
 	s.learn(last + 3<<storerules.SeqShift) // what was told before the server was replaced by one without it
@@ -86,7 +87,7 @@ func TestLostCommitsAreNotSkipped(t *testing.T) {
 	s.learn(last + 3<<storerules.SeqShift)
 	_, err = s.Changes(ctx, last+3<<storerules.SeqShift, 100)
 	require.ErrorIs(t, err, backend.ErrFeedGone, "an index that has applied some starts again")
-	_, err = writer.Place(ctx, []backend.Placed{note("next")})
+	_, err = writer.Place(ctx, []backend.Placed{placedMemory("next")})
 	require.NoError(t, err)
 	changes, err = s.Changes(ctx, last, 100)
 	require.NoError(t, err)

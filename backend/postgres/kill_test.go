@@ -20,7 +20,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// The server is killed, and shut down, while calls go on: each call succeeds in the end, and did what it says once.
+// TestServerIsKilled kills and shuts down the server during calls. Each call must succeed in the end and have its
+// effect once.
 func TestServerIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server of its own")
@@ -48,7 +49,7 @@ func TestServerIsKilled(t *testing.T) {
 				default:
 				}
 				// IfAbsent: a call that was done twice would fail.
-				in := note(fmt.Sprintf("%d-%d", w, i))
+				in := placedMemory(fmt.Sprintf("%d-%d", w, i))
 				in.IfAbsent = true
 				if _, err := s.Place(ctx, []backend.Placed{in}); !assert.NoError(t, err) {
 					return
@@ -92,7 +93,7 @@ func TestServerIsKilled(t *testing.T) {
 	t.Logf("%d calls over three ends of the server", total)
 }
 
-// With a server that is gone calls end, and say that they can be repeated.
+// TestServerIsGone checks that calls end when the server is gone, with an error that says they can be repeated.
 func TestServerIsGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server of its own")
@@ -108,7 +109,7 @@ func TestServerIsGone(t *testing.T) {
 	s, err := d.OpenStore(t.Context(), backendtest.UID("gone"))
 	require.NoError(t, err)
 	pg.Kill()
-	_, err = s.Place(t.Context(), []backend.Placed{note("a")})
+	_, err = s.Place(t.Context(), []backend.Placed{placedMemory("a")})
 	require.ErrorIs(t, err, backend.ErrUnavailable)
 	_, err = s.Stats(t.Context(), backend.Memory)
 	require.ErrorIs(t, err, backend.ErrUnavailable)
@@ -116,7 +117,7 @@ func TestServerIsGone(t *testing.T) {
 	_, err = Open(t.Context(), pg.URL("gone"), nil)
 	require.ErrorIs(t, err, backend.ErrUnavailable)
 	require.NoError(t, pg.Start())
-	_, err = s.Place(t.Context(), []backend.Placed{note("a")})
+	_, err = s.Place(t.Context(), []backend.Placed{placedMemory("a")})
 	require.NoError(t, err, "and it goes on")
 }
 
@@ -136,7 +137,7 @@ func TestStatementTimeout(t *testing.T) {
 	}
 }
 
-// Of two transactions that wait for each other the server ends one, which is tried again.
+// TestDeadlock checks that when the server ends one of two transactions that wait for each other, it is retried.
 func TestDeadlock(t *testing.T) {
 	d := openTest(t, t.Name(), nil)
 	defer d.Close()
@@ -174,7 +175,7 @@ func TestDeadlock(t *testing.T) {
 	}
 }
 
-// Records are locked in an order that does not depend on the caller's.
+// TestRecordsInAnyOrder checks that records are locked in an order that does not depend on the caller's.
 func TestRecordsInAnyOrder(t *testing.T) {
 	d := openTest(t, t.Name(), nil)
 	defer d.Close()
@@ -200,7 +201,8 @@ func TestRecordsInAnyOrder(t *testing.T) {
 	}
 }
 
-// Through pgbouncer in transaction mode, which knows no prepared statements and gives each transaction whatever connection is free.
+// TestPooler runs through pgbouncer in transaction mode, which supports no prepared statements and gives each
+// transaction any free connection.
 func TestPooler(t *testing.T) {
 	pg := sharedServer(t)
 	bin, err := exec.LookPath("pgbouncer")
@@ -233,13 +235,13 @@ func TestPooler(t *testing.T) {
 		wg.Go(func() {
 			for i := range 20 {
 				id := fmt.Sprintf("%d-%d", w, i)
-				_, err := s.Place(ctx, []backend.Placed{note(id)})
+				_, err := s.Place(ctx, []backend.Placed{placedMemory(id)})
 				assert.NoError(t, err)
-				found, err := s.Sources(ctx, note(id).Part, []string{id})
+				found, err := s.Sources(ctx, placedMemory(id).Part, []string{id})
 				if assert.NoError(t, err) && assert.NotNil(t, found[0]) {
 					assert.Equal(t, id, found[0].ID)
 				}
-				_, _, err = s.List(ctx, backend.ListQuery{Part: note(id).Part, Limit: 3})
+				_, _, err = s.List(ctx, backend.ListQuery{Part: placedMemory(id).Part, Limit: 3})
 				assert.NoError(t, err)
 				assert.NoError(t, s.db.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: "k", Org: fmt.Sprint(w), ID: id}}}))
 			}

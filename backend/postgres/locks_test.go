@@ -17,8 +17,8 @@ import (
 	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
-// accepted takes items in and returns the numbers of their versions.
-func accepted(t *testing.T, s backend.Store, n int) (nums []int64) {
+// acceptItems accepts n items and returns the numbers of their versions.
+func acceptItems(t *testing.T, s backend.Store, n int) (nums []int64) {
 	t.Helper()
 	var in []backend.Incoming
 	for i := range n {
@@ -32,7 +32,7 @@ func accepted(t *testing.T, s backend.Store, n int) (nums []int64) {
 	return nums
 }
 
-func claimed(t *testing.T, s backend.Store, token string, n int) (nums []int64) {
+func claimItems(t *testing.T, s backend.Store, token string, n int) (nums []int64) {
 	t.Helper()
 	claims, err := s.Claim(t.Context(), token, time.Now(), time.Now().Add(time.Hour), n, 0)
 	require.NoError(t, err)
@@ -42,8 +42,9 @@ func claimed(t *testing.T, s backend.Store, token string, n int) (nums []int64) 
 	return nums
 }
 
-// Who renews or gives back claims waits for a version that somebody stores, and holds no other meanwhile: else the two could wait for each other.
-func TestWhoWaitsForAVersionHoldsNone(t *testing.T) {
+// TestWaitingForAVersionHoldsNone checks that a call that renews or releases claims locks no other version while it
+// waits for one that is being stored. Otherwise the two calls could wait for each other.
+func TestWaitingForAVersionHoldsNone(t *testing.T) {
 	for name, call := range map[string]func(t *testing.T, s *store, nums []int64) error{
 		"renew": func(t *testing.T, s *store, nums []int64) error {
 			return s.Renew(t.Context(), "mine", nums, time.Now().Add(2*time.Hour))
@@ -57,10 +58,10 @@ func TestWhoWaitsForAVersionHoldsNone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stores := processes(t, t.Name(), 2, nil)
+			stores := openProcesses(t, t.Name(), 2, nil)
 			a, b := stores[0].(*store), stores[1].(*store)
-			nums := accepted(t, a, 3)
-			require.Equal(t, nums, claimed(t, a, "mine", 3))
+			nums := acceptItems(t, a, 3)
+			require.Equal(t, nums, claimItems(t, a, "mine", 3))
 			held, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 2)
 			release := sync.OnceFunc(func() { close(goOn) })
 			defer release()
@@ -74,7 +75,7 @@ func TestWhoWaitsForAVersionHoldsNone(t *testing.T) {
 			}()
 			<-held
 			go func() { done <- call(t, b, nums) }()
-			require.Eventually(t, func() bool { return waits(t, a.db) > 0 }, time.Minute, time.Millisecond)
+			require.Eventually(t, func() bool { return lockWaiters(t, a.db) > 0 }, time.Minute, time.Millisecond)
 			require.NoError(t, a.alone(t.Context(), func(c *conn) error {
 				return c.each(bg, "SELECT num FROM sources WHERE ws = $1 AND num = ANY($2) ORDER BY num FOR UPDATE NOWAIT", func(*row) error { return nil }, []int64{nums[0], nums[2]})
 			}), "nobody holds the others")
@@ -88,7 +89,8 @@ func TestWhoWaitsForAVersionHoldsNone(t *testing.T) {
 	}
 }
 
-// Two processes that store, renew and give back what they have claimed, in any order, never wait for each other in a circle.
+// TestWorkersDoNotDeadlock lets two processes store, renew and release claims in any order. They must never wait for
+// each other in a circle.
 func TestWorkersDoNotDeadlock(t *testing.T) {
 	const batch, rounds = 24, 12
 	name := t.Name()
@@ -102,7 +104,7 @@ func TestWorkersDoNotDeadlock(t *testing.T) {
 		require.NoError(t, err)
 		dbs, stores = append(dbs, d), append(stores, s)
 	}
-	accepted(t, stores[0], 4*batch)
+	acceptItems(t, stores[0], 4*batch)
 	var wg sync.WaitGroup
 	var finished atomic.Int64
 	for k := range 4 {

@@ -55,13 +55,13 @@ func sharedServer(t testing.TB) *testtool.Postgres {
 	return server.pg
 }
 
-// databases are those that tests have made, by what they stand for.
+// databases are the databases created by tests, by the name they were created for.
 var databases struct {
 	sync.Mutex
 	made map[string]bool
 }
 
-// database returns the URL of the database that stands for a name, and makes it at first. It goes with the server.
+// database returns the URL of the database for a name. The first call creates it; it is removed with the server.
 func database(t testing.TB, name string) string {
 	pg := sharedServer(t)
 	name = databaseName(name)
@@ -79,7 +79,7 @@ func database(t testing.TB, name string) string {
 
 func databaseName(name string) string { return fmt.Sprintf("t%x", sha256.Sum256([]byte(name)))[:20] }
 
-// openTest opens the deployment that stands for a name.
+// openTest opens the deployment for a name.
 func openTest(t testing.TB, name string, o *Options) *DB {
 	d, err := Open(t.Context(), database(t, name), o)
 	require.NoError(t, err)

@@ -40,8 +40,8 @@ func remember(t *testing.T, s contextmem.Sub, ms ...contextmem.Memory) {
 	require.NoError(t, err)
 }
 
-// life fills a deployment with a bit of everything.
-func life(t *testing.T, svc *contextmem.Service) {
+// fillDeployment adds items of each kind to a deployment.
+func fillDeployment(t *testing.T, svc *contextmem.Service) {
 	ctx := t.Context()
 	for _, spec := range []contextmem.TenantSpec{{ID: "acme"}, {ID: "vectors", Embeddings: true, Dimension: 3}, {ID: "empty"}, {ID: "gone"}} {
 		_, err := svc.CreateTenant(ctx, spec)
@@ -67,8 +67,8 @@ func life(t *testing.T, svc *contextmem.Service) {
 
 var exported = regexp.MustCompile(`"exported":"[^"]*"`)
 
-// exports are what the tenants of a deployment export, and what is known of Bob.
-func exports(t *testing.T, svc *contextmem.Service) map[string]string {
+// exportAll returns the exports of the tenants of a deployment, and what is known of Bob.
+func exportAll(t *testing.T, svc *contextmem.Service) map[string]string {
 	t.Helper()
 	out := make(map[string]string)
 	for info, err := range svc.Tenants(t.Context()) {
@@ -105,14 +105,15 @@ func openMoving(t *testing.T, name string) (*DB, move.Side) {
 	return d, s
 }
 
-// A deployment goes from a directory into the database, grows there, goes into another directory, and back again.
+// TestMoveThereAndBack moves a deployment from a directory into the database, adds items there, moves it into another
+// directory, and back again.
 func TestMoveThereAndBack(t *testing.T) {
 	ctx := t.Context()
 	first, second := t.TempDir(), t.TempDir()
 	d := openDir(t, first, false)
 	svc := serviceOver(t, d)
-	life(t, svc)
-	want := exports(t, svc)
+	fillDeployment(t, svc)
+	want := exportAll(t, svc)
 	require.NoError(t, svc.Close())
 
 	d = openDir(t, first, false)
@@ -139,11 +140,11 @@ func TestMoveThereAndBack(t *testing.T) {
 
 	pg = openTest(t, t.Name(), nil)
 	svc = serviceOver(t, pg)
-	assert.Equal(t, want, exports(t, svc))
+	assert.Equal(t, want, exportAll(t, svc))
 	remember(t, svc.Tenant("acme").Sub("alice"), contextmem.Memory{ID: "later", Text: "Clara works for Acme in Porto."}, contextmem.Memory{ID: "says", Text: "Nothing about names."})
 	require.NoError(t, svc.Drain(ctx))
 	require.NoError(t, svc.Tenant("empty").Delete(ctx))
-	want = exports(t, svc)
+	want = exportAll(t, svc)
 	require.NoError(t, svc.Close())
 
 	pg, side = openMoving(t, t.Name())
@@ -157,13 +158,13 @@ func TestMoveThereAndBack(t *testing.T) {
 
 	d = openDir(t, second, false)
 	svc = serviceOver(t, d)
-	assert.Equal(t, want, exports(t, svc))
+	assert.Equal(t, want, exportAll(t, svc))
 	damage, err := svc.Verify(ctx)
 	require.NoError(t, err)
 	assert.Empty(t, damage.Problems)
 	remember(t, svc.Tenant("acme").Sub("alice"), contextmem.Memory{ID: "last", Text: "Bob plays chess."})
 	require.NoError(t, svc.Drain(ctx))
-	want = exports(t, svc)
+	want = exportAll(t, svc)
 	require.NoError(t, svc.Close())
 
 	// What the database has of before is brought up to date.
@@ -175,11 +176,12 @@ func TestMoveThereAndBack(t *testing.T) {
 	require.NoError(t, d.Close())
 	require.NoError(t, pg.Close())
 	svc = serviceOver(t, openTest(t, t.Name(), nil))
-	assert.Equal(t, want, exports(t, svc))
+	assert.Equal(t, want, exportAll(t, svc))
 	require.NoError(t, svc.Close())
 }
 
-// Writers go on while a deployment moves; the move is cut off again and again. What they were told is stored is there in the end.
+// TestMoveOnline moves a deployment while writers run, and interrupts the move again and again. In the end every
+// acknowledged item must be there.
 func TestMoveOnline(t *testing.T) {
 	ctx := t.Context()
 	dir := t.TempDir()

@@ -23,7 +23,7 @@ import (
 
 var erased = []string{"Quibblefrost", "Zanthorpe", "Ophidianne", "blorptitle", "vundermeta", "krazzfield", "glimmerold", "snorkelid"}
 
-// eraseSome fills a deployment with what is then erased.
+// eraseSome fills a deployment and erases a part of it.
 func eraseSome(t *testing.T, p *process) contextmem.EraseReceipt {
 	t.Helper()
 	ctx := t.Context()
@@ -59,7 +59,7 @@ func nameOf(t *testing.T, address string) string {
 	return strings.TrimPrefix(u.Path, "/")
 }
 
-// plainProcess is a service whose key stands in the registry.
+// plainProcess is a service whose secret key is stored in the registry.
 func plainProcess(t *testing.T, address string) *process {
 	t.Helper()
 	stores, err := Open(t.Context(), address, nil)
@@ -72,7 +72,7 @@ func plainProcess(t *testing.T, address string) *process {
 	return &process{Service: svc}
 }
 
-// tableRows counts the rows of all tables that hold a word, whose columns are read as bytes.
+// tableRows returns the number of rows that contain a word, for each table. It reads columns as bytes.
 func tableRows(t *testing.T, address, word string) string {
 	t.Helper()
 	pg := sharedServer(t)
@@ -98,7 +98,7 @@ func TestErase(t *testing.T) {
 	assert.NotEmpty(t, r.Chunks)
 }
 
-// With Rewrite no file of the tables holds a byte of what was erased.
+// TestEraseRewrites checks that with Rewrite no file of the tables contains a byte of erased content.
 func TestEraseRewrites(t *testing.T) {
 	t.Parallel()
 	address := database(t, t.Name())
@@ -135,7 +135,7 @@ func TestEraseRewrites(t *testing.T) {
 	}
 }
 
-// What is damaged is found, and said of which item it is.
+// TestVerify checks that damage is found and reported with its item.
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	address := database(t, t.Name())
@@ -143,7 +143,7 @@ func TestVerify(t *testing.T) {
 	require.NoError(t, err)
 	svc := serviceOver(t, stores)
 	defer func() { require.NoError(t, svc.Close()) }()
-	life(t, svc)
+	fillDeployment(t, svc)
 	report, err := svc.Verify(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, report.Problems)
@@ -170,12 +170,13 @@ func TestVerify(t *testing.T) {
 	}
 }
 
-// A backup is a directory's, of one moment, and a directory that is restored of it has what the database has.
+// TestBackup checks that a backup is a directory's, of one moment, and that a directory restored from it has what the
+// database has.
 func TestBackup(t *testing.T) {
 	t.Parallel()
 	address := database(t, t.Name())
 	p := plainProcess(t, address)
-	life(t, p.Service)
+	fillDeployment(t, p.Service)
 	require.NoError(t, p.RotateSecretKey(t.Context(), nil))
 	_, err := p.SetWebhook(t.Context(), contextmem.WebhookSpec{URL: "https://hooks.example.com", Secret: "a secret of the receiver"})
 	require.NoError(t, err)
@@ -193,7 +194,7 @@ func TestBackup(t *testing.T) {
 	require.Eventually(t, func() bool { return back(0) == 0 }, time.Minute, 10*time.Millisecond, "once work in the background has ended all are kept")
 	remember(t, p.sub(), contextmem.Memory{ID: "last", Text: "The last word."})
 	require.NoError(t, p.Drain(t.Context()))
-	want := exports(t, p.Service)
+	want := exportAll(t, p.Service)
 	back(1)
 	left, err := os.ReadDir(parent)
 	require.NoError(t, err)
@@ -205,7 +206,7 @@ func TestBackup(t *testing.T) {
 	svc, err := contextmem.Open(t.Context(), restored, &contextmem.Options{Judge: judge.None})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
-	assert.Equal(t, want, exports(t, svc))
+	assert.Equal(t, want, exportAll(t, svc))
 	report, err := svc.Verify(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, report.Problems)

@@ -15,7 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// The server is killed and its synchronous standby takes its place, while two processes write: each call succeeds in the end, and did what it says once.
+// TestStandbyIsPromoted kills the server and promotes its synchronous standby while two processes write. Each call must
+// succeed in the end and have its effect once.
 func TestStandbyIsPromoted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts servers of its own")
@@ -50,7 +51,7 @@ func TestStandbyIsPromoted(t *testing.T) {
 					return
 				default:
 				}
-				in := note(fmt.Sprintf("%d-%d", w, i))
+				in := placedMemory(fmt.Sprintf("%d-%d", w, i))
 				in.IfAbsent = true // a call that was done twice would fail
 				start := time.Now()
 				if _, err := stores[w%2].Place(ctx, []backend.Placed{in}); !assert.NoError(t, err) {

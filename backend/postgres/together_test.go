@@ -18,39 +18,40 @@ import (
 	"github.com/contextmem/contextmem/judge"
 )
 
-// turned is an embedder whose vectors are those of the static one with the coordinates moved on by some places: mixed with others
-// they find nothing.
-type turned struct {
+// rotatedEmbedder is an embedder whose vectors are those of the static one with the coordinates rotated. They are
+// unrelated to those of other embedders.
+type rotatedEmbedder struct {
 	*static.Embedder
 	places int
 }
 
-func (e turned) Model() string { return fmt.Sprint("turned/", e.places) }
+func (e rotatedEmbedder) Model() string { return fmt.Sprint("turned/", e.places) }
 
-func (e turned) turn(v []float32) []float32 {
+func (e rotatedEmbedder) rotate(v []float32) []float32 {
 	return append(slices.Clone(v[e.places:]), v[:e.places]...)
 }
 
-func (e turned) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+func (e rotatedEmbedder) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	out, err := e.Embedder.EmbedDocuments(ctx, texts)
 	for i := range out {
-		out[i] = e.turn(out[i])
+		out[i] = e.rotate(out[i])
 	}
 	return out, err
 }
 
-func (e turned) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+func (e rotatedEmbedder) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
 	v, err := e.Embedder.EmbedQuery(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return e.turn(v), nil
+	return e.rotate(v), nil
 }
 
 // AppendWord hides that of the static embedder.
-func (turned) AppendWord(dst []float32, _ string) ([]float32, bool) { return dst, false }
+func (rotatedEmbedder) AppendWord(dst []float32, _ string) ([]float32, bool) { return dst, false }
 
-// process is a service with connections and indexes of its own over a database that others have open, whose calls of the backend can be held up.
+// process is a service with its own connections and indexes over a shared database. Its calls of the backend can be
+// paused.
 type process struct {
 	*contextmem.Service
 	plan  *backendtest.Plan
@@ -59,24 +60,26 @@ type process struct {
 
 func (p *process) sub() contextmem.Sub { return p.Tenant("acme").Sub("") }
 
-// watched is a backend that tells of records that are about to be written.
-type watched struct {
+// writeHookBackend is a backend that calls a hook before records are written.
+type writeHookBackend struct {
 	backend.Backend
 	p *process
 }
 
-func (w *watched) Shares() bool { return w.Backend.(backend.Shared).Shares() }
-func (w *watched) Watch(ctx context.Context, heard func(uid string)) {
+func (w *writeHookBackend) Shares() bool { return w.Backend.(backend.Shared).Shares() }
+func (w *writeHookBackend) Watch(ctx context.Context, heard func(uid string)) {
 	w.Backend.(backend.Shared).Watch(ctx, heard)
 }
-func (w *watched) Registry() backend.Registry { return &watchedRegistry{w.Backend.Registry(), w.p} }
+func (w *writeHookBackend) Registry() backend.Registry {
+	return &writeHookRegistry{w.Backend.Registry(), w.p}
+}
 
-type watchedRegistry struct {
+type writeHookRegistry struct {
 	backend.Registry
 	p *process
 }
 
-func (r *watchedRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWrite) error {
+func (r *writeHookRegistry) WriteRecords(ctx context.Context, ws []backend.RecordWrite) error {
 	if r.p.write != nil {
 		r.p.write(ws)
 	}
@@ -90,7 +93,7 @@ func startProcess(t *testing.T, url string, embedder contextmem.Embedder, previo
 	indexes, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)
 	p := &process{plan: backendtest.NewPlan()}
-	be := &watched{backendtest.Faulty(backend.Compose(stores, indexes), p.plan), p}
+	be := &writeHookBackend{backendtest.Faulty(backend.Compose(stores, indexes), p.plan), p}
 	p.Service, err = contextmem.New(t.Context(), be, &contextmem.Options{Judge: judge.None, Embedder: embedder, PreviousEmbedders: previous, Workers: 2, MaxAttempts: 3})
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -103,13 +106,13 @@ func startProcess(t *testing.T, url string, embedder contextmem.Embedder, previo
 
 const turnedItems = 40
 
-func turnedText(i int) string { return fmt.Sprintf("The kettle number %d stands in Oslo.", i) }
+func kettleText(i int) string { return fmt.Sprintf("The kettle number %d stands in Oslo.", i) }
 
 func (p *process) add(t *testing.T, ids ...string) {
 	t.Helper()
 	var ms []contextmem.Memory
 	for i, id := range ids {
-		ms = append(ms, contextmem.Memory{ID: id, Text: turnedText(i)})
+		ms = append(ms, contextmem.Memory{ID: id, Text: kettleText(i)})
 	}
 	remember(t, p.sub(), ms...)
 }
@@ -123,8 +126,8 @@ func (p *process) wait(t *testing.T, ids ...string) {
 	}
 }
 
-// finds requires that vectors alone find items.
-func (p *process) finds(t *testing.T, ids ...string) {
+// requireDense checks that vectors alone find the items.
+func (p *process) requireDense(t *testing.T, ids ...string) {
 	t.Helper()
 	r, err := p.sub().Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "kettle in Oslo", Alpha: contextmem.FixedAlpha(1), MaxResults: 400})
 	require.NoError(t, err)
@@ -145,8 +148,8 @@ func ofPrefix(prefix string, n int) (ids []string) {
 	return ids
 }
 
-// oldVectors makes a deployment whose vectors are those of an embedder.
-func oldVectors(t *testing.T, name string, e contextmem.Embedder) (url string, ids []string) {
+// deploymentOf creates a deployment with the vectors of an embedder.
+func deploymentOf(t *testing.T, name string, e contextmem.Embedder) (url string, ids []string) {
 	t.Helper()
 	url = database(t, name)
 	p := startProcess(t, url, e)
@@ -160,14 +163,15 @@ func oldVectors(t *testing.T, name string, e contextmem.Embedder) (url string, i
 	return url, ids
 }
 
-// A process has embedded items for the old vectors when another begins to embed the tenant again, and stores them when that is over.
+// TestReembedWhileAnotherStores lets a process embed items for the old vectors before another begins to embed the
+// tenant again, and store them when that is over.
 func TestReembedWhileAnotherStores(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for a lease to end")
 	}
 	t.Parallel()
-	last, next := turned{static.New(), 0}, turned{static.New(), 3}
-	url, ids := oldVectors(t, t.Name(), last)
+	last, next := rotatedEmbedder{static.New(), 0}, rotatedEmbedder{static.New(), 3}
+	url, ids := deploymentOf(t, t.Name(), last)
 	b := startProcess(t, url, next, last)
 	b.add(t, "first")
 	b.wait(t, "first") // it works on the tenant
@@ -180,21 +184,21 @@ func TestReembedWhileAnotherStores(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, turnedItems+1, n)
 	ids = append(ids, "first")
-	a.finds(t, ids...)
-	b.finds(t, ids...)
+	a.requireDense(t, ids...)
+	b.requireDense(t, ids...)
 	b.plan.Release()
 	b.wait(t, "late")
 	for _, p := range []*process{a, b} {
 		p.add(t, "more")
 		p.wait(t, "more")
-		p.finds(t, append(ids, "late", "more")...)
+		p.requireDense(t, append(ids, "late", "more")...)
 	}
 	n, err = b.Tenant("acme").Reembed(t.Context())
 	require.NoError(t, err)
 	assert.Zero(t, n, "nothing was left without vectors")
 }
 
-// Another process takes items in and searches at each step of a Reembed.
+// TestReembedWhileAnotherAccepts lets another process accept items and search at each step of a Reembed.
 func TestReembedWhileAnotherAccepts(t *testing.T) {
 	t.Parallel()
 	for _, at := range []struct {
@@ -203,11 +207,11 @@ func TestReembedWhileAnotherAccepts(t *testing.T) {
 	}{{"Store.PutVectors", 1}, {"Store.MissingVectors", 3}, {"Store.Set", 2}, {"Store.Set", 3}, {"Store.DropLane", 1}, {"Store.Set", 4}} {
 		t.Run(fmt.Sprint(at.method, " ", at.call), func(t *testing.T) {
 			t.Parallel()
-			last, next := turned{static.New(), 0}, turned{static.New(), 3}
-			url, ids := oldVectors(t, t.Name(), last)
+			last, next := rotatedEmbedder{static.New(), 0}, rotatedEmbedder{static.New(), 3}
+			url, ids := deploymentOf(t, t.Name(), last)
 			a, b := startProcess(t, url, next, last), startProcess(t, url, next, last)
-			b.finds(t, ids...)
-			a.finds(t, ids...)
+			b.requireDense(t, ids...)
+			a.requireDense(t, ids...)
 			a.plan.Add(backendtest.Fault{Method: at.method, Call: a.plan.Calls(at.method) + at.call, Block: true})
 			calls := a.plan.Calls(at.method)
 			var wg sync.WaitGroup
@@ -216,44 +220,46 @@ func TestReembedWhileAnotherAccepts(t *testing.T) {
 				assert.NoError(t, err)
 			})
 			require.NoError(t, a.plan.Await(t.Context(), at.method, calls+at.call))
-			b.finds(t, ids...)
+			b.requireDense(t, ids...)
 			b.add(t, "during")
 			if at.method != "Store.Set" { // which what is added may need too
 				b.wait(t, "during")
 			}
-			b.finds(t, ids...)
+			b.requireDense(t, ids...)
 			a.plan.Release()
 			wg.Wait()
 			b.wait(t, "during")
 			ids = append(ids, "during")
-			b.finds(t, ids...)
-			a.finds(t, ids...)
+			b.requireDense(t, ids...)
+			a.requireDense(t, ids...)
 			n, err := b.Tenant("acme").Reembed(t.Context())
 			require.NoError(t, err)
 			assert.Zero(t, n)
-			b.finds(t, ids...)
+			b.requireDense(t, ids...)
 		})
 	}
 }
 
-// A process that has no use for the old vectors serves the tenant once another has made new ones.
+// TestReembedForAnother checks that a process that cannot use the old vectors serves the tenant once another has made
+// new ones.
 func TestReembedForAnother(t *testing.T) {
 	t.Parallel()
-	last, next := turned{static.New(), 0}, turned{static.New(), 3}
-	url, ids := oldVectors(t, t.Name(), last)
+	last, next := rotatedEmbedder{static.New(), 0}, rotatedEmbedder{static.New(), 3}
+	url, ids := deploymentOf(t, t.Name(), last)
 	b := startProcess(t, url, next)
 	_, err := b.sub().AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: "x", Text: "x"}}})
 	require.ErrorIs(t, err, contextmem.ErrConflict)
 	a := startProcess(t, url, next)
 	_, err = a.Tenant("acme").Reembed(t.Context())
 	require.NoError(t, err)
-	b.finds(t, ids...)
+	b.requireDense(t, ids...)
 	b.add(t, "more")
 	b.wait(t, "more")
-	b.finds(t, append(ids, "more")...)
+	b.requireDense(t, append(ids, "more")...)
 }
 
-// A process has sealed a secret with the old key when another replaces the key, and stores it when that is over.
+// TestRotationWhileAnotherSeals lets a process seal a secret with the old key before another replaces the key, and
+// store it when that is over.
 func TestRotationWhileAnotherSeals(t *testing.T) {
 	t.Parallel()
 	url := database(t, t.Name())

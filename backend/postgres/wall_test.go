@@ -11,8 +11,8 @@ import (
 	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
-// count asks, in some scope, how many rows of a table there are, and forgets to say of which workspace or organisation.
-func count(t *testing.T, d *DB, s scope, table string) (n int64) {
+// countUnscoped counts the rows of a table in a scope, with a statement that names no workspace or organisation.
+func countUnscoped(t *testing.T, d *DB, s scope, table string) (n int64) {
 	t.Helper()
 	s.args = nil
 	require.NoError(t, d.query(t.Context(), s, func(c *conn) error {
@@ -25,7 +25,9 @@ func count(t *testing.T, d *DB, s scope, table string) (n int64) {
 	return n
 }
 
-func TestForgottenWhere(t *testing.T) {
+// TestQueryWithoutAScope checks that row-level security hides the rows of other workspaces and organisations from a
+// statement without a condition on them.
+func TestQueryWithoutAScope(t *testing.T) {
 	d := openTest(t, t.Name(), nil)
 	defer d.Close()
 	ctx := t.Context()
@@ -46,16 +48,16 @@ func TestForgottenWhere(t *testing.T) {
 	mine, theirs := stores[backendtest.UID("mine")], stores[backendtest.UID("theirs")]
 	for _, table := range []string{"sources", "chunks", "vectors", "blobs", "tags", "changes", "events"} {
 		t.Run(table, func(t *testing.T) {
-			assert.EqualValues(t, 1, count(t, d, mine.scope, table))
-			assert.EqualValues(t, 2, count(t, d, theirs.scope, table))
-			assert.Zero(t, count(t, d, everything, table), "of no workspace")
-			assert.Zero(t, count(t, d, scope{setting: "contextmem.none", value: "1"}, table), "nothing said")
+			assert.EqualValues(t, 1, countUnscoped(t, d, mine.scope, table))
+			assert.EqualValues(t, 2, countUnscoped(t, d, theirs.scope, table))
+			assert.Zero(t, countUnscoped(t, d, everything, table), "of no workspace")
+			assert.Zero(t, countUnscoped(t, d, scope{setting: "contextmem.none", value: "1"}, table), "nothing said")
 		})
 	}
 	t.Run("a partition by its own name", func(t *testing.T) {
 		n := int64(0)
 		for _, part := range []string{"chunks_00", "chunks_01", "chunks_02"} {
-			n += count(t, d, mine.scope, part)
+			n += countUnscoped(t, d, mine.scope, part)
 		}
 		assert.EqualValues(t, 1, n)
 	})
@@ -82,15 +84,15 @@ func TestForgottenWhere(t *testing.T) {
 	}
 	for _, table := range []string{"tenants", "records", "deliveries"} {
 		t.Run(table, func(t *testing.T) {
-			assert.EqualValues(t, 1, count(t, d, ofOrg("a"), table))
-			assert.EqualValues(t, 2, count(t, d, ofOrg("b"), table))
-			assert.EqualValues(t, 3, count(t, d, everything, table))
-			assert.Zero(t, count(t, d, mine.scope, table))
+			assert.EqualValues(t, 1, countUnscoped(t, d, ofOrg("a"), table))
+			assert.EqualValues(t, 2, countUnscoped(t, d, ofOrg("b"), table))
+			assert.EqualValues(t, 3, countUnscoped(t, d, everything, table))
+			assert.Zero(t, countUnscoped(t, d, mine.scope, table))
 		})
 	}
 }
 
-func TestRoleThatIsNotBound(t *testing.T) {
+func TestRoleThatBypassesRowSecurity(t *testing.T) {
 	pg := sharedServer(t)
 	url := database(t, t.Name())
 	_, err := pg.SQL("postgres", "CREATE ROLE free LOGIN BYPASSRLS")

@@ -19,14 +19,14 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// wire is what a process and the server say to each other. It counts what the server sends, and may end a connection.
+// wire is a proxy between a process and the server. It counts the bytes sent by the server, and may close a connection.
 type wire struct {
 	sent atomic.Int64 // by the server, in bytes
 	cut  atomic.Int64 // after how many more messages of the process a connection ends, once; below 0: never
 }
 
-// through returns the URL of a database that leads through a wire.
-func (w *wire) through(t *testing.T, raw string) string {
+// connect returns the URL of a database through the wire.
+func (w *wire) connect(t *testing.T, raw string) string {
 	t.Helper()
 	w.cut.Store(-1)
 	u, err := url.Parse(raw)
@@ -51,16 +51,16 @@ func (w *wire) through(t *testing.T, raw string) string {
 				_ = c.Close()
 				continue
 			}
-			go w.carry(s, c, func(int) bool { return w.cut.Load() >= 0 && w.cut.Add(-1) == -1 })
-			go w.carry(c, s, func(n int) bool { w.sent.Add(int64(n)); return false })
+			go w.forward(s, c, func(int) bool { return w.cut.Load() >= 0 && w.cut.Add(-1) == -1 })
+			go w.forward(c, s, func(n int) bool { w.sent.Add(int64(n)); return false })
 		}
 	}()
 	u.RawQuery = url.Values{"host": {dir}}.Encode()
 	return u.String()
 }
 
-// carry passes on what from says until one of the two ends, or end says so.
-func (w *wire) carry(to, from net.Conn, end func(n int) bool) {
+// forward forwards what from sends until one side closes the connection, or end returns true.
+func (w *wire) forward(to, from net.Conn, end func(n int) bool) {
 	defer func() { _, _ = to.Close(), from.Close() }()
 	b := make([]byte, 1<<16)
 	for {
@@ -79,18 +79,19 @@ func (w *wire) carry(to, from net.Conn, end func(n int) bool) {
 	}
 }
 
-// A read whose connection ends runs again. Wherever that was, the answer is what one run gives.
+// TestReadsThatRunAgain checks that a read whose connection ends runs again, and that the answer is that of one run
+// wherever the connection ended.
 func TestReadsThatRunAgain(t *testing.T) {
 	var w wire
-	d, err := Open(t.Context(), w.through(t, database(t, t.Name())), &Options{Poll: time.Hour, ListenURL: database(t, t.Name())})
+	d, err := Open(t.Context(), w.connect(t, database(t, t.Name())), &Options{Poll: time.Hour, ListenURL: database(t, t.Name())})
 	require.NoError(t, err)
 	defer d.Close()
 	opened, err := d.OpenStore(t.Context(), backendtest.UID(t.Name()))
 	require.NoError(t, err)
 	ctx, s := t.Context(), opened.(*store)
 	part := backend.Partition{Class: backend.Memory, Sub: "s"}
-	nums := accepted(t, s, 6)
-	require.Len(t, claimed(t, s, "mine", 4), 4)
+	nums := acceptItems(t, s, 6)
+	require.Len(t, claimItems(t, s, "mine", 4), 4)
 	var indexed []backend.Indexed
 	var finished []backend.Finished
 	for i, n := range nums[:4] {
@@ -135,10 +136,10 @@ func TestReadsThatRunAgain(t *testing.T) {
 	}
 }
 
-// A content of 20 MB is stored and read back, and is not read where items are listed.
+// TestLargeContent checks that content of 20 MB is stored and read back, and is not read to list items.
 func TestLargeContent(t *testing.T) {
 	var w wire
-	d, err := Open(t.Context(), w.through(t, database(t, t.Name())), &Options{Poll: time.Hour, ListenURL: database(t, t.Name())})
+	d, err := Open(t.Context(), w.connect(t, database(t, t.Name())), &Options{Poll: time.Hour, ListenURL: database(t, t.Name())})
 	require.NoError(t, err)
 	defer d.Close()
 	s, err := d.OpenStore(t.Context(), backendtest.UID(t.Name()))
@@ -188,7 +189,8 @@ func TestLargeContent(t *testing.T) {
 	assert.Equal(t, "0", left)
 }
 
-// Vectors that a directory keeps in 16 bits are read from the database that they were moved to as they are.
+// TestVectorsOf16BitsMove checks that vectors that a directory stores in 16 bits are unchanged after a move to the
+// database.
 func TestVectorsOf16BitsMove(t *testing.T) {
 	ctx, dir, uid := t.Context(), t.TempDir(), backendtest.UID(t.Name())
 	exact, other := []float32{.5, -.25, 0, 1}, []float32{.1, .2, .3, .4} // only the first can be kept in 16 bits
@@ -196,8 +198,8 @@ func TestVectorsOf16BitsMove(t *testing.T) {
 	require.NoError(t, from.Registry().CreateTenant(ctx, backend.Tenant{UID: uid, Org: "o", ID: "acme", State: "ready", CreatedAt: time.Unix(1, 0)}, 0))
 	s, err := from.OpenStore(ctx, uid)
 	require.NoError(t, err)
-	nums := accepted(t, s, 2)
-	require.Len(t, claimed(t, s, "mine", 2), 2)
+	nums := acceptItems(t, s, 2)
+	require.Len(t, claimItems(t, s, "mine", 2), 2)
 	_, err = s.Index(ctx, []backend.Indexed{
 		{Num: nums[0], Token: "mine", Chunks: []backend.Chunk{{Key: "a", Text: "a", Vector: exact}}},
 		{Num: nums[1], Token: "mine", Chunks: []backend.Chunk{{Key: "b", Text: "b", Vector: other}}},

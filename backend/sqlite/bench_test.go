@@ -41,14 +41,14 @@ func BenchmarkPipeline256(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 2))
 			n := 0
 			for ; n < size; n += 256 {
-				pipe(b, s, r, n, n+256)
+				ingest(b, s, r, n, n+256)
 			}
 			after := s.LastSeq()
 			done := 0
 			var changes time.Duration
 			cpu := cpuTime()
 			for b.Loop() {
-				pipe(b, s, r, n, n+256)
+				ingest(b, s, r, n, n+256)
 				n, done = n+256, done+256
 				start := time.Now()
 				for after < s.LastSeq() {
@@ -70,7 +70,7 @@ func BenchmarkChunks10(b *testing.B) {
 	_, s := openTest(b)
 	r := rand.New(rand.NewPCG(1, 2))
 	for n := 0; n < 20_000; n += 500 {
-		pipe(b, s, r, n, n+500)
+		ingest(b, s, r, n, n+500)
 	}
 	nums := make([]int64, 10)
 	b.ReportAllocs()

@@ -17,9 +17,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// everything holds the results of cached reads of a sample, and the results of reading the
-// database directly.
-func everything(t *testing.T, s *store, chunks, entities []int64) (remembered, read []any) {
+// readEverything returns the results of cached reads of a sample, and the results of reading the database directly.
+func readEverything(t *testing.T, s *store, chunks, entities []int64) (remembered, read []any) {
 	t.Helper()
 	keep := func(to *[]any, v any, err error) {
 		require.NoError(t, err)
@@ -54,8 +53,8 @@ func everything(t *testing.T, s *store, chunks, entities []int64) (remembered, r
 	return remembered, read
 }
 
-// testWords is a placeholder for the cached words of a relation.
-func testWords(predicate, text string) []uint64 {
+// fakeWords returns fixed words in place of the cached words of a relation.
+func fakeWords(predicate, text string) []uint64 {
 	return []uint64{uint64(len(predicate)), uint64(len(predicate) + len(text))}
 }
 
@@ -65,7 +64,7 @@ func withoutWords(t *testing.T, rels []*backend.Relation) []*backend.Relation {
 	out := slices.Clone(rels)
 	for i, r := range rels {
 		if r.Words != nil {
-			require.Equal(t, testWords(r.Predicate, r.Context), r.Words)
+			require.Equal(t, fakeWords(r.Predicate, r.Context), r.Words)
 			c := *r
 			c.Words, out[i] = nil, &c
 		}
@@ -74,13 +73,13 @@ func withoutWords(t *testing.T, rels []*backend.Relation) []*backend.Relation {
 }
 
 // Checks that cached values equal stored ones after every kind of change.
-func TestRememberedIsCurrent(t *testing.T) {
+func TestCacheIsCurrent(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
-	s.KeepWords(testWords)
+	s.KeepWords(fakeWords)
 	r := rand.New(rand.NewPCG(1, 2))
 	ctx := t.Context()
-	nums := pipe(t, s, r, 0, 40)
+	nums := ingest(t, s, r, 0, 40)
 	srcs, err := s.SourcesByNum(ctx, []int64{nums[0].Num, nums[1].Num, nums[2].Num, nums[3].Num})
 	require.NoError(t, err)
 	var chunks, entities []int64
@@ -92,7 +91,7 @@ func TestRememberedIsCurrent(t *testing.T) {
 	check := func(what string) {
 		t.Helper()
 		for range 2 { // the second time nothing is read
-			remembered, read := everything(t, s, chunks, entities)
+			remembered, read := readEverything(t, s, chunks, entities)
 			require.Equal(t, read, remembered, what)
 		}
 	}
@@ -133,7 +132,7 @@ func TestRememberedIsCurrent(t *testing.T) {
 			_, err = s.Finish(ctx, []backend.Finished{fin})
 			return err
 		}},
-		{"new items", func() error { pipe(t, s, r, 40, 44); return nil }},
+		{"new items", func() error { ingest(t, s, r, 40, 44); return nil }},
 		{"expiry", func() error {
 			_, _, err := s.Expire(ctx, testTime.Add(2*time.Hour), 10)
 			return err
@@ -149,7 +148,7 @@ func TestRememberedIsCurrent(t *testing.T) {
 }
 
 // Checks that a cached chunk disappears at its expiry, even without a commit since it was read.
-func TestRememberedExpires(t *testing.T) {
+func TestCacheExpires(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
 	in, ix, _ := memory(rand.New(rand.NewPCG(3, 4)), 0)
@@ -173,11 +172,11 @@ func TestRememberedExpires(t *testing.T) {
 
 // Checks, under concurrent reads and writes, that a read that starts after a change was
 // acknowledged sees it: the cache returns nothing deleted and nothing outdated.
-func TestRememberedIsNeverStale(t *testing.T) {
+func TestCacheIsNeverStale(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
 	const workers, each = 4, 15
-	acc := pipe(t, s, rand.New(rand.NewPCG(7, 8)), 0, workers*each)
+	acc := ingest(t, s, rand.New(rand.NewPCG(7, 8)), 0, workers*each)
 	var nums []int64
 	for _, a := range acc {
 		nums = append(nums, a.Num)
@@ -222,7 +221,7 @@ func TestRememberedIsNeverStale(t *testing.T) {
 	wg.Wait()
 }
 
-func TestMemoBounds(t *testing.T) {
+func TestCacheBounds(t *testing.T) {
 	t.Parallel()
 	m := newCache(100 * (cacheOverhead + 40))
 	for n := range int64(500) {

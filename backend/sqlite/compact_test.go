@@ -14,12 +14,12 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// halved returns a store in which every other item was deleted, and the numbers of the remaining items.
-func halved(t *testing.T, dir string, o *Options) (d *DB, s *store, left []int64) {
+// openHalfDeleted returns a store in which every other item was deleted, and the numbers of the remaining items.
+func openHalfDeleted(t *testing.T, dir string, o *Options) (d *DB, s *store, left []int64) {
 	t.Helper()
 	d, s = reopenWith(t, dir, o)
 	for n := range 4 {
-		accepted := pipe(t, s, rand.New(rand.NewPCG(uint64(n), 7)), 200*n, 200*n+200)
+		accepted := ingest(t, s, rand.New(rand.NewPCG(uint64(n), 7)), 200*n, 200*n+200)
 		var gone []string
 		for i, a := range accepted {
 			if i%2 == 0 {
@@ -56,11 +56,11 @@ func readAll(t *testing.T, s *store, nums []int64) {
 // Checks that a half-empty file is compacted once, concurrently with reads, and keeps its content.
 func TestCompact(t *testing.T) {
 	t.Parallel()
-	for name, o := range both("plain", "encrypted") {
+	for name, o := range plainAndEncrypted("plain", "encrypted") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			d, s, left := halved(t, dir, o)
+			d, s, left := openHalfDeleted(t, dir, o)
 			maintain(t, s)
 			require.NoError(t, s.checkpoint(t.Context()))
 			before, commits, seq := sizeOf(t, s.path), s.committed(), s.LastSeq()
@@ -102,7 +102,7 @@ func TestCompact(t *testing.T) {
 			require.NoError(t, err)
 			assert.False(t, again)
 			assert.Equal(t, after, sizeOf(t, s.path))
-			pipe(t, s, rand.New(rand.NewPCG(1, 8)), 5000, 5100)
+			ingest(t, s, rand.New(rand.NewPCG(1, 8)), 5000, 5100)
 			assert.Greater(t, s.committed(), commits)
 			require.NoError(t, d.Close())
 
@@ -122,7 +122,7 @@ func TestCompactGrown(t *testing.T) {
 	_, s := openTest(t)
 	r := rand.New(rand.NewPCG(1, 7))
 	for n := range 8 {
-		pipe(t, s, r, 200*n, 200*n+200)
+		ingest(t, s, r, 200*n, 200*n+200)
 	}
 	require.NoError(t, s.checkpoint(t.Context()))
 	first := sizeOf(t, s.path)
@@ -139,7 +139,7 @@ func TestCompactGrown(t *testing.T) {
 		return sizeOf(t, s.path)
 	}
 	assert.Equal(t, first, compact(true), "more may come")
-	pipe(t, s, r, 1600, 1601)
+	ingest(t, s, r, 1600, 1601)
 	assert.GreaterOrEqual(t, compact(true), first, "more came")
 	after := compact(false)
 	assert.Less(t, 100*after, 97*first)
@@ -148,10 +148,10 @@ func TestCompactGrown(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, grown)
 
-	pipe(t, s, r, 1601, 1700)
+	ingest(t, s, r, 1601, 1700)
 	assert.Greater(t, compact(false), after, "it has not doubled")
 	for n := range 10 {
-		pipe(t, s, r, 1700+200*n, 1900+200*n)
+		ingest(t, s, r, 1700+200*n, 1900+200*n)
 	}
 	compact(true)
 	last := sizeOf(t, s.path)
@@ -162,7 +162,7 @@ func TestCompactGrown(t *testing.T) {
 // Checks that a compacted copy replaces the file only if there was no write since the copy began and there is no reader.
 func TestCompactGivesWay(t *testing.T) {
 	t.Parallel()
-	_, s, left := halved(t, t.TempDir(), nil)
+	_, s, left := openHalfDeleted(t, t.TempDir(), nil)
 	for _, name := range []string{"old", "gone"} {
 		require.NoError(t, s.Set(t.Context(), name, nil, []byte("one")))
 	}
@@ -175,7 +175,7 @@ func TestCompactGivesWay(t *testing.T) {
 		require.True(t, worth)
 	}
 	copied()
-	pipe(t, s, rand.New(rand.NewPCG(1, 8)), 5000, 5001)
+	ingest(t, s, rand.New(rand.NewPCG(1, 8)), 5000, 5001)
 	again, err := s.takeName(t.Context(), to)
 	require.NoError(t, err)
 	require.True(t, again, "something was written")
@@ -226,7 +226,7 @@ func TestCompactGivesWay(t *testing.T) {
 	s.sinceNow()
 	ctx, stop := s.untilOvertaken(t.Context())
 	defer stop()
-	pipe(t, s, rand.New(rand.NewPCG(2, 8)), 6000, 6001)
+	ingest(t, s, rand.New(rand.NewPCG(2, 8)), 6000, 6001)
 	<-ctx.Done()
 	require.ErrorIs(t, context.Cause(ctx), errOvertaken)
 }

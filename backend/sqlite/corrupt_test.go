@@ -100,7 +100,7 @@ func TestDamagedRows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, s := openTest(t)
 			require.NoError(t, s.Set(ctx, "name", nil, []byte("value")))
-			out := pipe(t, s, rand.New(rand.NewPCG(1, 1)), 0, 1)
+			out := ingest(t, s, rand.New(rand.NewPCG(1, 1)), 0, 1)
 			require.NoError(t, test.read(s, out[0].Num))
 			damage(t, s, test.sql)
 			require.ErrorIs(t, test.read(s, out[0].Num), backend.ErrCorrupt)
@@ -141,7 +141,7 @@ func TestDamageInTheFeed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	_, s := openTest(t)
-	out := pipe(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
+	out := ingest(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
 	rows := func() (rows, mentions, vectors int) {
 		changes, err := s.Changes(ctx, 0, 100)
 		require.NoError(t, err)
@@ -178,7 +178,7 @@ func TestChecksumsOfEarlierRows(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	_, s := openTest(t)
-	out := pipe(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
+	out := ingest(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
 	for _, table := range []string{"sources", "relations", "entities"} {
 		damage(t, s, "UPDATE "+table+" SET crc = NULL")
 	}

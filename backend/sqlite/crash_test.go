@@ -32,7 +32,7 @@ func writeForEver(t *testing.T, dir string, o *Options) {
 	}
 	r := rand.New(rand.NewPCG(seed, 3))
 	for n := int(seed) * 1000; ; n += 8 {
-		for i, a := range pipe(t, s, r, n, n+8) {
+		for i, a := range ingest(t, s, r, n, n+8) {
 			src, err := s.SourcesByNum(t.Context(), []int64{a.Num})
 			require.NoError(t, err)
 			fmt.Printf("put %s\n", src[0].ID)
@@ -57,7 +57,7 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		kills = 5
 	}
-	for what, o := range both("write", "write encrypted") {
+	for what, o := range plainAndEncrypted("write", "write encrypted") {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			killAndVerify(t, kills, what, o)
@@ -127,7 +127,7 @@ func verifyAlive(t *testing.T, dir string, o *Options, alive map[string]bool) {
 // power cut leaves them. It opens the copies, also without the last part of the log.
 func TestCopyWhileWriting(t *testing.T) {
 	t.Parallel()
-	for what, o := range both("plain", "encrypted") {
+	for what, o := range plainAndEncrypted("plain", "encrypted") {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			copyWhileWriting(t, o)
@@ -138,8 +138,8 @@ func TestCopyWhileWriting(t *testing.T) {
 func copyWhileWriting(t *testing.T, o *Options) {
 	d, s := reopenWith(t, t.TempDir(), o)
 	r := rand.New(rand.NewPCG(5, 6))
-	pipe(t, s, r, 0, 64)
-	pipe(t, s, r, 64, 128)
+	ingest(t, s, r, 0, 64)
+	ingest(t, s, r, 64, 128)
 	from := d.path(testUID)
 	wal, err := os.ReadFile(filepath.Join(from, "store.db-wal"))
 	require.NoError(t, err)

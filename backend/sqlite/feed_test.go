@@ -32,14 +32,14 @@ func replay(t *testing.T, s *store, after uint64, steps int) (seen []backend.Cha
 	return seen, after, nil
 }
 
-// An index that starts from zero after the feed was compacted gets to its end in any
-// number of steps; one that missed a tombstone is told so, wherever it stands.
+// TestReplayOfACompactedFeed checks that an index that starts from zero after the feed was compacted reaches its end in
+// any number of steps, and that one that missed a tombstone gets an error, whatever its position.
 func TestReplayOfACompactedFeed(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	_, s := openTest(t)
 	r := rand.New(rand.NewPCG(3, 3))
-	accepted := pipe(t, s, r, 0, 6)
+	accepted := ingest(t, s, r, 0, 6)
 	srcs, err := s.SourcesByNum(ctx, []int64{accepted[2].Num, accepted[4].Num})
 	require.NoError(t, err)
 	var behind []uint64
@@ -56,7 +56,7 @@ func TestReplayOfACompactedFeed(t *testing.T) {
 		require.True(t, res[0].Found)
 	}
 	remove(0)
-	pipe(t, s, r, 6, 8)
+	ingest(t, s, r, 6, 8)
 	_, err = s.CompactFeed(ctx, s.LastSeq(), 100)
 	require.NoError(t, err)
 	for _, seq := range behind {

@@ -12,8 +12,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// written returns the last version that the counters in the file include.
-func written(t *testing.T, s *store) (num int64) {
+// writtenCounters returns the last version that the counters in the file include.
+func writtenCounters(t *testing.T, s *store) (num int64) {
 	t.Helper()
 	require.NoError(t, s.read(t.Context(), func(c *conn) error {
 		_, err := c.one(bg, "SELECT source FROM counters WHERE id = 0", func(r *row) error { num = r.int(0); return nil })
@@ -22,15 +22,15 @@ func written(t *testing.T, s *store) (num int64) {
 	return num
 }
 
-func bare(part backend.Partition, id string) backend.Placed {
+func placedItem(part backend.Partition, id string) backend.Placed {
 	return backend.Placed{
 		Incoming: backend.Incoming{Source: backend.Source{Part: part, ID: id, CreatedAt: testTime, UpdatedAt: testTime}, IfAbsent: true},
 		Chunks:   []backend.Chunk{{Key: id + "/0", Vector: []float32{1, 2}}, {Key: id + "/1", Ordinal: 1, Vector: []float32{2, 1}}},
 	}
 }
 
-// TestCountersBehind: placements alone leave the counters behind, up to a bound, and every other
-// commit writes them; whatever reads them gets what they would be, before and after a restart.
+// TestCountersBehind checks that placements alone leave the counters in the file behind, up to a bound, and that every
+// other commit writes them. Reads return the current counters, before and after a restart.
 func TestCountersBehind(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -53,19 +53,19 @@ func TestCountersBehind(t *testing.T) {
 		}, true, -1},
 		"delete sub": {func(s *store) error { _, err := s.DeleteSub(ctx, "a", 100); return err }, true, -4},
 		"event": {func(s *store) error {
-			in := bare(parts[0], "loud")
+			in := placedItem(parts[0], "loud")
 			in.Event = true
 			_, err := s.Place(ctx, []backend.Placed{in})
 			return err
 		}, true, 1},
 		"replacement": {func(s *store) error {
-			in := bare(parts[0], "a1")
+			in := placedItem(parts[0], "a1")
 			in.IfAbsent = false
 			_, err := s.Place(ctx, []backend.Placed{in})
 			return err
 		}, true, 0},
 		"refused placement": {func(s *store) error {
-			_, err := s.Place(ctx, []backend.Placed{bare(parts[0], "fine"), bare(parts[0], "a1")})
+			_, err := s.Place(ctx, []backend.Placed{placedItem(parts[0], "fine"), placedItem(parts[0], "a1")})
 			if !errors.Is(err, backend.ErrExists) {
 				return fmt.Errorf("it was not refused: %w", err)
 			}
@@ -74,7 +74,7 @@ func TestCountersBehind(t *testing.T) {
 		"many": {func(s *store) error {
 			var in []backend.Placed
 			for i := range maxLag {
-				in = append(in, bare(parts[0], fmt.Sprint("more", i)))
+				in = append(in, placedItem(parts[0], fmt.Sprint("more", i)))
 			}
 			_, err := s.Place(ctx, in)
 			return err
@@ -87,22 +87,22 @@ func TestCountersBehind(t *testing.T) {
 			s := opened.(*store)
 			defer func() { require.NoError(t, d.Close()) }()
 			for i, part := range parts { // the first of a partition writes its counters
-				_, err := s.Place(ctx, []backend.Placed{bare(part, fmt.Sprint(part.Sub, 0))})
+				_, err := s.Place(ctx, []backend.Placed{placedItem(part, fmt.Sprint(part.Sub, 0))})
 				require.NoError(t, err)
-				require.EqualValues(t, i+1, written(t, s))
+				require.EqualValues(t, i+1, writtenCounters(t, s))
 			}
 			for i := 1; i <= 3; i++ {
 				for _, part := range parts {
-					_, err := s.Place(ctx, []backend.Placed{bare(part, fmt.Sprint(part.Sub, i))})
+					_, err := s.Place(ctx, []backend.Placed{placedItem(part, fmt.Sprint(part.Sub, i))})
 					require.NoError(t, err)
 				}
 			}
-			require.EqualValues(t, len(parts), written(t, s), "the counters are behind")
+			require.EqualValues(t, len(parts), writtenCounters(t, s), "the counters are behind")
 			require.NoError(t, other.do(s))
 			if other.written {
-				assert.EqualValues(t, s.tx.led.Source, written(t, s))
+				assert.EqualValues(t, s.tx.led.Source, writtenCounters(t, s))
 			} else {
-				assert.EqualValues(t, len(parts), written(t, s))
+				assert.EqualValues(t, len(parts), writtenCounters(t, s))
 			}
 			for range 2 {
 				check(t, s)
@@ -129,7 +129,7 @@ func TestCountersBehind(t *testing.T) {
 				s = opened.(*store)
 				assert.Equal(t, led, s.tx.led, "after a restart")
 			}
-			p, err := s.Place(ctx, []backend.Placed{bare(parts[1], "after")})
+			p, err := s.Place(ctx, []backend.Placed{placedItem(parts[1], "after")})
 			require.NoError(t, err)
 			assert.Greater(t, p.Changes[0].Seq, p.After)
 			check(t, s)
@@ -137,8 +137,8 @@ func TestCountersBehind(t *testing.T) {
 	}
 }
 
-// TestCountersBehindInGroups: calls that share a transaction, of which some fail, leave what the
-// file says and what the writer knows alike.
+// TestCountersBehindInGroups checks that after calls that share a transaction, some of which fail, the file and the
+// writer have the same counters.
 func TestCountersBehindInGroups(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -149,7 +149,7 @@ func TestCountersBehindInGroups(t *testing.T) {
 		go func() {
 			var errs []error
 			for i := range each {
-				_, err := s.Place(t.Context(), []backend.Placed{bare(part, fmt.Sprint(c, "-", i)), bare(part, fmt.Sprint("shared", i/3))})
+				_, err := s.Place(t.Context(), []backend.Placed{placedItem(part, fmt.Sprint(c, "-", i)), placedItem(part, fmt.Sprint("shared", i/3))})
 				if err != nil && !errors.Is(err, backend.ErrExists) {
 					errs = append(errs, err)
 				}
@@ -183,7 +183,7 @@ func TestCountersBehindAfterAbort(t *testing.T) {
 	_, s := openTest(t)
 	part := backend.Partition{Class: backend.Raw, Sub: "a"}
 	for i := range 3 {
-		_, err := s.Place(ctx, []backend.Placed{bare(part, fmt.Sprint("a", i))})
+		_, err := s.Place(ctx, []backend.Placed{placedItem(part, fmt.Sprint("a", i))})
 		require.NoError(t, err)
 	}
 	require.NoError(t, s.change(ctx, func(t *tx) error {
@@ -193,7 +193,7 @@ func TestCountersBehindAfterAbort(t *testing.T) {
 	for i, event := range []bool{false, true} {
 		t.Run(fmt.Sprint(event), func(t *testing.T) {
 			err := s.change(ctx, func(t *tx) error {
-				in := bare(part, fmt.Sprint("lost", i))
+				in := placedItem(part, fmt.Sprint("lost", i))
 				in.Event = event
 				if _, err := t.Tx.Place([]backend.Placed{in}); err != nil {
 					return err
@@ -206,7 +206,7 @@ func TestCountersBehindAfterAbort(t *testing.T) {
 		})
 	}
 	for _, event := range []bool{false, true} {
-		in := bare(part, fmt.Sprint("kept", event))
+		in := placedItem(part, fmt.Sprint("kept", event))
 		in.Event = event
 		_, err := s.Place(ctx, []backend.Placed{in})
 		require.NoError(t, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLogSpace: the log of a store that is written to in small commits grows in few steps, is
-// longer than what stands in it, and what was acknowledged is found in a copy of the files.
+// TestLogSpace checks that the log of a store that is written in small commits grows in few steps beyond its content,
+// and that a copy of the files has every acknowledged write.
 func TestLogSpace(t *testing.T) {
 	t.Parallel()
 	d, s := openTest(t)

@@ -28,7 +28,7 @@ func fill(t *testing.T, s *store, n int) (ids []string) {
 	return ids
 }
 
-// maintain runs all upkeep of a store and returns the number of steps.
+// maintain runs all background maintenance of a store and returns the number of steps.
 func maintain(t *testing.T, s *store) (pieces int) {
 	t.Helper()
 	for more := true; more; pieces++ {
@@ -41,7 +41,7 @@ func maintain(t *testing.T, s *store) (pieces int) {
 }
 
 // Checks that free pages are released in small steps once they are a quarter of the file, and that a file of an earlier release is rewritten.
-func TestTendGivesRoomBack(t *testing.T) {
+func TestMaintenanceReleasesPages(t *testing.T) {
 	t.Parallel()
 	for name, old := range map[string]bool{"new": false, "earlier release": true} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// schema4 writes a store as releases of schema 4 did: the sources a and b, indexed, of which a is
-// an entry of the feed under its own number, and c, which waits.
+// schema4 writes a store as releases of schema 4 did: the sources a and b, both indexed, and c, which waits. a is an
+// entry of the feed with its own number.
 func schema4(t *testing.T, path string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -60,8 +60,8 @@ func schema4(t *testing.T, path string) {
 	require.NoError(t, c.close())
 }
 
-// TestSchema4 opens a store of schema 4, in which counters stood in two tables, vectors beside
-// chunks without a text too, every put of the feed in a row and all tags in the index.
+// TestSchema4 opens a store of schema 4, which had counters in two tables, separate vectors also for chunks without a
+// text, a row for every put of the feed, and all tags in the index.
 func TestSchema4(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

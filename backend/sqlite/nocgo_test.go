@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestWithoutCgo runs alone: no other test has opened a database yet, or it does so after this one.
+// TestWithoutCgo runs alone, so that no other test has opened a database.
 func TestWithoutCgo(t *testing.T) {
 	was := current
 	current = nil

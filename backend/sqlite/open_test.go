@@ -34,7 +34,7 @@ func TestOpenLocked(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 }
 
-// TestChild is not a test: it is what child processes of the tests run.
+// TestChild is the program of child processes, not a test.
 func TestChild(t *testing.T) {
 	what, dir := os.Getenv("SQLITE_TEST_CHILD"), os.Getenv("SQLITE_TEST_DIR")
 	switch what {
@@ -53,7 +53,7 @@ func TestChild(t *testing.T) {
 	}
 }
 
-// child returns a command that runs TestChild in a process of its own.
+// child returns a command that runs TestChild in its own process.
 func child(t *testing.T, what, dir string) *exec.Cmd {
 	t.Helper()
 	self, err := os.Executable()
@@ -137,8 +137,8 @@ func TestNewerSchema(t *testing.T) {
 	}
 }
 
-// TestRelationsOfTheFirstSchema: what was stored before rivals had a moment of their own keeps
-// when it was learnt.
+// TestRelationsOfTheFirstSchema checks that relations stored before rivals had their own time keep the time at which
+// they were learnt.
 func TestRelationsOfTheFirstSchema(t *testing.T) {
 	t.Parallel()
 	c, err := openConn(filepath.Join(t.TempDir(), "old.db"), connOptions{})
@@ -170,7 +170,7 @@ func openOnce(t *testing.T, dir string) (*DB, backend.Store) {
 	return d, s
 }
 
-// TestSchema1 opens files that hold what the first release wrote.
+// TestSchema1 opens files written by the first release.
 func TestSchema1(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

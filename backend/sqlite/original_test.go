@@ -11,7 +11,7 @@ import (
 )
 
 // Checks that the original of a version is stored once: in its chunk if the chunk is the whole original, else in its own row.
-func TestOriginalStandsOnce(t *testing.T) {
+func TestOriginalIsStoredOnce(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	_, s := openTest(t)

@@ -36,7 +36,7 @@ func TestPlans(t *testing.T) {
 	ctx := t.Context()
 	d, s := openTest(t)
 	r := rand.New(rand.NewPCG(9, 9))
-	accepted := pipe(t, s, r, 0, 8)
+	accepted := ingest(t, s, r, 0, 8)
 	nums := []int64{accepted[0].Num, accepted[1].Num}
 	srcs, err := s.SourcesByNum(ctx, nums)
 	require.NoError(t, err)
@@ -68,7 +68,7 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	merge, err := s.MergeEntities(ctx, testPart, "anna", "robert", "test", testTime)
 	require.NoError(t, err)
-	pipe(t, s, r, 8, 16)
+	ingest(t, s, r, 8, 16)
 	require.NoError(t, s.UndoMerge(ctx, merge))
 	_, err = s.Sessions(ctx, backend.SessionsQuery{Part: testPart, Limit: 5})
 	require.NoError(t, err)

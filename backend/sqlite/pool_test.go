@@ -104,7 +104,7 @@ func TestReadersSeeOneState(t *testing.T) {
 func TestPoolLendsOneMore(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
-	pipe(t, s, rand.New(rand.NewPCG(1, 2)), 0, 2)
+	ingest(t, s, rand.New(rand.NewPCG(1, 2)), 0, 2)
 	p := s.readers
 	for range 3 {
 		var held []*conn

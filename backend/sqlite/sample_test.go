@@ -20,12 +20,11 @@ var (
 	testTime = time.Date(2150, time.June, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// openTest opens a store in a new directory.
 // testKey encrypts the files of some tests.
 var testKey = bytes.Repeat([]byte{42}, 32)
 
-// both are the options of a plain deployment and, where that can be, of an encrypted one.
-func both(plain, encrypted string) map[string]*Options {
+// plainAndEncrypted returns the options of a plain deployment and, if possible, of an encrypted one.
+func plainAndEncrypted(plain, encrypted string) map[string]*Options {
 	m := map[string]*Options{plain: nil}
 	if builtin != nil && current == builtin {
 		m[encrypted] = &Options{EncryptionKey: testKey}
@@ -33,6 +32,7 @@ func both(plain, encrypted string) map[string]*Options {
 	return m
 }
 
+// openTest opens a store in a new directory.
 func openTest(t testing.TB) (*DB, *store) {
 	t.Helper()
 	return reopenTest(t, t.TempDir())
@@ -60,7 +60,7 @@ func reopenWith(t testing.TB, dir string, o *Options) (*DB, *store) {
 	return d, s.(*store)
 }
 
-// memory is the n-th of an endless row of short memories, as a worker makes them.
+// memory returns the n-th of a sequence of short memories with their results, as a worker makes them.
 func memory(r *rand.Rand, n int) (backend.Incoming, backend.Indexed, backend.Finished) {
 	text := fmt.Sprintf("On day %d Anna met Robert in the harbour of Lisbon and they spoke about boat number %d.", n, r.IntN(500))
 	in := backend.Incoming{
@@ -96,8 +96,8 @@ func memory(r *rand.Rand, n int) (backend.Incoming, backend.Indexed, backend.Fin
 	return in, ix, fin
 }
 
-// pipe runs the memories numbered from to to through all steps of ingestion, as one batch.
-func pipe(t testing.TB, s backend.Store, r *rand.Rand, from, to int) []backend.Accepted {
+// ingest runs the memories numbered from to to through all steps of ingestion, as one batch.
+func ingest(t testing.TB, s backend.Store, r *rand.Rand, from, to int) []backend.Accepted {
 	t.Helper()
 	ctx := context.Background()
 	var ins []backend.Incoming

@@ -198,7 +198,7 @@ func readShort(t *testing.T, s *store, num int64, key string) {
 const shortShapes = `SELECT typeof(media) || typeof(doc) FROM sources UNION ALL SELECT typeof(key) || typeof(layout) || typeof(extra) FROM chunks
 	UNION ALL SELECT typeof(type) FROM entities UNION ALL SELECT typeof(type) FROM entity_sources UNION ALL SELECT typeof(context) || typeof(known_from) FROM relations`
 
-func shapes(t *testing.T, s *store) (out []string) {
+func storedForms(t *testing.T, s *store) (out []string) {
 	t.Helper()
 	require.NoError(t, s.query(t.Context(), func(c *conn) error {
 		return c.each(t.Context(), shortShapes, func(r *row) error {
@@ -215,7 +215,7 @@ func TestShortAndLongRows(t *testing.T) {
 	s, num, key := shortStore(t)
 	readShort(t, s, num, key)
 	short := []string{"blobtext", "blobtexttext", "blob", "text", "blob", "text", "blobtext", "textinteger"}
-	require.ElementsMatch(t, short, shapes(t, s))
+	require.ElementsMatch(t, short, storedForms(t, s))
 	require.NoError(t, s.change(t.Context(), func(x *tx) error {
 		for sql, args := range map[string][]any{
 			"UPDATE sources SET media = ?, doc = ?":                                             {"text/plain", []byte(`{"un":"User"}`)},
@@ -230,7 +230,7 @@ func TestShortAndLongRows(t *testing.T) {
 		}
 		return nil
 	}))
-	for _, s := range shapes(t, s) {
+	for _, s := range storedForms(t, s) {
 		require.NotContains(t, []string{"blobtext", "blobtexttext", "blob"}, s)
 	}
 	readShort(t, s, num, key)
@@ -262,7 +262,7 @@ func TestMoveOfShortRows(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	s, num, key := shortStore(t)
-	before := shapes(t, s)
+	before := storedForms(t, s)
 	require.NoError(t, s.change(ctx, func(x *tx) error {
 		v := view{c: x.c, live: true}
 		seen := 0
@@ -293,7 +293,7 @@ func TestMoveOfShortRows(t *testing.T) {
 		}
 		return nil
 	}))
-	require.ElementsMatch(t, before, shapes(t, s))
+	require.ElementsMatch(t, before, storedForms(t, s))
 	readShort(t, s, num, key)
 }
 

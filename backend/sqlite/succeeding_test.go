@@ -10,9 +10,9 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestRememberedSuccessions: what is remembered of successions is what the database holds, after each change, and nobody changes it by
-// what he got.
-func TestRememberedSuccessions(t *testing.T) {
+// TestCachedSuccessions checks that the cached successions equal those in the database after each change, and that a
+// caller's changes to a result do not affect the cache.
+func TestCachedSuccessions(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	_, s := openTest(t)
@@ -59,7 +59,7 @@ func TestRememberedSuccessions(t *testing.T) {
 	same(2, nums...)
 }
 
-// The first write starts the writer beside readers.
+// TestSuccessionsBesideTheFirstWrite checks that reads may run while the first write starts the writer.
 func TestSuccessionsBesideTheFirstWrite(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
@@ -81,7 +81,8 @@ func TestSuccessionsBesideTheFirstWrite(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestMarks: versions whose place nothing took are known by version of the store and by partition, within bounds.
+// TestMarks checks that the cache marks versions without a successor by version of the store and by partition, within
+// bounds.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	m := newCache(64 * 100) // 100 words

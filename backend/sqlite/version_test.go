@@ -16,7 +16,7 @@ import (
 func TestVersionWhileCommitting(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
-	nums := pipe(t, s, rand.New(rand.NewPCG(5, 6)), 0, 3)
+	nums := ingest(t, s, rand.New(rand.NewPCG(5, 6)), 0, 3)
 	require.Len(t, nums, 3)
 	before, quiet := s.commits.load()
 	require.True(t, quiet)
@@ -34,12 +34,12 @@ func TestVersionWhileCommitting(t *testing.T) {
 	assert.Equal(t, before+2, after)
 }
 
-// What became of items is not told while a commit is under way that it may come from, whose
-// changes LastSeq does not count yet.
-func TestToldOnceCommitted(t *testing.T) {
+// TestReadsWaitForRunningCommit checks that reads of the state of items wait for a running commit, whose changes
+// LastSeq does not count yet.
+func TestReadsWaitForRunningCommit(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
-	nums := pipe(t, s, rand.New(rand.NewPCG(7, 8)), 0, 2)
+	nums := ingest(t, s, rand.New(rand.NewPCG(7, 8)), 0, 2)
 	src, err := s.SourcesByNum(t.Context(), []int64{nums[0].Num})
 	require.NoError(t, err)
 	p := backend.Peek(s)

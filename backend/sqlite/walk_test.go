@@ -9,8 +9,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestWalkMeetsEveryItemOnce checks that a walk visits every item once; an item replaced meanwhile is visited again as its newer version.
-func TestWalkMeetsEveryItemOnce(t *testing.T) {
+// TestWalkVisitsEveryItemOnce checks that a walk visits every item once; an item replaced meanwhile is visited again as its newer version.
+func TestWalkVisitsEveryItemOnce(t *testing.T) {
 	t.Parallel()
 	d, err := Open(t.Context(), t.TempDir(), nil)
 	require.NoError(t, err)
