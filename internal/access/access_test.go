@@ -101,7 +101,7 @@ func TestKeyFile(t *testing.T) {
 	require.ErrorContains(t, err, "31 bytes")
 }
 
-// vault holds sealed secrets by place; it fails from the n-th on when failAt is set.
+// vault has sealed secrets by name. If failAt is set, Reseal fails at that secret.
 type vault struct {
 	sealed map[string][]byte
 	failAt int
@@ -122,7 +122,7 @@ func (v *vault) Reseal(_ context.Context, f func(place string, sealed []byte) ([
 	return nil
 }
 
-// memoryKey keeps a key in memory.
+// memoryKey stores a key in memory.
 type memoryKey struct{ key []byte }
 
 func (m *memoryKey) Name() string                             { return "memory" }
@@ -135,7 +135,7 @@ func open(t *testing.T, reg backend.Registry, st KeyStore) *Secrets {
 	return s
 }
 
-func filled(s *Secrets) *vault {
+func newVault(s *Secrets) *vault {
 	v := &vault{sealed: map[string][]byte{}}
 	for i := range 10 {
 		place := fmt.Sprint("place", i)
@@ -159,7 +159,7 @@ func TestLostKey(t *testing.T) {
 	s := open(t, reg, st)
 	require.NoError(t, s.Verify(t.Context(), &vault{}))
 	require.Len(t, st.key, KeyBytes)
-	v, key := filled(s), st.key
+	v, key := newVault(s), st.key
 	for name, lost := range map[string]*memoryKey{"absent": {}, "another": {keyOf(9)}} {
 		t.Run(name, func(t *testing.T) {
 			before := lost.key
@@ -173,7 +173,8 @@ func TestLostKey(t *testing.T) {
 	require.NoError(t, open(t, reg, &memoryKey{}).Verify(t.Context(), &vault{}), "nothing is sealed, so nothing is lost")
 }
 
-// TestRotateIsResumable cuts a rotation off at every step and opens the deployment anew, with whichever key the store has.
+// TestRotateIsResumable interrupts a rotation at every step and opens the deployment again, with whichever key the
+// store has.
 func TestRotateIsResumable(t *testing.T) {
 	t.Parallel()
 	for failAt := range 12 {
@@ -182,7 +183,7 @@ func TestRotateIsResumable(t *testing.T) {
 			reg, st := inmem.New().Registry(), &memoryKey{keyOf(1)}
 			s := open(t, reg, st)
 			require.NoError(t, s.Verify(t.Context(), &vault{}))
-			v := filled(s)
+			v := newVault(s)
 			v.failAt = failAt
 			err := s.Rotate(t.Context(), keyOf(2), v)
 			cutOff := failAt >= 1 && failAt <= 10
@@ -202,13 +203,14 @@ func TestRotateIsResumable(t *testing.T) {
 	}
 }
 
-// TestRotateGivenKey: who gives the key may come again with the old one until the new one was given once.
+// TestRotateGivenKey checks that a caller who passes the key may pass the old one again until the new one was passed
+// once.
 func TestRotateGivenKey(t *testing.T) {
 	t.Parallel()
 	reg := inmem.New().Registry()
 	s := open(t, reg, GivenKey(keyOf(1)))
 	require.NoError(t, s.Verify(t.Context(), &vault{}))
-	v := filled(s)
+	v := newVault(s)
 	require.NoError(t, s.Rotate(t.Context(), keyOf(2), v))
 	for _, key := range [][]byte{keyOf(1), keyOf(2), keyOf(2)} {
 		s = open(t, reg, GivenKey(key))
@@ -218,8 +220,8 @@ func TestRotateGivenKey(t *testing.T) {
 	require.ErrorIs(t, open(t, reg, GivenKey(keyOf(1))).Verify(t.Context(), v), ErrKeyLost)
 }
 
-// TestRevokedAtOnce: a key that was verified before, and is therefore cached, ends with its revocation, also for a
-// verification that read it just before.
+// TestRevokedAtOnce checks that a verified and cached key is refused after its revocation, also by a verification that
+// read the key just before.
 func TestRevokedAtOnce(t *testing.T) {
 	t.Parallel()
 	reg := inmem.New().Registry()

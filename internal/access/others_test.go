@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// process is a process of several that have a deployment open.
+// process returns the secrets as one of several processes that have a deployment open.
 func process(t *testing.T, reg backend.Registry, st KeyStore) *Secrets {
 	t.Helper()
 	s, err := NewSecrets(t.Context(), reg, st, true)
@@ -36,7 +36,7 @@ func TestRotationBesideOthers(t *testing.T) {
 	with, release, err := b.Hold(t.Context())
 	require.NoError(t, err)
 	late := b.Seal("late", []byte("late"))
-	v := filled(a)
+	v := newVault(a)
 	require.NoError(t, a.Rotate(t.Context(), nil, v))
 	require.ErrorIs(t, reg.WriteRecords(t.Context(), with), backend.ErrConflict, "what was sealed with the old key is not stored")
 	release()
@@ -56,7 +56,7 @@ func TestRotationBesideOthers(t *testing.T) {
 	b.Seal("x", nil)
 }
 
-// slowRegistry holds its first reading of a record up once it is armed.
+// slowRegistry delays its first read of a record once it is armed.
 type slowRegistry struct {
 	backend.Registry
 	armed            atomic.Bool
@@ -72,15 +72,16 @@ func (r *slowRegistry) Record(ctx context.Context, kind, org, id string) (backen
 	return rec, err
 }
 
-// TestSealsWhileAnotherLearns: what is sealed while another part of the process is about to learn of a rotation is sealed with the new key.
-func TestSealsWhileAnotherLearns(t *testing.T) {
+// TestSealsDuringARotation checks that while another part of the process reads that a key was rotated, secrets are
+// sealed with the new key.
+func TestSealsDuringARotation(t *testing.T) {
 	t.Parallel()
 	reg := inmem.New().Registry()
 	a := process(t, reg, RegistryKey{reg})
 	require.NoError(t, a.Verify(t.Context(), &vault{}))
 	slow := &slowRegistry{Registry: reg, reached: make(chan struct{}), release: make(chan struct{})}
 	b := process(t, slow, RegistryKey{reg})
-	v := filled(a)
+	v := newVault(a)
 	require.NoError(t, a.Rotate(t.Context(), nil, v))
 	slow.armed.Store(true)
 	var wg sync.WaitGroup
@@ -107,14 +108,15 @@ func TestSealsWhileAnotherLearns(t *testing.T) {
 	requireReadable(t, a, v)
 }
 
-// TestRotationIsCutOff: the others seal with the new key and open both, and one of them finishes.
-func TestRotationIsCutOff(t *testing.T) {
+// TestInterruptedRotationIsFinished checks that after an interrupted rotation the other processes seal with the new key and read
+// both, and that one of them finishes the rotation.
+func TestInterruptedRotationIsFinished(t *testing.T) {
 	t.Parallel()
 	reg := inmem.New().Registry()
 	a := process(t, reg, RegistryKey{reg})
 	require.NoError(t, a.Verify(t.Context(), &vault{}))
 	b := process(t, reg, RegistryKey{reg})
-	v := filled(a)
+	v := newVault(a)
 	v.failAt = 5
 	require.Error(t, a.Rotate(t.Context(), nil, v))
 	_, release, err := b.Hold(t.Context())
@@ -129,13 +131,14 @@ func TestRotationIsCutOff(t *testing.T) {
 	requireReadable(t, process(t, reg, RegistryKey{reg}), v)
 }
 
-// TestGivenKeyIsReplaced: a process that was given the old key goes on while the rotation is known, and says what is wrong when it is not.
+// TestGivenKeyIsReplaced checks that a process with the old key continues while the rotation is recorded, and returns
+// an error that names the reason once it is not.
 func TestGivenKeyIsReplaced(t *testing.T) {
 	t.Parallel()
 	reg := inmem.New().Registry()
 	a, b, deaf := process(t, reg, GivenKey(keyOf(1))), process(t, reg, GivenKey(keyOf(1))), process(t, reg, GivenKey(keyOf(1)))
 	require.NoError(t, a.Verify(t.Context(), &vault{}))
-	v := filled(a)
+	v := newVault(a)
 	require.NoError(t, a.Rotate(t.Context(), keyOf(2), v))
 	requireReadable(t, b, v)
 	require.NoError(t, process(t, reg, GivenKey(keyOf(2))).Verify(t.Context(), v), "the new key is given")

@@ -17,7 +17,7 @@ import (
 
 type records = backend.Records
 
-// outage is records that cannot be read or written for a while.
+// outage is a set of records that cannot be read or written while on is set.
 type outage struct {
 	records
 	on atomic.Bool
@@ -69,8 +69,9 @@ func (r *running) takes(t *testing.T, name string) bool {
 	return mine
 }
 
-// TestGone: what a process had taken that gives no signs of life any more is lost within three seconds, and what it holds in a call when its time is over.
-func TestGone(t *testing.T) {
+// TestDeadProcessLosesItsLeases checks that leases of a process that no longer renews its sign of life are lost within
+// three seconds, and leases it holds during a call when their time is over.
+func TestDeadProcessLosesItsLeases(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
@@ -136,8 +137,9 @@ func TestGone(t *testing.T) {
 	})
 }
 
-// TestNobodyIsGoneWhileTheDatabaseIsAway: no process can give signs of life then.
-func TestNobodyIsGoneWhileTheDatabaseIsAway(t *testing.T) {
+// TestNoProcessIsDeadDuringAnOutage checks that no process is taken for dead while the database is unavailable, since
+// none can renew its sign of life.
+func TestNoProcessIsDeadDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		reg := &outage{records: inmem.New().Registry()}

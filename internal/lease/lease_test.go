@@ -63,7 +63,7 @@ func TestHold(t *testing.T) {
 		assert.True(t, mine)
 		mine, _, err = b.Hold(ctx, "x", func(held context.Context) error {
 			// Another takes it, as after a long pause of this process.
-			require.NoError(t, reg.WriteRecords(ctx, lost))
+			require.NoError(t, reg.WriteRecords(ctx, foreignLease))
 			<-held.Done()
 			return held.Err()
 		})
@@ -76,7 +76,8 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// TestHoldSoon: who works hands the lease over when it is asked for it, and is not given it back before the other is done.
+// TestHoldSoon checks that a working process hands the lease over on request, and does not get it back before the other
+// is done.
 func TestHoldSoon(t *testing.T) {
 	t.Parallel()
 	for _, silent := range []bool{false, true} {
@@ -134,5 +135,5 @@ func TestHoldSoon(t *testing.T) {
 	assert.True(t, ran)
 }
 
-// lost is the lease of another process.
-var lost = []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: "x", Data: []byte(`{"Token":"c","Until":"2100-01-01T00:00:00Z"}`)}, IfRev: -1}}
+// foreignLease is the lease of another process.
+var foreignLease = []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: "x", Data: []byte(`{"Token":"c","Until":"2100-01-01T00:00:00Z"}`)}, IfRev: -1}}

@@ -22,14 +22,14 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// post is one request that a receiver got.
+// post is one request received by a receiver.
 type post struct {
 	at     time.Time
 	header http.Header
 	body   string
 }
 
-// receiver answers in the place of a network.
+// receiver answers requests in place of the network.
 type receiver struct {
 	mu     sync.Mutex
 	got    map[string][]post // by URL
@@ -130,7 +130,7 @@ func TestDelivered(t *testing.T) {
 	})
 }
 
-// TestSign is the HMAC-SHA256 of RFC 4231, test case 2.
+// TestSign checks test case 2 of RFC 4231 for HMAC-SHA256.
 func TestSign(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "sha256=5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843", Sign([]byte("Jefe"), []byte("what do ya want for nothing?")))
@@ -232,8 +232,8 @@ func TestForbiddenAddressIsNotCalled(t *testing.T) {
 	require.Empty(t, r.got)
 }
 
-// TestSlowReceiverHoldsUpNobody: many events of a receiver that never answers, one of another.
-func TestSlowReceiverHoldsUpNobody(t *testing.T) {
+// TestSlowReceiverDelaysNobody sends many events to a receiver that never answers, and one to another.
+func TestSlowReceiverDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
 		r := &receiver{got: map[string][]post{}, answer: func(url string, _ int) (int, time.Duration, error) {
@@ -253,9 +253,9 @@ func TestSlowReceiverHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// TestOneOrganisationHoldsUpNobody: an organisation with many addresses that hang, each with a long queue, and one with
-// a receiver that answers.
-func TestOneOrganisationHoldsUpNobody(t *testing.T) {
+// TestOneOrganisationDelaysNobody sends events of an organisation with many hanging addresses, each with a long queue,
+// and of one with a receiver that answers.
+func TestOneOrganisationDelaysNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
 		r := &receiver{got: map[string][]post{}, answer: func(url string, _ int) (int, time.Duration, error) {
@@ -283,8 +283,8 @@ func TestOneOrganisationHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// TestBreaker: an address that does not answer is tried now and then, by one delivery at a time, and the others do not use
-// up their attempts; when it answers again all of them arrive soon.
+// TestBreaker checks that one delivery at a time is attempted at intervals to an address that does not answer, that
+// other deliveries to it use up no attempts, and that all arrive soon after it answers again.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 100
@@ -325,8 +325,8 @@ func TestBreaker(t *testing.T) {
 	})
 }
 
-// TestNothingWaitsForEver: a receiver that never answers again ends its deliveries after a week.
-func TestNothingWaitsForEver(t *testing.T) {
+// TestDeliveriesEnd checks that deliveries to a receiver that never answers again end after a week.
+func TestDeliveriesEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
 		r := &receiver{got: map[string][]post{}, answer: func(string, int) (int, time.Duration, error) { return 0, time.Hour, nil }}
@@ -340,8 +340,8 @@ func TestNothingWaitsForEver(t *testing.T) {
 	})
 }
 
-// TestLapsedLeaseIsSweptUp: what a dead engine held is sent by the next, under the same id.
-func TestLapsedLeaseIsSweptUp(t *testing.T) {
+// TestLapsedLeaseIsTakenOver checks that the next sender sends what a dead one had leased, with the same id.
+func TestLapsedLeaseIsTakenOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
 		enqueue(t, reg, "a", 1)
@@ -361,8 +361,8 @@ func TestLapsedLeaseIsSweptUp(t *testing.T) {
 	})
 }
 
-// TestStopGivesBack: an attempt cut off by the end of the service is due at once.
-func TestStopGivesBack(t *testing.T) {
+// TestStopReleasesDeliveries checks that an attempt interrupted by the end of the service is due at once.
+func TestStopReleasesDeliveries(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reg := inmem.New().Registry()
 		r := &receiver{got: map[string][]post{}, answer: func(string, int) (int, time.Duration, error) { return 200, time.Hour, nil }}
@@ -378,7 +378,7 @@ func TestStopGivesBack(t *testing.T) {
 	})
 }
 
-// TestRegistryFaults: a registry that fails now and then delays, and loses nothing.
+// TestRegistryFaults checks that a registry that fails at times delays deliveries and loses none.
 func TestRegistryFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := fmt.Errorf("disk: %w", backend.ErrUnavailable)

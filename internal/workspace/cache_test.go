@@ -14,21 +14,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// house counts open workspaces, and fails the test if one is opened or closed twice.
-type house struct {
-	t    *testing.T
-	mu   sync.Mutex
-	open map[string]bool
-	most int
-	fail func(name string) error
+// workspaces counts open workspaces, and fails the test if one is opened or closed twice.
+type workspaces struct {
+	t      *testing.T
+	mu     sync.Mutex
+	opened map[string]bool
+	most   int
+	fail   func(name string) error
 }
 
-type room struct {
+type openWorkspace struct {
 	name   string
 	closed atomic.Bool
 }
 
-func (h *house) enter(_ context.Context, name string) (*room, error) {
+func (h *workspaces) open(_ context.Context, name string) (*openWorkspace, error) {
 	if h.fail != nil {
 		if err := h.fail(name); err != nil {
 			return nil, err
@@ -36,32 +36,32 @@ func (h *house) enter(_ context.Context, name string) (*room, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.open[name] {
+	if h.opened[name] {
 		h.t.Errorf("%s is opened twice", name)
 	}
-	h.open[name] = true
-	h.most = max(h.most, len(h.open))
-	return &room{name: name}, nil
+	h.opened[name] = true
+	h.most = max(h.most, len(h.opened))
+	return &openWorkspace{name: name}, nil
 }
 
-func (h *house) leave(r *room) error {
+func (h *workspaces) close(r *openWorkspace) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if !h.open[r.name] || r.closed.Swap(true) {
+	if !h.opened[r.name] || r.closed.Swap(true) {
 		h.t.Errorf("%s is closed twice", r.name)
 	}
-	delete(h.open, r.name)
+	delete(h.opened, r.name)
 	return nil
 }
 
-func newHouse(t *testing.T, most int) (*house, *Cache[*room]) {
-	h := &house{t: t, open: map[string]bool{}}
-	return h, NewCache(most, h.enter, h.leave)
+func newWorkspaces(t *testing.T, most int) (*workspaces, *Cache[*openWorkspace]) {
+	h := &workspaces{t: t, opened: map[string]bool{}}
+	return h, NewCache(most, h.open, h.close)
 }
 
 func TestNeverOpenTwice(t *testing.T) {
 	t.Parallel()
-	h, c := newHouse(t, 3)
+	h, c := newWorkspaces(t, 3)
 	var flips atomic.Int64
 	h.fail = func(string) error {
 		if flips.Add(1)%7 == 0 {
@@ -97,25 +97,25 @@ func TestNeverOpenTwice(t *testing.T) {
 	}
 	wg.Wait()
 	h.mu.Lock()
-	require.LessOrEqual(t, len(h.open), 3, "idle ones are bounded")
+	require.LessOrEqual(t, len(h.opened), 3, "idle ones are bounded")
 	h.mu.Unlock()
 	require.NoError(t, c.Close())
-	require.Empty(t, h.open)
+	require.Empty(t, h.opened)
 	_, err := c.Acquire(t.Context(), "1")
 	require.ErrorIs(t, err, errCacheClosed)
 }
 
 func TestLeastRecentlyUsedGoes(t *testing.T) {
 	t.Parallel()
-	h, c := newHouse(t, 2)
+	h, c := newWorkspaces(t, 2)
 	for _, name := range []string{"a", "b", "a", "c"} {
 		_, err := c.Acquire(t.Context(), name)
 		require.NoError(t, err)
 		c.Release(name)
 	}
-	require.Equal(t, map[string]bool{"a": true, "c": true}, h.open)
+	require.Equal(t, map[string]bool{"a": true, "c": true}, h.opened)
 	n := 0
-	c.Each(func(name string, r *room) {
+	c.Each(func(name string, r *openWorkspace) {
 		require.Equal(t, name, r.name)
 		n++
 	})
@@ -134,7 +134,7 @@ func TestLeastRecentlyUsedGoes(t *testing.T) {
 // its last release.
 func TestUsedAgain(t *testing.T) {
 	t.Parallel()
-	h, c := newHouse(t, 1)
+	h, c := newWorkspaces(t, 1)
 	use := func(name string) {
 		_, err := c.Acquire(t.Context(), name)
 		require.NoError(t, err)
@@ -146,24 +146,24 @@ func TestUsedAgain(t *testing.T) {
 		use(name)
 		c.Release(name)
 	}
-	require.Equal(t, map[string]bool{"a": true, "c": true}, h.open, "one in use and one idle")
+	require.Equal(t, map[string]bool{"a": true, "c": true}, h.opened, "one in use and one idle")
 	c.Release("a")
-	require.Equal(t, map[string]bool{"a": true}, h.open)
+	require.Equal(t, map[string]bool{"a": true}, h.opened)
 	use("a")
 	use("a")
 	c.Release("a")
 	use("b")
 	c.Release("b")
-	require.Equal(t, map[string]bool{"a": true, "b": true}, h.open, "a has a user left")
+	require.Equal(t, map[string]bool{"a": true, "b": true}, h.opened, "a has a user left")
 	c.Release("a")
-	require.Equal(t, map[string]bool{"a": true}, h.open)
+	require.Equal(t, map[string]bool{"a": true}, h.opened)
 	require.NoError(t, c.Close())
-	require.Empty(t, h.open)
+	require.Empty(t, h.opened)
 }
 
 func TestFailedOpeningIsSharedAndForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h, c := newHouse(t, 2)
+		h, c := newWorkspaces(t, 2)
 		fault := errors.New("disk")
 		h.fail = func(string) error { time.Sleep(time.Second); return fault }
 		var wg sync.WaitGroup
@@ -184,18 +184,18 @@ func TestFailedOpeningIsSharedAndForgotten(t *testing.T) {
 	})
 }
 
-// TestOpenerWhoLeaves checks that an opener whose context ends does not make waiting callers fail.
-func TestOpenerWhoLeaves(t *testing.T) {
+// TestOpenerIsCancelled checks that an opener whose context ends does not make waiting callers fail.
+func TestOpenerIsCancelled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &house{t: t, open: map[string]bool{}}
-		c := NewCache(2, func(ctx context.Context, name string) (*room, error) {
+		h := &workspaces{t: t, opened: map[string]bool{}}
+		c := NewCache(2, func(ctx context.Context, name string) (*openWorkspace, error) {
 			select {
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			case <-time.After(time.Second):
-				return h.enter(ctx, name)
+				return h.open(ctx, name)
 			}
-		}, h.leave)
+		}, h.close)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		var wg sync.WaitGroup
@@ -213,11 +213,12 @@ func TestOpenerWhoLeaves(t *testing.T) {
 		})
 		wg.Wait()
 		require.NoError(t, c.Close())
-		require.Empty(t, h.open)
+		require.Empty(t, h.opened)
 	})
 }
 
-// TestAwaitClosing: it returns when what was closing is closed, or with its context, and does not wait for what is open.
+// TestAwaitClosing checks that the call returns when a closing workspace is closed, or when its context ends, and does
+// not wait for open ones.
 func TestAwaitClosing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

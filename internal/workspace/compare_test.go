@@ -9,13 +9,13 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// lookedAt is a store that counts calls of Uncompared.
-type lookedAt struct {
+// countingStore is a store that counts calls of Uncompared.
+type countingStore struct {
 	backend.Store
 	after []int64
 }
 
-func (s *lookedAt) Uncompared(_ context.Context, _, after int64, limit int) ([]int64, error) {
+func (s *countingStore) Uncompared(_ context.Context, _, after int64, limit int) ([]int64, error) {
 	s.after = append(s.after, after)
 	return make([]int64, min(limit, 3)), nil
 }
@@ -28,7 +28,7 @@ func (someComparer) Generation() int64 { return 1 }
 // only versions from the first of them on are read.
 func TestFewToCompare(t *testing.T) {
 	t.Parallel()
-	st := &lookedAt{}
+	st := &countingStore{}
 	sp := &Space{Store: st}
 	few := func(n int) bool {
 		t.Helper()

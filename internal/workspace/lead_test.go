@@ -13,9 +13,9 @@ import (
 	"github.com/contextmem/contextmem/internal/lease"
 )
 
-// TestLeads: who works on a workspace applies changes to its indexes. Another process does where nobody works on it, or who does is not quick, and gives it
-// back within some seconds.
-func TestLeads(t *testing.T) {
+// TestOneProcessLeads checks that the process that works on a workspace applies changes to its indexes. Another process
+// does so if none works on it, or if the working one is slow, and returns the task within some seconds.
+func TestOneProcessLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const uid = "0123456789abcdef0123456789abcdef"
@@ -45,7 +45,7 @@ func TestLeads(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, mine)
 		}
-		// after is how soon a process leads that asks again and again.
+		// after returns how long a process asks again and again until it leads.
 		after := func(p process) time.Duration {
 			t.Helper()
 			began := time.Now()
@@ -76,5 +76,5 @@ func TestLeads(t *testing.T) {
 	})
 }
 
-// longestAsk is how often a process asks in tests whether it leads.
+// longestAsk is the interval at which processes in tests ask whether they lead.
 const longestAsk = 100 * time.Millisecond
