@@ -57,7 +57,7 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 		}
 		ctx, cancel := s.gate.Bind(ctx)
 		defer cancel()
-		return s.secrets.Beside(ctx, func(files map[string][]byte) (err error) {
+		return s.secrets.BackupFiles(ctx, func(files map[string][]byte) (err error) {
 			if s.opts.EncryptionKey != nil {
 				if files[atrest.EnvelopeName], err = os.ReadFile(filepath.Join(s.opts.keyDir, atrest.EnvelopeName)); err != nil {
 					return fault.Wrap(op, "", "", err)

@@ -64,7 +64,7 @@ func (s *Service) RotateEncryptionKey(ctx context.Context, key []byte) error {
 			return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "%d bytes, want %d", len(key), atrest.KeyBytes)
 		}
 		// As in a backup, which copies the envelope.
-		return s.secrets.Beside(ctx, func(map[string][]byte) error {
+		return s.secrets.BackupFiles(ctx, func(map[string][]byte) error {
 			if s.opts.EncryptionKey == nil {
 				return &fault.Error{Op: op, Kind: fault.KindConflict, Err: errors.New("the deployment is not encrypted")}
 			}

@@ -238,7 +238,7 @@ func (s *shaper) chunk(c *Chunk, row *backend.Hydrated) error {
 	c.ID, c.SourceID, c.Sub, c.Class, c.Text, c.Title, c.Kind, c.Heading = row.Key, src.ID, src.Part.Sub, Class(src.Part.Class), row.Text, src.Title, src.Kind, row.Heading
 	c.CreatedAt, c.UpdatedAt, c.Time, c.Layout, c.Inferred = src.CreatedAt, src.UpdatedAt, src.Time, s.layout.Text(), s.layout.Inferred
 	if c.Class == ClassMemory {
-		c.ValidFrom = item.Told(src)
+		c.ValidFrom = item.StatedAt(src)
 	}
 	c.Page = s.layout.Page
 	if src.Replaced {
@@ -285,7 +285,7 @@ func (c *Chunk) superseded(by *recall.Supersession) {
 	if by == nil {
 		return
 	}
-	at := item.Told(by.By)
+	at := item.StatedAt(by.By)
 	c.SupersededBy = &Supersession{ID: by.By.ID, Time: at, Confidence: by.Confidence, Matter: by.Matter, Evidence: by.Evidence, Decider: by.Decider}
 	c.ValidTo, c.Retracted = at, by.Retracts
 }

@@ -86,7 +86,7 @@ type Relation struct {
 	SupersededBy int64     // Num of the relation that retired it; 0: none
 	Functional   bool      // a later functional relation of the same subject and predicate retires it
 	Retracts     bool      // a retraction: it retires earlier relations of the same subject, predicate and object, and states none itself
-	Words        []uint64  // hashes of the words of Predicate and Context, set by a [WordKeeper] for relations in its cache; else nil
+	Words        []uint64  // hashes of the words of Predicate and Context, set by a [WordHasher] for relations in its cache; else nil
 }
 
 // Entity is a node of the graph.

@@ -104,15 +104,15 @@ type NeighbourAppender interface {
 	AppendNeighbours(ctx context.Context, dst []Neighbours, part Partition, chunks []int64) ([]Neighbours, error)
 }
 
-// WordKeeper is a [Store] that caches the relations of entities together with the hashes of
+// WordHasher is a [Store] that caches the relations of entities together with the hashes of
 // their words. Recall compares these hashes with each question that names the entity.
 //
-// If a Store does not implement WordKeeper, Relation.Words is nil and recall hashes
+// If a Store does not implement WordHasher, Relation.Words is nil and recall hashes
 // the words itself.
-type WordKeeper interface {
-	// KeepWords sets the function that computes Relation.Words. The service calls KeepWords
+type WordHasher interface {
+	// SetWordHash sets the function that computes Relation.Words. The service calls SetWordHash
 	// before it reads relations. f is safe for concurrent use.
-	KeepWords(f func(predicate, context string) []uint64)
+	SetWordHash(f func(predicate, context string) []uint64)
 }
 
 // AheadChecker is a [Store] that can find sources whose own time is later than their

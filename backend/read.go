@@ -52,9 +52,9 @@ type ListQuery struct {
 	Offset int      // number of sources to skip
 	Limit  int
 	Now    time.Time // sources expired by now are left out
-	// Behind is a cursor: the page has the first Limit sources after it. Ahead is a cursor too: the page has the last Limit sources before it.
+	// After is a cursor: the page has the first Limit sources after it. Before is a cursor too: the page has the last Limit sources before it.
 	// At most one of them is set, and then Offset is 0. The total still counts the whole list. No source needs to be at the cursor.
-	Behind, Ahead *ListPlace
+	After, Before *ListPlace
 }
 
 // ListPlace is a cursor in a list: the place of a source with this UpdatedAt and ID.
@@ -79,10 +79,10 @@ func (q *ListQuery) Window(n int, place func(i int) ListPlace) (from, to int) {
 	}
 	limit := max(q.Limit, 0)
 	switch {
-	case q.Behind != nil:
-		from = search(q.Behind, true)
-	case q.Ahead != nil:
-		to = search(q.Ahead, false)
+	case q.After != nil:
+		from = search(q.After, true)
+	case q.Before != nil:
+		to = search(q.Before, false)
 		return max(to-limit, 0), to
 	default:
 		from = min(max(q.Offset, 0), n)

@@ -29,12 +29,12 @@ type Surveyed struct {
 	Chunk, Source int64
 	Keyword       float32 // score as in SearchKeywords; 0: not found
 	Dense         float32 // score as in SearchVectors; 0: not found, or a score of 0
-	Beside
+	NeighbourPlaces
 }
 
-// Beside is a compact form of [Neighbours], which names chunks by their places in the survey. It is zero
+// NeighbourPlaces is a compact form of [Neighbours], which names chunks by their places in the survey. It is zero
 // in partitions of other classes than Memory.
-type Beside struct {
+type NeighbourPlaces struct {
 	Session    int64
 	Time       Micros   // NoTime: unknown
 	Prev, Next [2]int32 // places of chunks in Survey.Rows, counted from 1, nearest first; 0: none, or it does not pass the filter

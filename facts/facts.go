@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// Status is the state of a fact: whether it holds.
+// Status says whether a fact is true now.
 type Status string
 
 // States of facts.
@@ -20,7 +20,7 @@ const (
 	Ending     Status = "ending"     // it states that another fact has ended; only in histories
 )
 
-// Cardinality says how many values of a slot can hold at the same time.
+// Cardinality says how many values of a slot can be true at the same time.
 type Cardinality string
 
 // Cardinalities of slots.
@@ -52,13 +52,13 @@ type Request struct {
 	Slot      string        // name of a slot; empty: any
 	// Question chooses the slot that it asks about, where Slot is empty; a question that asks about none chooses nothing. At most 8000 characters.
 	Question string
-	AsOf     time.Time // as it held then; zero: now
+	AsOf     time.Time // facts as they were at this time; zero: now
 	KnownAt  time.Time // as known at this time; zero: now
 	Upcoming bool      // only what begins after AsOf, or after now
-	History  bool      // include facts that no longer hold, and facts that state an end
+	History  bool      // include facts that are no longer true, and facts that state an end
 	Limit    int       // facts of a page, 1 to 1000; default 100
 	Cursor   int64     // Page.Next of the page before; 0: the start
-	// Principals are who asks: only what they may see counts, and only that retires or replaces something; nil: everything.
+	// Principals identify the caller: only sources that one of them may see are used, also for what retires or supersedes a fact; nil: all sources.
 	Principals []string
 }
 
@@ -79,14 +79,15 @@ type Fact struct {
 	Restored                       time.Time // time of RestoreFact; zero: it was not restored, or RetireFact has undone that
 	Evidence                       string    // the sentence of the source
 	SourceID, ChunkID              string
-	// Also is where the same was told besides, in these or other words, newest first: "I live in Oslo" and "My home is in Oslo now" are one fact. Only in a Page without History, within
-	// that page, and in a Profile. Two tellings of what happens again and again are two facts, unless their dates are equal or they are at most 36 hours apart.
-	Also []Telling
+	// Also has the other places that state the same fact, in these or other words, newest first: "I live in Oslo" and "My home is in Oslo now" are one
+	// fact. It is set in a Profile, and within a Page without History. Two statements of a repeated event are two facts, unless their dates are
+	// equal or they are at most 36 hours apart.
+	Also []Occurrence
 }
 
-// Telling is a place where a fact was told.
-type Telling struct {
-	ID                string // of the fact as it stands there
+// Occurrence is a place that states a fact.
+type Occurrence struct {
+	ID                string // id of the fact in that place
 	Evidence          string // the sentence of the source
 	Learnt            time.Time
 	SourceID, ChunkID string
@@ -95,18 +96,18 @@ type Telling struct {
 // Page is a page of facts, in the order in which they were stored; upcoming ones by when they begin.
 type Page struct {
 	Facts []Fact
-	Slot  string // that was asked for, by name or by question
+	Slot  string // the slot that the request named, or that its question asks about
 	// Statements are messages of the subject about the slot from which no fact of Facts was extracted, newest first. An embedder that recognises the slots of statements finds them, also in
 	// languages that the rules do not read. There are at most Request.Limit, only on the first page. There are none without a subject and a slot, or with a predicate, KnownAt, Upcoming or History.
 	Statements []Statement
-	// Next is the cursor of the next page, 0 for none. A page may hold less than was asked for although others follow.
+	// Next is the cursor of the next page, 0 for none. A page may have fewer facts than Request.Limit although more pages follow.
 	Next int64
 }
 
 // EntityRequest asks for entities by name.
 type EntityRequest struct {
 	Class      content.Class // default content.ClassMemory
-	Principals []string      // only entities that sources mention which one of these may read, under the names and types that those have for them; empty: no access control
+	Principals []string      // only entities in sources that one of these may see, with the names and types that these sources give them; empty: no access control
 	Prefix     string        // of the name, in any case; empty: all
 	Type       string        // PERSON, ORGANIZATION, ...; empty: any
 	Limit      int           // 1 to 1000; default 100
@@ -143,24 +144,24 @@ type Instruction struct {
 type ProfileRequest struct {
 	Class     content.Class // default content.ClassMemory
 	Subject   string        // default "User", the speaker of memories that name none
-	AsOf      time.Time     // as it held then; zero: now
+	AsOf      time.Time     // facts as they were at this time; zero: now
 	Slots     []string      // only these; nil: all
 	PerSlot   int           // facts of a slot, and statements, 1 to 100 each; default 10
 	MaxTokens int           // of Summary, 1 to 8000; default 300
-	// Principals are who asks: only what they may see counts, and only that retires or replaces something; nil: everything.
+	// Principals identify the caller: only sources that one of them may see are used, also for what retires or supersedes a fact; nil: all sources.
 	Principals []string
 }
 
-// Profile is what holds of somebody, by slot.
+// Profile is the current facts about a subject, by slot.
 type Profile struct {
 	Subject      string
 	Slots        []SlotFacts   // those with facts or statements, in the order of the taxonomy
-	Other        []Fact        // of no slot, newest first; none where slots were asked for
+	Other        []Fact        // facts without a slot, newest first; none if the request named slots
 	Instructions []Instruction // newest first
 	Summary      string        // one statement of the sources per line with its time, by slot and then those without a slot; or the text of the Summarizer
-	SummaryBy    string        // who wrote it: BySources, or the name of the Summarizer's model
+	SummaryBy    string        // author of Summary: BySources, or the name of the Summarizer's model
 	Tokens       int           // of Summary, estimated
-	Truncated    bool          // there is more than was read or shown
+	Truncated    bool          // there are more facts than were read or returned
 }
 
 // SlotFacts holds the facts and statements of a slot, newest first.
@@ -168,14 +169,15 @@ type SlotFacts struct {
 	Slot  string
 	Card  Cardinality
 	Facts []Fact
-	// Statements are messages about the slot of which Facts has none: an embedder that learnt slots of statements knows them in languages that rules do not read. At most PerSlot.
+	// Statements are messages about the slot from which no fact of Facts was extracted, at most PerSlot. An embedder that recognises the slots of
+	// statements finds them, also in languages that the rules do not read.
 	Statements []Statement
 }
 
 // Statement is a message about a slot, in the words of its speaker.
 type Statement struct {
 	Text              string    // of the message
-	Confidence        float64   // that it is about the slot, 0 to 1
+	Confidence        float64   // probability that it is about the slot
 	Learnt            time.Time // when it was said; zero: not known
 	SourceID, ChunkID string
 }

@@ -115,14 +115,14 @@ type MergeEntitiesRequest struct {
 type LookupRequest struct {
 	Class      content.Class // default content.ClassKnowledge
 	Names      []string      // in any case, 1 to 1000
-	Principals []string      // only entities that sources mention which one of these may read, under the names and types that those have for them; empty: no access control
+	Principals []string      // only entities in sources that one of these may see, with the names and types that these sources give them; empty: no access control
 }
 
 // MergesRequest asks for the records of merges.
 type MergesRequest struct {
 	Class content.Class // default content.ClassKnowledge
-	// Principals leave out merges of which sources that none of these may read tell alone, or a name; empty: no access control.
-	// From, Into and Reason are as the others have them.
+	// Principals limit the list to what sources that one of them may see show: merges by a caller of two names that they mention, and stated
+	// merges that they state. From, Into and Reason are as these sources have them. Empty: no access control.
 	Principals []string
 	After      int64 // only with an ID above; 0: from the first
 	Limit      int   // 1 to 1000; default 100

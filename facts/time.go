@@ -46,17 +46,17 @@ type TemporalResult struct {
 
 // Supersession describes the memory that supersedes another, and how that was found.
 type Supersession struct {
-	ID         string    // of the memory that holds now
-	Time       time.Time // time at which the superseding memory was told
+	ID         string    // of the superseding memory
+	Time       time.Time // time at which the superseding memory was stated
 	Confidence float64   // probability that this is right, in [0,1]
-	Matter     string    // the words that no longer hold; empty: all of them
+	Matter     string    // the words that are no longer true; empty: all of them
 	Evidence   string    // the words that show the supersession, or the reason given to Supersede
 	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
 }
 
 // ConflictsRequest asks for pairs of memories that could not be decided.
 type ConflictsRequest struct {
-	Principals []string // only pairs of which one of these may see both; empty: no access control
+	Principals []string // only pairs whose memories one of these may both see; empty: no access control
 	After      int64    // only with an ID above; 0: from the first
 	Limit      int      // 1 to 1000; default 100
 }
@@ -67,7 +67,7 @@ type Conflict struct {
 	ID             int64   // rises with the time at which it was found
 	Earlier, Later string  // ids of memories
 	Confidence     float64 // that it did, in [0,1]
-	Matter         string  // the words of Earlier that may no longer hold; empty: all of them
+	Matter         string  // the words of Earlier that may no longer be true; empty: all of them
 	Evidence       string  // the words of Later that may show the supersession
 	Decider        string  // see Supersession
 }

@@ -109,7 +109,7 @@ func (s *seat) handler() (http.Handler, error) {
 		return s.svc.ImportTenant(r.Context(), r.URL.Query().Get("tenant"), r.Body)
 	})
 	handle("POST /_local/do", func(w http.ResponseWriter, r *http.Request) (any, error) {
-		f := s.does(r.URL.Query().Get("what"))
+		f := s.handlerOf(r.URL.Query().Get("what"))
 		if f == nil {
 			return nil, &fault.Error{Op: "shared", Kind: fault.KindConflict, Err: errors.New("the process that owns the directory can't do that")}
 		}
@@ -139,7 +139,7 @@ func (s *seat) handler() (http.Handler, error) {
 // failureTrailer is the trailer of an export that is incomplete.
 const failureTrailer = "X-Contextmem-Failed"
 
-// maxAsked bounds the request body of [Deployment.Ask], in bytes.
+// maxAsked bounds the request body of [Deployment.Call], in bytes.
 const maxAsked = 1 << 20
 
 // flushing is a response writer that flushes after each write.

@@ -41,15 +41,15 @@ type owner struct {
 
 // seat is a process's role at a directory. svc is set for the owner, client for a guest.
 type seat struct {
-	svc    *contextmem.Service
-	server *http.Server
-	served chan struct{}
-	asked  chan struct{} // closed when another process asks for the directory
-	ask    sync.Once
-	ending chan struct{} // closed when the owner ends
-	handed bool          // the owner ends because another process asked for the directory; set before ending is closed
-	files  []string      // files to remove
-	does   func(what string) Does
+	svc       *contextmem.Service
+	server    *http.Server
+	served    chan struct{}
+	asked     chan struct{} // closed when another process asks for the directory
+	ask       sync.Once
+	ending    chan struct{} // closed when the owner ends
+	handed    bool          // the owner ends because another process asked for the directory; set before ending is closed
+	files     []string      // files to remove
+	handlerOf func(what string) Handler
 
 	client *client.Client
 	local  *http.Client
@@ -101,7 +101,7 @@ func (d *Deployment) host(svc *contextmem.Service) (*seat, error) {
 	if err != nil {
 		return nil, fail(err)
 	}
-	s := &seat{svc: svc, does: d.doing, served: make(chan struct{}), asked: make(chan struct{}), ending: make(chan struct{}), key: rand.Text() + rand.Text()}
+	s := &seat{svc: svc, handlerOf: d.handler, served: make(chan struct{}), asked: make(chan struct{}), ending: make(chan struct{}), key: rand.Text() + rand.Text()}
 	o := owner{PID: os.Getpid(), Socket: filepath.Join(dir, socketFile), Key: s.key, Keeps: d.keeps}
 	file := filepath.Join(dir, ownerFile)
 	if old, err := readOwner(dir); err == nil { // left by an owner that was killed

@@ -44,7 +44,7 @@ type Deployment struct {
 	end  context.CancelFunc
 	wg   sync.WaitGroup
 
-	tasks map[string]Does // guarded by mu
+	handlers map[string]Handler // guarded by mu
 
 	turn   chan struct{} // holds a value while a goroutine looks for a seat
 	mu     sync.Mutex
@@ -88,40 +88,40 @@ func (d *Deployment) Service() *contextmem.Service {
 	return d.seat.svc
 }
 
-// Does is a function that the owner runs for another process, or for itself. The asking process receives the written bytes at
+// Handler is a function that the owner runs for another process, or for itself. The asking process receives the written bytes at
 // once. It does not receive the error's text.
-type Does func(ctx context.Context, asked []byte, w io.Writer) error
+type Handler func(ctx context.Context, args []byte, w io.Writer) error
 
-// Answer registers a function that processes can call by name with [Deployment.Ask] while this process is the owner.
-func (d *Deployment) Answer(what string, f Does) {
+// Handle registers a function that processes can call by name with [Deployment.Call] while this process is the owner.
+func (d *Deployment) Handle(name string, f Handler) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.tasks == nil {
-		d.tasks = make(map[string]Does)
+	if d.handlers == nil {
+		d.handlers = make(map[string]Handler)
 	}
-	d.tasks[what] = f
+	d.handlers[name] = f
 }
 
-func (d *Deployment) doing(what string) Does {
+func (d *Deployment) handler(name string) Handler {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.tasks[what]
+	return d.handlers[name]
 }
 
-// Ask makes the owner run a function registered with [Deployment.Answer]. w receives the function's output. An error means that
+// Call makes the owner run a function registered with [Deployment.Handle]. w receives the function's output. An error means that
 // the function failed or the owner ended, without the cause. The error is fault.ErrConflict when the owner has no such function.
-func (d *Deployment) Ask(ctx context.Context, what string, asked []byte, w io.Writer) error {
+func (d *Deployment) Call(ctx context.Context, name string, args []byte, w io.Writer) error {
 	s, err := d.current(ctx)
 	if err != nil {
 		return err
 	}
 	if s.svc != nil {
-		if f := d.doing(what); f != nil {
-			return f(ctx, asked, w)
+		if f := d.handler(name); f != nil {
+			return f(ctx, args, w)
 		}
 		return &fault.Error{Op: "shared", Kind: fault.KindConflict, Err: errors.New("this process can't do that")}
 	}
-	return s.call(ctx, http.MethodPost, "/_local/do", url.Values{"what": {what}}, bytes.NewReader(asked), w)
+	return s.call(ctx, http.MethodPost, "/_local/do", url.Values{"what": {name}}, bytes.NewReader(args), w)
 }
 
 // Close ends the use of the directory. An owner stops like [contextmem.Service.Close], and another process takes over.

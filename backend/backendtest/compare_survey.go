@@ -62,10 +62,10 @@ func (c *comparer) survey(lane backend.Lane, text string, f backend.Filter) {
 		delete(keyword, s.Chunk)
 		delete(dense, s.Chunk)
 		if c.part.Class != backend.Memory {
-			require.Zero(c.t, s.Beside, c.msg)
+			require.Zero(c.t, s.NeighbourPlaces, c.msg)
 			continue
 		}
-		require.Equal(c.t, besideOf(a, places, speakers, s.Speaker), s.Beside, "%s: beside chunk %d", c.msg, s.Chunk)
+		require.Equal(c.t, besideOf(a, places, speakers, s.Speaker), s.NeighbourPlaces, "%s: beside chunk %d", c.msg, s.Chunk)
 	}
 	require.Empty(c.t, keyword, c.msg)
 	require.Empty(c.t, dense, c.msg)
@@ -87,8 +87,8 @@ func byChunkScore(hits []backend.Hit) map[int64]float32 {
 
 // besideOf converts an answer of Neighbours into the form that a survey has. The survey found the chunk's
 // speaker at speakers[at].
-func besideOf(a backend.Neighbours, places map[int64]int32, speakers []string, at int32) backend.Beside {
-	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: -1}
+func besideOf(a backend.Neighbours, places map[int64]int32, speakers []string, at int32) backend.NeighbourPlaces {
+	b := backend.NeighbourPlaces{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: -1}
 	if speakers[at] == a.Speaker {
 		b.Speaker = at
 	}

@@ -95,19 +95,19 @@ func testListPlaces(t *testing.T, e *storeEnv, q backend.ListQuery, want []strin
 		return &backend.ListPlace{Updated: e.source(q.Part, id).UpdatedAt, ID: id}
 	}
 	for limit := 1; limit < 4; limit++ {
-		q.Limit, q.Behind, q.Ahead = limit, nil, nil
+		q.Limit, q.After, q.Before = limit, nil, nil
 		ids, total := e.list(q)
 		var walked []string
 		for len(ids) > 0 {
 			assert.Equal(t, len(want), total)
 			walked = append(walked, ids...)
-			q.Behind = place(ids[len(ids)-1])
+			q.After = place(ids[len(ids)-1])
 			ids, total = e.list(q)
 		}
 		assert.Equal(t, want, walked, "%d at once", limit)
-		q.Behind, walked = nil, []string{want[len(want)-1]}
+		q.After, walked = nil, []string{want[len(want)-1]}
 		for {
-			q.Ahead = place(walked[0])
+			q.Before = place(walked[0])
 			if ids, total = e.list(q); len(ids) == 0 {
 				break
 			}
@@ -116,7 +116,7 @@ func testListPlaces(t *testing.T, e *storeEnv, q backend.ListQuery, want []strin
 		}
 		assert.Equal(t, want, walked, "%d at once, backwards", limit)
 	}
-	q.Limit, q.Ahead, q.Behind = 2, nil, &backend.ListPlace{Updated: e.source(q.Part, want[0]).UpdatedAt, ID: want[0] + "0"}
+	q.Limit, q.Before, q.After = 2, nil, &backend.ListPlace{Updated: e.source(q.Part, want[0]).UpdatedAt, ID: want[0] + "0"}
 	ids, _ := e.list(q)
 	assert.Equal(t, want[1:3], ids, "a place without a source")
 }

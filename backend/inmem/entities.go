@@ -22,15 +22,15 @@ type entity struct {
 	key       string
 	name      string
 	typ       string
-	named     bool               // name and typ come from a mention
-	mentions  int                // of the key and of the keys merged into it
-	uses      int                // number of mentions and relation ends
-	sources   map[*version]*said // sources that mention the key itself
+	named     bool                       // name and typ come from a mention
+	mentions  int                        // of the key and of the keys merged into it
+	uses      int                        // number of mentions and relation ends
+	sources   map[*version]*mentionCount // sources that mention the key itself
 	relations map[int64]*relation
 }
 
-// said is what a version states about a key.
-type said struct {
+// mentionCount is what a version states about a key.
+type mentionCount struct {
 	typ   string // type given by the first mention
 	count int
 }
@@ -75,7 +75,7 @@ func (d *storeData) use(g *graph, key string, mentions int) *entity {
 			d.last.entity++
 			e = &entity{
 				of: g, num: d.last.entity, key: key, name: key,
-				sources: make(map[*version]*said), relations: make(map[int64]*relation),
+				sources: make(map[*version]*mentionCount), relations: make(map[int64]*relation),
 			}
 			g.entities[key] = e
 			d.entities[e.num] = e
@@ -122,7 +122,7 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 	for _, m := range f.Mentions {
 		e := d.use(g, m.Key, 1)
 		if e.sources[v] == nil {
-			e.sources[v] = &said{typ: m.Type}
+			e.sources[v] = &mentionCount{typ: m.Type}
 		}
 		e.sources[v].count++
 		for _, named := range []*entity{e, g.find(m.Key)} {

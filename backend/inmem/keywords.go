@@ -59,7 +59,7 @@ func (w *words) add(r *row, title string) *doc {
 			}
 			occ.tf += weight
 			occ.places[place{field, t.Pos}] = struct{}{}
-			if !t.Beside() {
+			if !t.Uncounted() {
 				dc.length += weight
 			}
 		}

@@ -114,7 +114,7 @@ func (p *partition) surveyRows(rows *bitset.Set, s *backend.Survey, g *gathered)
 	}
 	at := g.places(rows)
 	for _, x := range g.beside {
-		p.beside(x.row, at, &here[x.place-1].Beside)
+		p.beside(x.row, at, &here[x.place-1].NeighbourPlaces)
 	}
 	return nil
 }
@@ -141,7 +141,7 @@ func (g *gathered) places(rows *bitset.Set) []int32 {
 }
 
 // beside sets the neighbours of a row in b; at has the places of rows in the survey, counted from 1.
-func (p *partition) beside(row uint32, at []int32, b *backend.Beside) {
+func (p *partition) beside(row uint32, at []int32, b *backend.NeighbourPlaces) {
 	prev, next := p.neighbours(row)
 	if prev[0] == none && next[0] != none {
 		b.Marks |= backend.MarkOpens

@@ -65,7 +65,7 @@ func (x rows) RemoveEntity(num int64) error {
 	return x.t.c.do("DELETE FROM entities WHERE ws = $1 AND num = $2", num)
 }
 
-func (x rows) AddMentions(source int64, said []storerules.Said, packed []byte) error {
+func (x rows) AddMentions(source int64, said []storerules.MentionCount, packed []byte) error {
 	for _, s := range said {
 		if err := x.t.c.do("INSERT INTO entity_sources (ws, entity, source, type, count) VALUES ($1, $2, $3, $4, $5)", s.Entity, source, s.Type, s.Count); err != nil {
 			return err

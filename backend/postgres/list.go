@@ -38,9 +38,9 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		// Newest first, then by ID. Sources ahead of a place are read backwards from the place.
 		const updated = "coalesce(s.updated, -9223372036854775808)"
 		order := updated + " DESC, s.id"
-		if p := cmp.Or(q.Behind, q.Ahead); p != nil {
+		if p := cmp.Or(q.After, q.Before); p != nil {
 			than := [...]string{"<", ">"}
-			if q.Behind == nil {
+			if q.After == nil {
 				than, order = [...]string{">", "<"}, updated+", s.id DESC"
 			}
 			n := len(args) + 2
@@ -53,7 +53,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 			page = append(page, readSource(r, 0))
 			return nil
 		}, append(args, q.Limit, max(q.Offset, 0))...)
-		if q.Behind == nil && q.Ahead != nil {
+		if q.After == nil && q.Before != nil {
 			slices.Reverse(page)
 		}
 		return err

@@ -284,8 +284,8 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 	return lists, nil
 }
 
-// KeepWords implements [backend.WordKeeper].
-func (s *store) KeepWords(f func(predicate, context string) []uint64) { s.words = f }
+// SetWordHash implements [backend.WordHasher].
+func (s *store) SetWordHash(f func(predicate, context string) []uint64) { s.words = f }
 
 // factsOfEntities returns the first relations of each entity, current or all, up to q's limit for each. Current relations
 // have their words, since recall weighs each of them for every question that names the entity. It returns nil if there are

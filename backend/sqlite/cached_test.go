@@ -76,7 +76,7 @@ func withoutWords(t *testing.T, rels []*backend.Relation) []*backend.Relation {
 func TestCacheIsCurrent(t *testing.T) {
 	t.Parallel()
 	_, s := openTest(t)
-	s.KeepWords(fakeWords)
+	s.SetWordHash(fakeWords)
 	r := rand.New(rand.NewPCG(1, 2))
 	ctx := t.Context()
 	nums := ingest(t, s, r, 0, 40)

@@ -53,7 +53,7 @@ func (x rows) RemoveEntity(num int64) error {
 
 var insertEdges = insertsOf("INSERT INTO entity_sources (entity, source, type, count)", 4)
 
-func (x rows) AddMentions(source int64, said []storerules.Said, packed []byte) error {
+func (x rows) AddMentions(source int64, said []storerules.MentionCount, packed []byte) error {
 	for _, s := range said {
 		if err := x.t.edgeRows.add(x.t.c, s.Entity, source, shortWord(s.Type), s.Count); err != nil {
 			return err

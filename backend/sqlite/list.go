@@ -88,7 +88,7 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 		back  = " ORDER BY s.updated, s.id DESC LIMIT ?"
 	)
 	// Sources without a time come last. Many sources may have the time of the place, so the condition also uses the id.
-	switch at := cmp.Or(q.Behind, q.Ahead); {
+	switch at := cmp.Or(q.After, q.Before); {
 	case at == nil:
 		args := []any{part, storerules.Micros(q.Now), q.Limit, max(q.Offset, 0)}
 		err = c.each(ctx, "SELECT "+sourceCols+strings.Replace(where, "WHERE", "JOIN parts p ON p.id = s.part WHERE", 1)+forth+" OFFSET ?", func(r *row) error {
@@ -97,9 +97,9 @@ func listPart(ctx context.Context, c *conn, part int64, q *backend.ListQuery, lo
 			}
 			return nil
 		}, args...)
-	case q.Behind != nil && at.Updated.IsZero():
+	case q.After != nil && at.Updated.IsZero():
 		err = more(" AND s.updated IS NULL AND s.id > ?", forth, at.ID)
-	case q.Behind != nil:
+	case q.After != nil:
 		if err = more(" AND s.updated = ? AND s.id > ?", forth, storerules.Micros(at.Updated), at.ID); err == nil {
 			err = more(" AND s.updated < ?", forth, storerules.Micros(at.Updated))
 		}

@@ -45,8 +45,8 @@ func TestPlans(t *testing.T) {
 	require.NoError(t, err)
 	for _, q := range []backend.ListQuery{
 		{Limit: 5}, {Limit: 5, Filter: backend.Filter{All: [][]uint64{{1, 2}}}}, {Limit: 5, IDs: ids}, {Limit: 5, States: []backend.State{backend.Errored}},
-		{Limit: 5, Behind: &backend.ListPlace{Updated: testTime, ID: "a"}}, {Limit: 5, Ahead: &backend.ListPlace{Updated: testTime, ID: "a"}},
-		{Limit: 5, Behind: &backend.ListPlace{ID: "a"}}, {Limit: 5, Ahead: &backend.ListPlace{ID: "a"}},
+		{Limit: 5, After: &backend.ListPlace{Updated: testTime, ID: "a"}}, {Limit: 5, Before: &backend.ListPlace{Updated: testTime, ID: "a"}},
+		{Limit: 5, After: &backend.ListPlace{ID: "a"}}, {Limit: 5, Before: &backend.ListPlace{ID: "a"}},
 		{Limit: 5, States: []backend.State{backend.Queued}}, {Limit: 5, States: []backend.State{backend.Completed}},
 	} {
 		q.Part = testPart

@@ -32,7 +32,7 @@ type store struct {
 
 var (
 	_ backend.Store      = (*store)(nil)
-	_ backend.WordKeeper = (*store)(nil)
+	_ backend.WordHasher = (*store)(nil)
 )
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {

@@ -164,7 +164,7 @@ func wordsOf(s space, fields []field) (words, stops string, length int) {
 				}
 				continue
 			}
-			if !t.Beside() {
+			if !t.Uncounted() {
 				length += f.weight
 			}
 			for range f.weight {

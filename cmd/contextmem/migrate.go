@@ -81,12 +81,12 @@ func (a *app) migrate(ctx context.Context, from, to string, dry bool) (err error
 		return usage("--to: one of --from and --to must be a directory, and the other an address such as postgres://user:password@host:5432/database")
 	}
 	start := time.Now()
-	say := &teller{a: a}
+	say := &moveProgress{a: a}
 	var r *move.Report
 	if isDatabase(to) {
-		r, err = a.leaveDirectory(ctx, from, migration{To: to, DryRun: dry, KeyGiven: a.engine.secretKey != ""}, say.tell)
+		r, err = a.leaveDirectory(ctx, from, migration{To: to, DryRun: dry, KeyGiven: a.engine.secretKey != ""}, say.show)
 	} else {
-		r, err = a.leaveDatabase(ctx, from, to, dry, say.tell)
+		r, err = a.leaveDatabase(ctx, from, to, dry, say.show)
 	}
 	say.end()
 	if err != nil {
@@ -143,13 +143,13 @@ func (a *app) leaveDirectory(ctx context.Context, dir string, m migration, tell 
 		return nil, err
 	}
 	defer func() { _ = owner.Close() }()
-	owner.Answer(migrating, answerMigrate(dir, nil)) // if the owner ends just now
+	owner.Handle(migrating, answerMigrate(dir, nil)) // if the owner ends just now
 	asked, err := json.Marshal(m)
 	if err != nil {
 		return nil, err
 	}
 	lines := &answers{tell: tell}
-	if err := owner.Ask(ctx, migrating, asked, lines); err != nil && lines.err == nil {
+	if err := owner.Call(ctx, migrating, asked, lines); err != nil && lines.err == nil {
 		return nil, err
 	}
 	switch {
@@ -194,7 +194,7 @@ func (w *answers) Write(p []byte) (int, error) {
 }
 
 // answerMigrate handles requests to move the directory that this process owns. After the move it calls then with the address.
-func answerMigrate(dir string, then func(to string)) shared.Does {
+func answerMigrate(dir string, then func(to string)) shared.Handler {
 	var one sync.Mutex
 	return func(ctx context.Context, asked []byte, w io.Writer) error {
 		answer := json.NewEncoder(w)
@@ -281,21 +281,21 @@ func carryKey(from, to access.KeyStore) func(context.Context) error {
 	}
 }
 
-// teller shows the progress of a move: on a terminal in one updated line, otherwise as a line every few seconds.
-type teller struct {
-	a    *app
-	told time.Time
+// moveProgress shows the progress of a move: on a terminal in one updated line, otherwise as a line every few seconds.
+type moveProgress struct {
+	a     *app
+	shown time.Time
 }
 
-func (t *teller) tell(p move.Progress) {
+func (t *moveProgress) show(p move.Progress) {
 	every, before, after := 5*time.Second, "", "\n"
 	if t.a.bar {
 		every, before, after = 100*time.Millisecond, "\r\033[K", ""
 	}
-	if t.a.asJSON || time.Since(t.told) < every {
+	if t.a.asJSON || time.Since(t.shown) < every {
 		return
 	}
-	t.told = time.Now()
+	t.shown = time.Now()
 	what := fmt.Sprintf("pass %d", p.Pass)
 	if p.Frozen {
 		what = "last pass, writes wait"
@@ -303,8 +303,8 @@ func (t *teller) tell(p move.Progress) {
 	fmt.Fprintf(t.a.streams.err, "%s%s: %d of %d tenants; %d rows, %s so far%s", before, what, p.Tenants, p.Of, p.Rows, size(p.Bytes), after)
 }
 
-func (t *teller) end() {
-	if t.a.bar && !t.told.IsZero() {
+func (t *moveProgress) end() {
+	if t.a.bar && !t.shown.IsZero() {
 		fmt.Fprint(t.a.streams.err, "\r\033[K")
 	}
 }

@@ -149,7 +149,7 @@ func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) 
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	d.Answer(migrating, answerMigrate(a.data, nil))
+	d.Handle(migrating, answerMigrate(a.data, nil))
 	return f(ctx, d)
 }
 

@@ -71,7 +71,7 @@ func (b *bench) put(d served) error {
 	}
 	b.now.Store(&seated{mux, d, looks})
 	if own, ok := d.(*shared.Deployment); ok {
-		own.Answer(migrating, answerMigrate(b.a.data, func(to string) { b.moves.Go(func() { b.follow(to) }) }))
+		own.Handle(migrating, answerMigrate(b.a.data, func(to string) { b.moves.Go(func() { b.follow(to) }) }))
 	}
 	return nil
 }

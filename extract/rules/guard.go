@@ -34,8 +34,8 @@ func (r *relator) apposed(s *language.Sentence, n *node, next int) bool {
 	return k >= 0 && r.nodes[k].kind == nodeName && r.nodes[k].typ == extract.TypePerson
 }
 
-// untold reports whether an object does not fit a predicate: a weekday that one works on, the age at which one played.
-func (d *doc) untold(predicate string, n *node) bool {
+// unfitting reports whether an object does not fit a predicate: a weekday that one works on, the age at which one played.
+func (d *doc) unfitting(predicate string, n *node) bool {
 	word := d.head(n)
 	switch {
 	case strings.HasSuffix(predicate, "_on"):

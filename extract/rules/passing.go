@@ -66,8 +66,8 @@ func (d *doc) behindOther(s *language.Sentence) bool {
 	return c != nil && c.About != extract.AboutSpeaker
 }
 
-// theirs reports whether a thing belongs to somebody who was mentioned before: "I don't like their app".
-func (d *doc) theirs(n *node) bool {
+// isTheirs reports whether a thing belongs to somebody who was mentioned before: "I don't like their app".
+func (d *doc) isTheirs(n *node) bool {
 	if n.lo == 0 {
 		return false
 	}

@@ -264,7 +264,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if r.d.in.Memory && object.kind == nodeName && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones")) {
 		return // "the Kreuzberg one"
 	}
-	if object.kind == nodePhrase && r.d.in.Memory && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones") || r.d.causes(s, c, object.hi) || fr.kind == extract.KindPreference && r.d.theirs(&object)) {
+	if object.kind == nodePhrase && r.d.in.Memory && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones") || r.d.causes(s, c, object.hi) || fr.kind == extract.KindPreference && r.d.isTheirs(&object)) {
 		return // "the purple one", "had the date moved"
 	}
 	if object.kind == nodePhrase && (r.d.IsPunct(s, object.hi, '\'') || strings.HasPrefix(r.d.Text[r.d.Tokens[object.hi-1].End:], "’ ")) {
@@ -273,7 +273,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if c.past && !c.ended && r.d.verbName(c.verbTok) == "have" && r.d.hadAround(s, object.hi) {
 		return
 	}
-	if r.d.wanted(s, c, object.hi) || r.d.untold(fr.predicate, &object) {
+	if r.d.wanted(s, c, object.hi) || r.d.unfitting(fr.predicate, &object) {
 		return
 	}
 	if object.lo > 0 && r.d.IsWord(s, object.lo-1, "no") && !c.negated { // "speaks no English"

@@ -5,20 +5,20 @@ import "github.com/contextmem/contextmem/internal/language"
 const (
 	maxTogether = 6   // maximum pairs of names in one sentence without a verb between them
 	fewTogether = 256 // such pairs in one item that all become relations
-	maxTold     = 4   // how often a later pair becomes a relation
+	maxRepeats  = 4   // how often a later pair becomes a relation
 )
 
 // pairs counts the pairs of names that occur in the same sentence of one item. A single co-occurrence in a long text means little, and
 // such pairs are more frequent than statements. So after the first pairs, a pair becomes a relation only if it occurs again, at most a
 // few times; in addition, one pair of each chunk does.
 type pairs struct {
-	told  int              // number of pairs that became relations
+	kept  int              // number of pairs that became relations
 	chunk int              // the last chunk with a pair that became a relation, -1 for none
 	seen  map[uint64]uint8 // occurrences by the hash of both keys
 }
 
-// tell reports whether a pair of names in a chunk becomes a relation.
-func (p *pairs) tell(chunk int, a, b string) bool {
+// keep reports whether a pair of names in a chunk becomes a relation.
+func (p *pairs) keep(chunk int, a, b string) bool {
 	if a > b {
 		a, b = b, a
 	}
@@ -28,13 +28,13 @@ func (p *pairs) tell(chunk int, a, b string) bool {
 	sum := pairHash(pairHash(fnvOffset, a)*fnvPrime, b)
 	before := p.seen[sum]
 	p.seen[sum] = max(before, 1)
-	if p.told >= fewTogether && p.chunk == chunk && (before == 0 || before > maxTold) {
+	if p.kept >= fewTogether && p.chunk == chunk && (before == 0 || before > maxRepeats) {
 		return false
 	}
-	if before > 0 && before <= maxTold {
+	if before > 0 && before <= maxRepeats {
 		p.seen[sum]++
 	}
-	p.told++
+	p.kept++
 	p.chunk = chunk
 	return true
 }
@@ -73,7 +73,7 @@ func (r *relator) together(s *language.Sentence) {
 				if chunk == -2 {
 					chunk = r.d.chunkOf(s)
 				}
-				if !r.pairs.tell(chunk, a.key, b.key) {
+				if !r.pairs.keep(chunk, a.key, b.key) {
 					continue
 				}
 			}

@@ -25,15 +25,15 @@ const (
 	mostSentences = 500
 )
 
-type told struct {
+type statement struct {
 	Index int    `json:"index"`
 	Text  string `json:"text"`
 }
 
-type asked struct {
-	Subject    string `json:"subject"`
-	MaxTokens  int    `json:"max_tokens"`
-	Statements []told `json:"statements"`
+type prompt struct {
+	Subject    string      `json:"subject"`
+	MaxTokens  int         `json:"max_tokens"`
+	Statements []statement `json:"statements"`
 }
 
 type message struct {
@@ -65,9 +65,9 @@ var jsonObject = json.RawMessage(`{"type":"json_object"}`)
 
 // ask makes one request to the model.
 func (s *Summarizer) ask(ctx context.Context, r facts.SummaryRequest) (text string, err error) {
-	body := asked{Subject: r.Subject, MaxTokens: r.MaxTokens, Statements: make([]told, len(r.Statements))}
+	body := prompt{Subject: r.Subject, MaxTokens: r.MaxTokens, Statements: make([]statement, len(r.Statements))}
 	for i, x := range r.Statements {
-		body.Statements[i] = told{i, x}
+		body.Statements[i] = statement{i, x}
 	}
 	user, err := json.Marshal(body)
 	if err != nil {

@@ -25,7 +25,7 @@ type endpoint struct {
 	calls atomic.Int32
 }
 
-func serve(t *testing.T, answer func(asked) (status int, content string)) *endpoint {
+func serve(t *testing.T, answer func(prompt) (status int, content string)) *endpoint {
 	t.Helper()
 	e := &endpoint{}
 	e.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func serve(t *testing.T, answer func(asked) (status int, content string)) *endpo
 		assert.NoError(t, json.Unmarshal(b, &req))
 		assert.Equal(t, "/v1/chat/completions", r.URL.Path)
 		assert.Equal(t, "Bearer key", r.Header.Get("Authorization"))
-		var a asked
+		var a prompt
 		assert.NoError(t, json.Unmarshal([]byte(req.Messages[1].Content), &a))
 		status, content := answer(a)
 		if status != http.StatusOK {
@@ -66,14 +66,14 @@ var ana = facts.SummaryRequest{Subject: "Ana", MaxTokens: 40, Statements: []stri
 
 const good = `{"sentences":[{"text":"Ana has lived in Braga since 7 March 2024.","from":[0]},{"text":"She has 2 dogs.","from":[1]}]}`
 
-func always(content string) func(asked) (int, string) {
-	return func(asked) (int, string) { return http.StatusOK, content }
+func always(content string) func(prompt) (int, string) {
+	return func(prompt) (int, string) { return http.StatusOK, content }
 }
 
 func TestSummarize(t *testing.T) {
 	t.Parallel()
-	e := serve(t, func(a asked) (int, string) {
-		assert.Equal(t, asked{"Ana", a.MaxTokens, []told{{0, ana.Statements[0]}, {1, ana.Statements[1]}}}, a)
+	e := serve(t, func(a prompt) (int, string) {
+		assert.Equal(t, prompt{"Ana", a.MaxTokens, []statement{{0, ana.Statements[0]}, {1, ana.Statements[1]}}}, a)
 		return http.StatusOK, good
 	})
 	s := summarizer(t, e, nil)
@@ -153,7 +153,7 @@ func TestRest(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool
 	down.Store(true)
-	e := serve(t, func(asked) (int, string) {
+	e := serve(t, func(prompt) (int, string) {
 		if down.Load() {
 			return http.StatusInternalServerError, ""
 		}

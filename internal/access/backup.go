@@ -2,9 +2,9 @@ package access
 
 import "context"
 
-// Beside calls f with the files that a backup needs in addition to the registry: the key, if a file holds it.
+// BackupFiles calls f with the files that a backup needs in addition to the registry: the key, if a file holds it.
 // No rotation runs during the call, so that the key fits a registry that f copies.
-func (s *Secrets) Beside(ctx context.Context, f func(files map[string][]byte) error) error {
+func (s *Secrets) BackupFiles(ctx context.Context, f func(files map[string][]byte) error) error {
 	s.rotating.Lock()
 	defer s.rotating.Unlock()
 	files := make(map[string][]byte)

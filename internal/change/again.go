@@ -40,7 +40,7 @@ var contracted = map[[2]string]string{{"i", "m"}: "i am", {"i", "ve"}: "i have",
 
 // consolidate finds statements that repeat each other. Differences in case, punctuation, fillers, articles, contractions and a few synonyms
 // do not count. The later statement replaces the earlier one, unless their dates show two occasions.
-func consolidate(s *said, near []*said, out []verdict) {
+func consolidate(s *statement, near []*statement, out []verdict) {
 	key := repeated(s.text)
 	if key == "" {
 		return
@@ -95,8 +95,8 @@ var lasts = lazyregexp.New(`(?i)\b(am|is|are|have|has|like|likes|love|loves|hate
 
 // occasions reports whether two statements in the same words may speak of two occasions.
 // They do if their relative dates resolve differently, or if they tell of an event and were made at different times.
-func occasions(a, b *said, words string) bool {
-	at, bt := item.Told(a.src), item.Told(b.src)
+func occasions(a, b *statement, words string) bool {
+	at, bt := item.StatedAt(a.src), item.StatedAt(b.src)
 	same := func(x, y extract.DateRef) bool { return x.From.Equal(y.From) && x.To.Equal(y.To) }
 	if !slices.EqualFunc(language.Dates(a.text, at), language.Dates(b.text, bt), same) {
 		return true

@@ -45,11 +45,11 @@ func TestToldAgain(t *testing.T) {
 		t.Run(c.later, func(t *testing.T) {
 			t.Parallel()
 			at := time.Date(2024, 5, 3, 9, 0, 0, 0, time.UTC)
-			a := &said{src: &backend.Source{Num: 1, Time: at}, text: c.earlier}
-			b := &said{src: &backend.Source{Num: 2, Time: at.Add(c.apart)}, text: c.later}
-			for _, pair := range [][2]*said{{b, a}, {a, b}} {
+			a := &statement{src: &backend.Source{Num: 1, Time: at}, text: c.earlier}
+			b := &statement{src: &backend.Source{Num: 2, Time: at.Add(c.apart)}, text: c.later}
+			for _, pair := range [][2]*statement{{b, a}, {a, b}} {
 				out := make([]verdict, 1)
-				consolidate(pair[0], []*said{pair[1]}, out)
+				consolidate(pair[0], []*statement{pair[1]}, out)
 				assert.Equal(t, c.want, out[0].confidence >= Shown, "%+v", out[0])
 				if c.want {
 					assert.Equal(t, c.later, out[0].evidence)

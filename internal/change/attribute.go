@@ -56,7 +56,7 @@ var (
 )
 
 // attributes returns the attributes in a statement, and computes them once. It returns none for statements longer than maxStated.
-func (s *said) attributes() []attribute {
+func (s *statement) attributes() []attribute {
 	if s.valued {
 		return s.values
 	}
@@ -76,7 +76,7 @@ func (s *said) attributes() []attribute {
 	return s.values
 }
 
-func (s *said) attribute(text string) (a attribute, ok bool) {
+func (s *statement) attribute(text string) (a attribute, ok bool) {
 	may := triggersOf(text)
 	if may&(mayBeOver|mayEnd|mayGet|mayHave) == 0 {
 		return a, false
@@ -128,7 +128,7 @@ var (
 )
 
 // subject returns the sorted words of a value's subject, and whether it is a name alone. It returns no words for an unknown subject.
-func (s *said) subject(text string) (string, bool) {
+func (s *statement) subject(text string) (string, bool) {
 	var out []string
 	own := false
 	all := strings.Fields(strings.ToLower(strings.NewReplacer("'s ", " ", "’s ", " ", "s' ", " ", "s’ ", " ").Replace(text + " ")))
@@ -182,7 +182,7 @@ func kindOf(value string) string {
 }
 
 // byAttribute decides by the attributes of two statements with the same subject: the value changed or is over.
-func byAttribute(later, earlier *said) (verdict, bool) {
+func byAttribute(later, earlier *statement) (verdict, bool) {
 	for _, l := range later.attributes() {
 		for _, e := range earlier.attributes() {
 			if e.over || e.subject != l.subject {

@@ -100,15 +100,15 @@ type run struct {
 
 // version is a version of a memory that is being compared.
 type version struct {
-	src  *backend.Source
-	said []*said
+	src        *backend.Source
+	statements []*statement
 }
 
 // read adds the user's statements in chunks to the version.
 func (v *version) read(doc *item.Doc, chunks []backend.Chunk) {
 	for i := range chunks {
 		if s := read(doc, v.src, &chunks[i]); s != nil {
-			v.said = append(v.said, s)
+			v.statements = append(v.statements, s)
 		}
 	}
 }
@@ -150,7 +150,7 @@ func (e *Engine) Settled(ctx context.Context, st backend.Store, all []pipeline.F
 	}
 	settled := make([]bool, len(all))
 	for i, v := range versions {
-		settled[i] = len(v.said) == 0
+		settled[i] = len(v.statements) == 0
 	}
 	return settled
 }
@@ -164,7 +164,7 @@ func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*ver
 	}
 	still := map[backend.Partition][]*version{}
 	for _, v := range versions {
-		if v.src.Time.IsZero() && !slices.ContainsFunc(v.said, (*said).cued) { // a dated memory may be earlier than one that was stored before
+		if v.src.Time.IsZero() && !slices.ContainsFunc(v.statements, (*statement).cued) { // a dated memory may be earlier than one that was stored before
 			still[v.src.Part] = append(still[v.src.Part], v)
 		}
 	}
@@ -182,7 +182,7 @@ func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*ver
 			all = all[:len(all)-1] // the oldest version keeps its statements
 		}
 		for _, v := range all {
-			v.said = nil
+			v.statements = nil
 		}
 	}
 	return nil
@@ -206,9 +206,9 @@ func (r *run) embed() error {
 		return nil
 	}
 	var texts []string
-	var to []*said
+	var to []*statement
 	for _, v := range r.versions {
-		for _, s := range v.said {
+		for _, s := range v.statements {
 			texts, to = append(texts, s.text), append(to, s)
 		}
 	}
@@ -241,8 +241,8 @@ func (r *run) vectors(texts []string) (out [][]float32, err error) {
 
 // compare returns the successions between a version and earlier or later memories.
 func (r *run) compare(v *version) (out []backend.Succession, err error) {
-	for _, s := range v.said {
-		near, err := r.near(s)
+	for _, s := range v.statements {
+		near, err := r.neighbours(s)
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +274,7 @@ func best(found []backend.Succession) []backend.Succession {
 }
 
 // decide asks the deciders about a statement and its neighbours.
-func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
+func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, error) {
 	if len(near) == 0 {
 		return nil, nil
 	}
@@ -310,7 +310,7 @@ func (r *run) decide(s *said, near []*said) ([]backend.Succession, error) {
 }
 
 // order returns two statements as the later and the earlier one.
-func order(a, b *said) (later, earlier *said) {
+func order(a, b *statement) (later, earlier *statement) {
 	if a.after(b) {
 		return a, b
 	}
@@ -318,16 +318,16 @@ func order(a, b *said) (later, earlier *said) {
 }
 
 // after reports whether s was told after o.
-func (s *said) after(o *said) bool {
-	if a, b := item.Told(s.src), item.Told(o.src); !a.Equal(b) {
+func (s *statement) after(o *statement) bool {
+	if a, b := item.StatedAt(s.src), item.StatedAt(o.src); !a.Equal(b) {
 		return a.After(b)
 	}
 	return s.src.Num > o.src.Num
 }
 
 // rules adds the verdicts of the rules to out.
-func (r *run) rules(s *said, near []*said, out []verdict) error {
-	words := map[*said]*vocabulary{}
+func (r *run) rules(s *statement, near []*statement, out []verdict) error {
+	words := map[*statement]*vocabulary{}
 	for i, n := range near {
 		later, earlier := order(s, n)
 		if !later.cued() {
@@ -348,7 +348,7 @@ func (r *run) rules(s *said, near []*said, out []verdict) error {
 }
 
 // vocabulary reads how many chunks use each term of a statement.
-func (r *run) vocabulary(s *said) (*vocabulary, error) {
+func (r *run) vocabulary(s *statement) (*vocabulary, error) {
 	terms, docs, _, err := r.Keywords.Terms(r.ctx, s.src.Part, s.text)
 	if err != nil {
 		return nil, err
@@ -361,12 +361,12 @@ func (r *run) vocabulary(s *said) (*vocabulary, error) {
 }
 
 // judge asks the judge, if there is one, and keeps its verdict where it is more certain than that of the rules.
-func (r *run) judge(s *said, near []*said, out []verdict) error {
+func (r *run) judge(s *statement, near []*statement, out []verdict) error {
 	if r.Judge == nil {
 		return nil
 	}
 	pairs := make([]judge.Pair, len(near))
-	statement := func(x *said) judge.Statement {
+	statement := func(x *statement) judge.Statement {
 		return judge.Statement{Text: x.text, Before: x.before, Time: x.src.Time}
 	}
 	for i, n := range near {
@@ -388,7 +388,7 @@ func (r *run) judge(s *said, near []*said, out []verdict) error {
 		default: // people in a conversation return to earlier statements and mostly replace none
 			p = min(p, Orders)
 		}
-		if !later.settles() {
+		if !later.assertsTruth() {
 			p *= unsettled
 		}
 		if p > out[i].confidence && p <= 1 {

@@ -42,10 +42,10 @@ func TestConversations(t *testing.T) {
 		}
 		labels += len(truth)
 		v := &vocabulary{df: map[string]int{}, docs: len(c.Said)}
-		var all []*said
+		var all []*statement
 		var terms []map[string]bool
 		for i, text := range c.Said {
-			all = append(all, &said{src: &backend.Source{Num: int64(i), Time: time.Unix(int64(i)*3600, 0)}, text: text})
+			all = append(all, &statement{src: &backend.Source{Num: int64(i), Time: time.Unix(int64(i)*3600, 0)}, text: text})
 			terms = append(terms, termsOf(text))
 			for term := range terms[i] {
 				v.df[term]++

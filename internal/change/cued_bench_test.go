@@ -24,7 +24,7 @@ func BenchmarkCued(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		s := said{src: &backend.Source{}, text: texts[i%len(texts)]}
+		s := statement{src: &backend.Source{}, text: texts[i%len(texts)]}
 		s.cued()
 	}
 }

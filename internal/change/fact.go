@@ -43,7 +43,7 @@ var ends = map[string][]string{
 var reader = rules.New()
 
 // facts returns the facts in a statement, and computes them once.
-func (s *said) facts() []fact {
+func (s *statement) facts() []fact {
 	if s.read {
 		return s.stated
 	}
@@ -51,7 +51,7 @@ func (s *said) facts() []fact {
 	if len(s.text) > maxStated {
 		return nil
 	}
-	out, err := reader.Extract(context.Background(), []extract.Input{{Text: s.text, Time: item.Told(s.src), Speaker: s.user, Memory: true}})
+	out, err := reader.Extract(context.Background(), []extract.Input{{Text: s.text, Time: item.StatedAt(s.src), Speaker: s.user, Memory: true}})
 	if err != nil || len(out) != 1 {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (s *said) facts() []fact {
 }
 
 // person returns the key of the person with a name; the user gets the name that is known.
-func (s *said) person(name string) string {
+func (s *statement) person(name string) string {
 	name = strings.ToLower(name)
 	switch name {
 	case "i", "we", "user", "the user":
@@ -102,7 +102,7 @@ func (s *said) person(name string) string {
 var settled = map[extract.Mode]bool{"": true, extract.ModeAsserted: true, extract.ModePast: true, extract.ModeEnded: true, extract.ModeCorrected: true, extract.ModeNegated: true, extract.ModeCancelled: true}
 
 // part adds the fact that two people are no longer a couple.
-func (s *said) part(a, b, evidence string) {
+func (s *statement) part(a, b, evidence string) {
 	for _, p := range []string{"dates", "married_to", "engaged_to", "sees", "seeing"} {
 		for _, x := range [][2]string{{a, b}, {b, a}} {
 			s.stated = append(s.stated, fact{subject: strings.ToLower(x[0]), predicate: p, object: strings.ToLower(x[1]), evidence: evidence})
@@ -111,7 +111,7 @@ func (s *said) part(a, b, evidence string) {
 }
 
 // clauseOf returns the clause of a sentence that contains words, else the sentence.
-func (s *said) clauseOf(sentence, words string) string {
+func (s *statement) clauseOf(sentence, words string) string {
 	for _, c := range s.parse() {
 		if strings.Contains(sentence, c.Text) && strings.Contains(strings.ToLower(c.Text), strings.ToLower(words)) {
 			return c.Text
@@ -121,7 +121,7 @@ func (s *said) clauseOf(sentence, words string) string {
 }
 
 // byFacts decides by the facts of two statements about one subject: it has another home, employer or favourite now, or the fact is over.
-func byFacts(later, earlier *said) (verdict, bool) {
+func byFacts(later, earlier *statement) (verdict, bool) {
 	for _, l := range later.facts() {
 		if l.predicate == "works_at" && !l.holds { // "left Figma" ends "is the head of design at Figma"
 			if text, ok := earlier.at(&l); ok {
@@ -129,7 +129,7 @@ func byFacts(later, earlier *said) (verdict, bool) {
 			}
 		}
 		for _, e := range earlier.facts() {
-			if l.subject != e.subject || l.predicate != e.predicate || !e.holds || !l.since.IsZero() && l.since.Before(item.Told(earlier.src)) {
+			if l.subject != e.subject || l.predicate != e.predicate || !e.holds || !l.since.IsZero() && l.since.Before(item.StatedAt(earlier.src)) {
 				continue
 			}
 			same := within(l.object, e.object) || within(e.object, l.object)
@@ -145,7 +145,7 @@ func byFacts(later, earlier *said) (verdict, bool) {
 }
 
 // at returns the clause that says that the subject of a fact is something at or for the fact's object.
-func (s *said) at(f *fact) (string, bool) {
+func (s *statement) at(f *fact) (string, bool) {
 	for _, c := range s.parse() {
 		text := strings.ToLower(c.Text)
 		if !states(&c) || !strings.HasPrefix(text, f.subject+" is ") && !strings.HasPrefix(text, "the "+f.subject+" is ") {

@@ -19,7 +19,7 @@ const (
 )
 
 // parts splits a statement into parts about one thing each.
-func (s *said) parts() (out []string) {
+func (s *statement) parts() (out []string) {
 	from, end, terms := 0, 0, 0
 	all := s.parse()
 	for i := range all {
@@ -44,7 +44,7 @@ func (s *said) parts() (out []string) {
 
 // matter finds out which part of the earlier statement no longer holds and sets it in the verdict.
 // It returns the encoded Matter for recall, or nil if the statement has one part or the workspace has no embedder.
-func (r *run) matter(later, earlier *said, x *verdict) ([]byte, error) {
+func (r *run) matter(later, earlier *statement, x *verdict) ([]byte, error) {
 	parts := earlier.parts()
 	if len(parts) < 2 || r.Embedder == nil {
 		return nil, nil

@@ -42,7 +42,7 @@ func TestPartsOfAStatement(t *testing.T) {
 		"The dentist moved to Porto street. Ok. My sister Clara teaches violin.": {"The dentist moved to Porto street.", "Ok. My sister Clara teaches violin."},
 	} {
 		t.Run(text, func(t *testing.T) {
-			s := &said{text: text}
+			s := &statement{text: text}
 			assert.Equal(t, want, s.parts(), text)
 		})
 	}

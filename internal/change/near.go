@@ -21,8 +21,8 @@ const (
 	rankOffset  = 10  // offset of reciprocal rank fusion: the first ranks count most
 )
 
-// near returns the nearest statements of the same person, by meaning and by words.
-func (r *run) near(s *said) ([]*said, error) {
+// neighbours returns the nearest statements of the same person, by meaning and by words.
+func (r *run) neighbours(s *statement) ([]*statement, error) {
 	scores := map[int64]float64{}
 	add := func(hits []backend.Hit) {
 		for i, h := range hits {
@@ -61,7 +61,7 @@ func (r *run) near(s *said) ([]*said, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out []*said
+	var out []*statement
 	for _, row := range rows {
 		if len(out) == maxNear {
 			break
@@ -88,7 +88,7 @@ func (r *run) near(s *said) ([]*said, error) {
 
 // candidate returns the statement in a chunk, nil if s must not be compared with it: the chunk belongs to the same memory or to another
 // person, or says nothing of the user. Memories that are both told and stored after s are left out, because their own comparison will reach s.
-func (r *run) candidate(s *said, row *backend.Hydrated) (*said, error) {
+func (r *run) candidate(s *statement, row *backend.Hydrated) (*statement, error) {
 	if row.Src.Num == s.src.Num || row.Src.Part != s.src.Part || row.Src.ID == s.src.ID {
 		return nil, nil
 	}
@@ -116,7 +116,7 @@ func speaks(c *backend.Chunk) string {
 }
 
 // context sets the text directly before each statement.
-func (r *run) context(all []*said) error {
+func (r *run) context(all []*statement) error {
 	nums := make([]int64, len(all))
 	for i, s := range all {
 		nums[i] = s.chunk
@@ -126,7 +126,7 @@ func (r *run) context(all []*said) error {
 		return err
 	}
 	var prev []int64
-	of := map[int64][]*said{}
+	of := map[int64][]*statement{}
 	for i, n := range stand {
 		if p := n.Prev[0]; n.Chunk != 0 && p != 0 {
 			if of[p] == nil {
@@ -172,7 +172,7 @@ func crowd(known int) float64 {
 }
 
 // standOut sets for each statement by how many standard deviations it is nearer than the others, times weight.
-func standOut(near []*said, weight float64) {
+func standOut(near []*statement, weight float64) {
 	n, mean, square := float64(len(near)), 0.0, 0.0
 	for _, x := range near {
 		mean += x.like / n

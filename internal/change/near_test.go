@@ -8,7 +8,7 @@ import (
 
 func TestStandOut(t *testing.T) {
 	t.Parallel()
-	near := []*said{{like: .5}, {like: .2}, {like: .21}, {like: .19}}
+	near := []*statement{{like: .5}, {like: .2}, {like: .21}, {like: .19}}
 	standOut(near, crowd(vectorsDeep))
 	assert.Greater(t, near[0].out, 1.4, "one is much nearer than the others")
 	for _, x := range near[1:] {
@@ -18,10 +18,10 @@ func TestStandOut(t *testing.T) {
 	assert.Less(t, near[0].out, .3, "where little else is known that says little")
 	assert.Zero(t, crowd(3))
 	assert.InDelta(t, 1, crowd(1000), 0)
-	even := []*said{{like: .300}, {like: .301}}
+	even := []*statement{{like: .300}, {like: .301}}
 	standOut(even, 1)
 	assert.Less(t, even[1].out, .1, "two that are alike do not stand out")
-	one := []*said{{like: .9}}
+	one := []*statement{{like: .9}}
 	standOut(one, 1)
 	assert.Zero(t, one[0].out, "nor does what stands alone")
 	standOut(nil, 1)

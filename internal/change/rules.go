@@ -90,7 +90,7 @@ func (c *clause) do() *doing {
 func (d *doing) nothing() bool { return *d == doing{} }
 
 // byRules decides whether later replaces earlier by the cues in later: that something ended, was called off, or was said wrongly.
-func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
+func byRules(later, earlier *statement, v *vocabulary) (verdict, bool) {
 	ls, es := later.parse(), earlier.parse()
 	for i := range ls {
 		l := &ls[i]
@@ -119,7 +119,7 @@ func byRules(later, earlier *said, v *vocabulary) (verdict, bool) {
 }
 
 // cued reports whether a statement has a clause with an effect on earlier statements. The result is computed once.
-func (s *said) cued() bool {
+func (s *statement) cued() bool {
 	if !s.looked {
 		s.looked = true
 		s.changes = triggersOf(s.text)&mayState != 0 && factual.MatchString(s.text) && len(s.facts()) > 0
@@ -137,7 +137,7 @@ func (s *said) cued() bool {
 }
 
 // believed reports whether a statement is somebody's guess of a cause. The result is computed once.
-func (s *said) believed() bool {
+func (s *statement) believed() bool {
 	if !s.asked {
 		s.asked, s.guess = true, believes.MatchString(s.text)
 	}
@@ -186,7 +186,7 @@ func cueOf(c *clause, may trigger) string {
 }
 
 // fits reports whether a clause with a cue is about an earlier clause.
-func fits(cue string, l, e *clause, later *said, v *vocabulary) bool {
+func fits(cue string, l, e *clause, later *statement, v *vocabulary) bool {
 	switch cue {
 	case "replaced":
 		return fitsValue(l, e, v)

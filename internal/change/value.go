@@ -79,7 +79,7 @@ var ofSomebody = lazyregexp.New(`\p{Lu}\pL+['’]s \pL`)
 
 // byValue decides by two clauses about one thing, and returns the cue: its value changed, a guess was wrong, or the thing is gone.
 // It returns an empty cue if l does not replace e.
-func byValue(l, e *clause, earlier *said, v *vocabulary) string {
+func byValue(l, e *clause, earlier *statement, v *vocabulary) string {
 	does := l.do()
 	switch {
 	case does.moves && asserts(l) && l.About != extract.AboutOther && states(e) && v.shares(l, e) && another(l.Text, e.Text) && !counted(l.Text, e.Text):

@@ -80,9 +80,9 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 		Offset: (r.Page - 1) * r.PageSize, Limit: r.PageSize + 1, Now: time.Now()} // one more than the page, to see whether others follow
 	switch {
 	case r.Before != "":
-		q.Ahead = place
+		q.Before = place
 	case r.After != "":
-		q.Behind = place
+		q.After = place
 	}
 	srcs, total, err := ref.Store.List(ctx, q)
 	damaged := 0

@@ -106,8 +106,8 @@ func (r *Reader) seen(rels []*backend.Relation) ([]*backend.Relation, error) {
 	return out, nil
 }
 
-// rivals is a subject and a predicate; relations that share both may retire each other.
-type rivals struct {
+// rivalKey is a subject and a predicate; relations that share both may retire each other.
+type rivalKey struct {
 	from      int64
 	predicate string
 }
@@ -115,13 +115,13 @@ type rivals struct {
 // beliefs judges the relations that hidden evidence may have retired, together with all their visible rivals.
 // It returns the beliefs by relation number. Nothing retires a relation that is missing from the result.
 func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fold *Fold) (map[int64]*belief, error) {
-	groups := map[rivals][]*belief{}
+	groups := map[rivalKey][]*belief{}
 	var subjects []int64
 	for _, rel := range rels {
 		if rel.SupersededBy == 0 && !rel.Functional && !rel.Retracts && !fold.touches(rel) {
 			continue
 		}
-		k := rivals{rel.From, rel.Predicate}
+		k := rivalKey{rel.From, rel.Predicate}
 		if _, ok := groups[k]; !ok {
 			groups[k] = nil
 			if !slices.Contains(subjects, rel.From) {
@@ -144,14 +144,14 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fol
 			rq.After = some[len(some)-1].Num
 		}
 		some = slices.DeleteFunc(fold.rename(some), func(rel *backend.Relation) bool {
-			_, ok := groups[rivals{rel.From, rel.Predicate}]
+			_, ok := groups[rivalKey{rel.From, rel.Predicate}]
 			return !ok
 		})
 		if some, err = r.seen(some); err != nil {
 			return nil, err
 		}
 		for _, rel := range some {
-			k := rivals{rel.From, rel.Predicate}
+			k := rivalKey{rel.From, rel.Predicate}
 			groups[k] = append(groups[k], &belief{Relation: rel})
 		}
 		if !full {
@@ -170,7 +170,7 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fol
 		}
 	}
 	for _, rel := range rels {
-		if _, ok := groups[rivals{rel.From, rel.Predicate}]; ok && out[rel.Num] == nil { // beyond maxRivals
+		if _, ok := groups[rivalKey{rel.From, rel.Predicate}]; ok && out[rel.Num] == nil { // beyond maxRivals
 			out[rel.Num] = &belief{Relation: rel, knownTo: rel.KnownTo, store: rel.SupersededBy}
 		}
 	}

@@ -102,7 +102,7 @@ func (r *Reader) Context(q *Question) (Context, error) {
 	slices.SortStableFunc(g.best, comparePaths)
 	g.out.QueryPaths = g.best[:min(len(g.best), maxQueryPaths)]
 	if r.restricted() {
-		if err := r.retellPaths(g.out.QueryPaths, g.out.ChunkRelations); err != nil {
+		if err := r.showVisiblePaths(g.out.QueryPaths, g.out.ChunkRelations); err != nil {
 			return Context{}, err
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // Lookup returns the entity that each key names for the caller, nil where visible sources do not mention it.
 // An entity has the name of the key that it is folded into if visible sources mention that name, else the name of key.
 func (s *Sight) Lookup(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
-	said, root, err := s.Said(ctx, part, keys)
+	said, root, err := s.Mentions(ctx, part, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (s *Sight) Merges(ctx context.Context, part backend.Partition, ms []backend
 	for i := range ms {
 		keys = append(keys, ms[i].AskedFrom, ms[i].AskedInto)
 	}
-	said, _, err := s.Said(ctx, part, keys)
+	said, _, err := s.Mentions(ctx, part, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -181,7 +181,7 @@ func (r *Reader) Load(rels []*backend.Relation, filter backend.Filter) ([]Link, 
 	for i := range ls {
 		told[i] = &ls[i]
 	}
-	return ls, r.retell(told)
+	return ls, r.showVisible(told)
 }
 
 // link returns links for the relations that are shown to users, with nothing resolved yet.

@@ -140,8 +140,8 @@ func ForgetRestored(ctx context.Context, st backend.Store) error {
 	})
 }
 
-// saidBy returns a hash of what a relation says.
-func saidBy(rel *backend.Relation) uint64 {
+// statedBy returns a hash of what a relation says.
+func statedBy(rel *backend.Relation) uint64 {
 	h := fnv.New64a()
 	for _, s := range [...]string{rel.FromKey, rel.Predicate, rel.ToKey, rel.Object} {
 		_, _ = h.Write([]byte(s))
@@ -155,7 +155,7 @@ func (r *Reader) restoredAt(rel *backend.Relation) (at time.Time) {
 	if !r.revived.sources[rel.Source] {
 		return at
 	}
-	said := saidBy(rel)
+	said := statedBy(rel)
 	for s, t := range r.revived.facts {
 		if s.source == rel.Source && s.said == said && t.After(at) {
 			at = t
@@ -175,7 +175,7 @@ func RestoreFact(ctx context.Context, st backend.Store, part backend.Partition, 
 		if _, err := r.revived.forget(ctx, st); err != nil {
 			return err
 		}
-		said, now := saidBy(rel), time.Now()
+		said, now := statedBy(rel), time.Now()
 		for rel.SupersededBy != 0 {
 			by, err := st.Relations(ctx, backend.RelationQuery{Part: part, After: rel.SupersededBy - 1, AllTime: true, Limit: 1})
 			if err != nil {
@@ -203,7 +203,7 @@ func RestoreFact(ctx context.Context, st backend.Store, part backend.Partition, 
 // RetireFact undoes [RestoreFact]: what retired the fact does so again. It returns [ErrNotRestored] if the fact was not restored.
 func RetireFact(ctx context.Context, st backend.Store, part backend.Partition, num int64) error {
 	return changeFact(ctx, st, part, num, func(r *Reader, rel *backend.Relation) error {
-		said, n := saidBy(rel), len(r.revived.facts)
+		said, n := statedBy(rel), len(r.revived.facts)
 		for s := range r.revived.facts {
 			if s.source == rel.Source && s.said == said {
 				delete(r.revived.facts, s)

@@ -24,7 +24,7 @@ func (c *company) beside(b, by *backend.Relation) bool {
 	if !c.restored.sources[b.Source] {
 		return false
 	}
-	_, ok := c.restored.facts[standing{b.Source, saidBy(b), by.Source}]
+	_, ok := c.restored.facts[standing{b.Source, statedBy(b), by.Source}]
 	return ok
 }
 
@@ -50,7 +50,7 @@ func (r *Reader) readRevived() (err error) {
 }
 
 // company finds out which statements of groups do not retire each other.
-func (r *Reader) company(part backend.Partition, groups map[rivals][]*belief) (*company, error) {
+func (r *Reader) company(part backend.Partition, groups map[rivalKey][]*belief) (*company, error) {
 	if err := r.readRevived(); err != nil {
 		return nil, err
 	}

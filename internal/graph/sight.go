@@ -120,16 +120,16 @@ func (s *Sight) Entity(ctx context.Context, part backend.Partition, key string) 
 	return es[0].Num, nil
 }
 
-// Said is what visible sources say of a name.
-type Said struct {
+// VisibleMentions is what visible sources say of a name.
+type VisibleMentions struct {
 	Own   bool   // whether the name itself is mentioned
 	Type  string // type of the name itself, from the oldest source
 	Count int    // mentions of the name and of the names folded into it
 }
 
-// Said returns what visible sources say of keys. The map has no entry for a key that they do not mention.
+// Mentions returns what visible sources say of keys. The map has no entry for a key that they do not mention.
 // root returns the key that a key is folded into, or the key itself.
-func (s *Sight) Said(ctx context.Context, part backend.Partition, keys []string) (said map[string]*Said, root func(key string) string, err error) {
+func (s *Sight) Mentions(ctx context.Context, part backend.Partition, keys []string) (said map[string]*VisibleMentions, root func(key string) string, err error) {
 	f, err := s.Fold(ctx, part)
 	if err != nil {
 		return nil, nil, err
@@ -173,7 +173,7 @@ func (s *Sight) Said(ctx context.Context, part backend.Partition, keys []string)
 	for _, key := range keys {
 		add(roots[key])
 	}
-	said = make(map[string]*Said, len(keys))
+	said = make(map[string]*VisibleMentions, len(keys))
 	for _, q := range [...]struct {
 		of, keys []string
 		oldest   int
@@ -189,7 +189,7 @@ func (s *Sight) Said(ctx context.Context, part backend.Partition, keys []string)
 }
 
 // say adds what visible sources say of q.Keys to said, each under the key at the same place in of.
-func (s *Sight) say(ctx context.Context, q backend.MentionQuery, of []string, said map[string]*Said) error {
+func (s *Sight) say(ctx context.Context, q backend.MentionQuery, of []string, said map[string]*VisibleMentions) error {
 	found, err := s.store.Mentioned(ctx, q)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (s *Sight) say(ctx context.Context, q backend.MentionQuery, of []string, sa
 		key := of[m.At]
 		x := said[key]
 		if x == nil {
-			x = new(Said)
+			x = new(VisibleMentions)
 			said[key] = x
 		}
 		x.Count += m.Count

@@ -79,7 +79,7 @@ func Conditional(text string) float64 {
 		}
 		told := false
 		for ; at < len(d.Clauses) && d.Clauses[at].Lo < s.Hi; at++ {
-			told = told || d.tellsEvent(s, &d.Clauses[at])
+			told = told || d.reportsEvent(s, &d.Clauses[at])
 		}
 		if !told {
 			conditional += words
@@ -125,9 +125,9 @@ func wordByte(b byte) bool {
 	return 'a' <= b|0x20 && b|0x20 <= 'z' || '0' <= b && b <= '9' || b == '_'
 }
 
-// tellsEvent reports whether a clause, in a sentence that names a condition, reports something that happened: "if I remember right, we
+// reportsEvent reports whether a clause, in a sentence that names a condition, reports something that happened: "if I remember right, we
 // moved in May".
-func (d *Document) tellsEvent(s *Sentence, c *Clause) bool {
+func (d *Document) reportsEvent(s *Sentence, c *Clause) bool {
 	if d.wouldBeSo(c) {
 		return false
 	}

@@ -229,7 +229,7 @@ func (d *Document) kinBehind(s *Sentence, i, hi int) int {
 func (d *Document) clauseMode(s *Sentence, c *Clause, before *Clause) extract.Mode {
 	joined := before != nil && d.isJoiner(c.Lo)
 	c.Report = d.reports(s, c)
-	c.told = d.tells(s, c) || joined && before.told && !d.hasSubject(s, c)
+	c.told = d.quotesOwnWords(s, c) || joined && before.told && !d.hasSubject(s, c)
 	if before != nil && before.Report && !joined && (!d.ownReport(s, before) || before.told || before.Mode == extract.ModeQuote) { // the clause is what somebody says
 		c.Who = before.Who
 		return extract.ModeQuote

@@ -75,9 +75,9 @@ func (d *Document) wouldBe(s *Sentence, c *Clause) bool {
 	return false
 }
 
-// tells reports whether the speaker quotes words said to somebody else, which may be untrue: "I told him", "I lied". Words said to the
+// quotesOwnWords reports whether the speaker quotes words said to somebody else, which may be untrue: "I told him", "I lied". Words said to the
 // reader do not count: "as I said", "I told you".
-func (d *Document) tells(s *Sentence, c *Clause) bool {
+func (d *Document) quotesOwnWords(s *Sentence, c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		switch strings.ToLower(d.TokenText(i)) {
 		case "told", "tell", "telling":

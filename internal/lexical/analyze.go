@@ -28,9 +28,9 @@ type Token struct {
 // a document, and Or queries leave them out.
 func (t *Token) Stop() bool { return len(t.Term) > 0 && t.Term[0] == stopMark[0] }
 
-// Beside reports whether the token does not count in the length of a document. This holds for stop words, and for stems,
+// Uncounted reports whether the token does not count in the length of a document. This holds for stop words, and for stems,
 // which are indexed beside their words.
-func (t *Token) Beside() bool { return t.Stop() || IsStem(t.Term) }
+func (t *Token) Uncounted() bool { return t.Stop() || IsStem(t.Term) }
 
 // kind is the role of a token in a query.
 type kind uint8

@@ -99,7 +99,7 @@ func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 		next, counted := base, uint64(0)
 		for i := range tokens {
 			t := &tokens[i]
-			if !t.Beside() {
+			if !t.Uncounted() {
 				counted++
 			}
 			pos := min(base+uint64(t.Pos), math.MaxUint32)

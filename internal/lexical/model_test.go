@@ -48,7 +48,7 @@ func newModelDoc(d Doc) modelDoc {
 			}
 			e.tf += max(f.Weight, 1)
 			e.positions = append(e.positions, base+t.Pos)
-			if !t.Beside() {
+			if !t.Uncounted() {
 				m.length += max(f.Weight, 1)
 			}
 			end = base + t.Pos + 1

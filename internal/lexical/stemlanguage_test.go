@@ -76,11 +76,11 @@ func TestEnglishHasNoStems(t *testing.T) {
 	var words []Token
 	for _, token := range AnalyzeDocument(nil, spanish, stemLanguageOf["es"]) {
 		if !IsStem(token.Term) {
-			assert.Equal(t, token.Stop(), token.Beside())
+			assert.Equal(t, token.Stop(), token.Uncounted())
 			words = append(words, token)
 			continue
 		}
-		assert.True(t, token.Beside())
+		assert.True(t, token.Uncounted())
 		assert.Equal(t, words[len(words)-1].Pos, token.Pos, "at the place of its word")
 	}
 	assert.Equal(t, AnalyzeDocument(nil, spanish, 0), words)

@@ -158,9 +158,9 @@ func hostileSeeds(t *testing.T) map[string][]byte {
 	return seeds
 }
 
-// tellsDamage reports whether a format makes that kind of damage detectable. Containers, pages and objects have an end and a directory, and
+// detectable reports whether a format makes that kind of damage detectable. Containers, pages and objects have an end and a directory, and
 // markup is balanced, but a line missing from plain text leaves no trace.
-func tellsDamage(name, kind string) bool {
+func detectable(name, kind string) bool {
 	switch filepath.Ext(name) {
 	case ".doc", ".xls": // their records have no checksums
 		return strings.HasPrefix(kind, "cut")
@@ -170,9 +170,9 @@ func tellsDamage(name, kind string) bool {
 	return kind == "zeros"
 }
 
-// TestDamageIsTold damages files in ways that lose text. It expects an error or a reason in Partial for each file that lost more than one
+// TestDamageIsReported damages files in ways that lose text. It expects an error or a reason in Partial for each file that lost more than one
 // word in a hundred.
-func TestDamageIsTold(t *testing.T) {
+func TestDamageIsReported(t *testing.T) {
 	r := New()
 	seeds := hostileSeeds(t)
 	names := make([]string, 0, len(seeds))
@@ -208,7 +208,7 @@ func TestDamageIsTold(t *testing.T) {
 				sums[key].lost++
 				if err == nil && doc.Partial == "" {
 					sums[key].silent++
-					if tellsDamage(name, d.kind) {
+					if detectable(name, d.kind) {
 						t.Errorf("%s, %s #%d: %.3f of its words are left and nothing says so", name, d.kind, i, scoreText(doc.Text, whole.Text).recall)
 					}
 					if *damageShow != "" && strings.Contains(key+" "+name, *damageShow) {

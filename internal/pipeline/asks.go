@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// asks reports whether at least half of the words of a text are in sentences that end
+// mostlyQuestions reports whether at least half of the words of a text are in sentences that end
 // with a question mark. The name of its speaker and notes in brackets do not count.
-func asks(text string) bool {
+func mostlyQuestions(text string) bool {
 	if s := SpeakerOf(text); s != "" {
 		text = text[len(s)+1:]
 	}

@@ -23,7 +23,7 @@ func TestAsks(t *testing.T) {
 		"متى وصلت؟":    true,
 	} {
 		t.Run(text, func(t *testing.T) {
-			assert.Equal(t, want, asks(text), text)
+			assert.Equal(t, want, mostlyQuestions(text), text)
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // factsOf returns the properties of a memory's text that recall uses. at is the memory's time.
 func factsOf(text, speaker string, at time.Time) backend.RowExtra {
-	x := backend.RowExtra{Speaker: speaker, Question: endsWithQuestion(text), HasTime: hasTime(text, at), Asks: asks(text)}
+	x := backend.RowExtra{Speaker: speaker, Question: endsWithQuestion(text), HasTime: hasTime(text, at), Asks: mostlyQuestions(text)}
 	x.First, x.Second = grammaticalPersons(text)
 	return x
 }

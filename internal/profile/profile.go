@@ -101,7 +101,7 @@ func (e *Engine) Facts(ctx context.Context, ref *workspace.Ref, sub string, r fa
 	if r.Slot == "" || r.Subject == "" || r.Predicate != "" || r.Cursor != 0 || r.Upcoming || r.History || !r.KnownAt.IsZero() {
 		return page, nil
 	}
-	told, err := e.told(ctx, ref, &a, &telling{subject: r.Subject, asOf: r.AsOf, slots: []string{r.Slot}, most: r.Limit})
+	told, err := e.findMessages(ctx, ref, &a, &messageQuery{subject: r.Subject, asOf: r.AsOf, slots: []string{r.Slot}, most: r.Limit})
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
@@ -321,7 +321,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 		}
 	}
 	p := &facts.Profile{Subject: r.Subject, SummaryBy: facts.BySources, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
-	told, err := e.told(ctx, ref, &a, &telling{subject: r.Subject, asOf: r.AsOf, most: r.PerSlot})
+	told, err := e.findMessages(ctx, ref, &a, &messageQuery{subject: r.Subject, asOf: r.AsOf, most: r.PerSlot})
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}

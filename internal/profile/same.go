@@ -117,18 +117,18 @@ func together(fs []facts.Fact) []facts.Fact {
 			first.Since, first.Precision = f.Since, f.Precision
 		}
 		first.Confidence = max(first.Confidence, f.Confidence)
-		tell(first, &f)
+		addOccurrence(first, &f)
 	}
 	return out
 }
 
-// tell adds the place of a fact that says the same, if it is of another chunk.
-func tell(f, other *facts.Fact) {
-	if other.ChunkID == f.ChunkID || slices.ContainsFunc(f.Also, func(t facts.Telling) bool { return t.ChunkID == other.ChunkID }) {
+// addOccurrence adds the place of an equal fact to f.Also, if it is in another chunk.
+func addOccurrence(f, other *facts.Fact) {
+	if other.ChunkID == f.ChunkID || slices.ContainsFunc(f.Also, func(t facts.Occurrence) bool { return t.ChunkID == other.ChunkID }) {
 		return
 	}
-	f.Also = append(f.Also, facts.Telling{ID: other.ID, Evidence: other.Evidence, Learnt: other.Learnt, SourceID: other.SourceID, ChunkID: other.ChunkID})
-	slices.SortStableFunc(f.Also, func(a, b facts.Telling) int { return b.Learnt.Compare(a.Learnt) })
+	f.Also = append(f.Also, facts.Occurrence{ID: other.ID, Evidence: other.Evidence, Learnt: other.Learnt, SourceID: other.SourceID, ChunkID: other.ChunkID})
+	slices.SortStableFunc(f.Also, func(a, b facts.Occurrence) int { return b.Learnt.Compare(a.Learnt) })
 }
 
 // earlier adds to the facts of a subject where the same was told before, if what was told later took its place.
@@ -150,7 +150,7 @@ func (e *Engine) earlier(ctx context.Context, a *asked, q backend.RelationQuery,
 			continue
 		}
 		by[f.ID] = at
-		tell(&fs[at], &f)
+		addOccurrence(&fs[at], &f)
 	}
 	return nil
 }

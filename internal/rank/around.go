@@ -96,7 +96,7 @@ func (q *work) describe() error {
 
 // setBeside sets the neighbours, the session and the marks of a row.
 func (q *work) setBeside(at int32, a *backend.Neighbours) {
-	b := backend.Beside{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: q.speakerOf(a.Speaker), Marks: marksOf(a)}
+	b := backend.NeighbourPlaces{Session: a.Session, Time: backend.MicrosOf(a.Time), Speaker: q.speakerOf(a.Speaker), Marks: marksOf(a)}
 	for d := range 2 {
 		if n := a.Prev[d]; n != 0 {
 			b.Prev[d] = q.place(n) + 1
@@ -106,7 +106,7 @@ func (q *work) setBeside(at int32, a *backend.Neighbours) {
 		}
 	}
 	r, c := &q.rows[at], &q.cand[at]
-	c.known, r.Beside = true, b
+	c.known, r.NeighbourPlaces = true, b
 	if a.Session != 0 {
 		c.session = q.sessionOf(a.Session)
 	}

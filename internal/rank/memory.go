@@ -91,8 +91,8 @@ func (q *work) scoreOne() {
 // scoreOwn sets the parts Speaker and Time, which depend on the memory alone.
 func (q *work) scoreOwn() {
 	var named map[string]bool
-	var known map[int32]said
-	last, as := int32(0), said{}
+	var known map[int32]speakerTraits
+	last, as := int32(0), speakerTraits{}
 	for i := range q.cand {
 		c, r := &q.cand[i], &q.rows[i]
 		if !c.in {
@@ -105,10 +105,10 @@ func (q *work) scoreOwn() {
 			var ok bool
 			if as, ok = known[n]; !ok {
 				if known == nil {
-					known, named = map[int32]said{}, q.names()
+					known, named = map[int32]speakerTraits{}, q.names()
 				}
 				s := q.speakers[n]
-				as = said{named: speaks(named, s), reply: assistant(s)}
+				as = speakerTraits{named: speaks(named, s), reply: assistant(s)}
 				known[n] = as
 			}
 			last = n
@@ -122,8 +122,8 @@ func (q *work) scoreOwn() {
 	}
 }
 
-// said holds properties of a speaker.
-type said struct {
+// speakerTraits holds properties of a speaker.
+type speakerTraits struct {
 	named bool // the question names the speaker
 	reply bool // the speaker is an assistant
 }

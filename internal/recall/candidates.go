@@ -323,7 +323,7 @@ func (r *run) allows(src *backend.Source) bool { return item.Live(r.Filter, src.
 // afterwards reports whether a memory was told after AsOf. Such a memory may still say something about that moment, for
 // example "I lived in Porto then".
 func (r *run) afterwards(src *backend.Source) bool {
-	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && item.Told(src).After(r.AsOf)
+	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && item.StatedAt(src).After(r.AsOf)
 }
 
 // unknown reports whether something that became known at a time was not known yet at KnownAt.

@@ -73,7 +73,7 @@ func (r *run) fade(hits []*Hit) error {
 	for i, h := range hits {
 		if src := h.Row.Src; src.Part.Class == backend.Memory {
 			before := h.Score
-			h.Score *= uses[i].Factor(item.Told(src), r.Now)
+			h.Score *= uses[i].Factor(item.StatedAt(src), r.Now)
 			h.Parts.Forgetting = h.Score - before
 		}
 	}

@@ -177,7 +177,7 @@ func (s *succession) read(ask []int64) error {
 				}
 				return 1
 			}
-			return -item.Told(a.row.Src).Compare(item.Told(b.row.Src))
+			return -item.StatedAt(a.row.Src).Compare(item.StatedAt(b.row.Src))
 		})
 	}
 	return nil

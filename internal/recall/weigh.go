@@ -75,7 +75,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 				continue
 			}
 			for _, b := range of[f.Later] {
-				if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.Told(b.Row.Src).Sub(item.Told(a.Row.Src)) >= oneSitting) {
+				if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.StatedAt(b.Row.Src).Sub(item.StatedAt(a.Row.Src)) >= oneSitting) {
 					continue
 				}
 				gains, loses := strength*a.about, strength*b.about

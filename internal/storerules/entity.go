@@ -48,8 +48,8 @@ type end struct {
 	alone bool // no entity was merged into root
 }
 
-// Said holds the number of a version's mentions of an entity, and the first type that it gives the entity.
-type Said struct {
+// MentionCount holds the number of a version's mentions of an entity, and the first type that it gives the entity.
+type MentionCount struct {
 	Entity int64
 	Type   string
 	Count  int64
@@ -199,7 +199,7 @@ func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 		return err
 	}
 	packed := make([]byte, 0, 32*len(ms))
-	said := make([]Said, 0, len(ms))
+	said := make([]MentionCount, 0, len(ms))
 	seen := make(map[int64]int, len(ms)) // entity -> index in said
 	t.Mentioned = make([]backend.MentionRef, len(ms))
 	for i := range ms {
@@ -213,7 +213,7 @@ func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 		at, ok := seen[used.num]
 		if !ok {
 			at = len(said)
-			seen[used.num], said = at, append(said, Said{Entity: used.num, Type: m.Type})
+			seen[used.num], said = at, append(said, MentionCount{Entity: used.num, Type: m.Type})
 		}
 		said[at].Count++
 	}

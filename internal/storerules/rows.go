@@ -152,7 +152,7 @@ type entityRows interface {
 	SourcesOf(g Group) ([]int64, error)
 	SetGraphSeq(num, seq int64) error
 
-	AddMentions(source int64, said []Said, packed []byte) error
+	AddMentions(source int64, said []MentionCount, packed []byte) error
 	Mentions(source int64) ([]Mention, error)
 	// RemoveMentions removes the mentions of a version. If damaged is set, ms is not known.
 	RemoveMentions(source int64, ms []Mention, damaged bool) error

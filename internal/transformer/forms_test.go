@@ -25,8 +25,8 @@ func (c checkpoint) as(f form) []byte {
 	return safetensors(ts)
 }
 
-// held returns the checkpoint with each reformed matrix rounded to what form f represents.
-func (c checkpoint) held(f form) checkpoint {
+// roundedTo returns the checkpoint with each reformed matrix rounded to what form f represents.
+func (c checkpoint) roundedTo(f form) checkpoint {
 	out := checkpoint{c.cfg, map[string]matrix{}}
 	for n, m := range c.tensors {
 		ts := map[string]stored{}

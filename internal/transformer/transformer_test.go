@@ -87,7 +87,7 @@ func TestEncodeForms(t *testing.T) {
 			require.NoError(t, err)
 			got, err := m.Encode(context.Background(), texts, PoolMean)
 			require.NoError(t, err)
-			held := c.held(f)
+			held := c.roundedTo(f)
 			for i, text := range texts {
 				assert.Greater(t, cosine(got[i], held.pooled(text, PoolMean)), .996, "text %d", i)
 			}

@@ -28,12 +28,12 @@ type Fact struct {
 	Evidence       string  `json:"evidence"`
 	SourceID       string  `json:"source_id"`
 	ChunkID        string  `json:"chunk_id"`
-	// Also holds the other places where the fact was told.
-	Also []Telling `json:"also"`
+	// Also has the other places that state the fact.
+	Also []Occurrence `json:"also"`
 }
 
-// Telling is a place where a fact was told.
-type Telling struct {
+// Occurrence is a place that states a fact.
+type Occurrence struct {
 	ID       string `json:"id"`
 	Evidence string `json:"evidence"`
 	Learnt   string `json:"learnt_at"`
@@ -41,25 +41,25 @@ type Telling struct {
 	ChunkID  string `json:"chunk_id"`
 }
 
-func ofTelling(t *facts.Telling) Telling {
-	return Telling{t.ID, t.Evidence, Time(t.Learnt), t.SourceID, t.ChunkID}
+func ofOccurrence(t *facts.Occurrence) Occurrence {
+	return Occurrence{t.ID, t.Evidence, Time(t.Learnt), t.SourceID, t.ChunkID}
 }
 
-func (t *Telling) telling() facts.Telling {
-	return facts.Telling{ID: t.ID, Evidence: t.Evidence, Learnt: ReadTime(t.Learnt), SourceID: t.SourceID, ChunkID: t.ChunkID}
+func (t *Occurrence) occurrence() facts.Occurrence {
+	return facts.Occurrence{ID: t.ID, Evidence: t.Evidence, Learnt: ReadTime(t.Learnt), SourceID: t.SourceID, ChunkID: t.ChunkID}
 }
 
 // OfFact converts a fact to its JSON form.
 func OfFact(f *facts.Fact) Fact {
 	return Fact{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, Time(f.Since), Time(f.Until), f.Precision,
-		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID, each(f.Also, ofTelling)}
+		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID, each(f.Also, ofOccurrence)}
 }
 
 // Fact converts the JSON form to a fact.
 func (f *Fact) Fact() facts.Fact {
 	return facts.Fact{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, SlotConfidence: f.SlotConfidence, Kind: f.Kind, Text: f.Text,
 		Status: facts.Status(f.Status), Confidence: f.Confidence, Since: ReadTime(f.Since), Until: ReadTime(f.Until), Precision: f.Precision, Learnt: ReadTime(f.Learnt), Retired: ReadTime(f.Retired),
-		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID, Also: read(f.Also, (*Telling).telling)}
+		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID, Also: read(f.Also, (*Occurrence).occurrence)}
 }
 
 // FactsPage is the JSON form of facts.Page.

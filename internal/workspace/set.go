@@ -244,8 +244,8 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	if s.Leases != nil {
 		sp.Follower.Leader = newLead(s.Leases, uid)
 	}
-	if k, ok := sp.Store.(backend.WordKeeper); ok {
-		k.KeepWords(s.Words)
+	if k, ok := sp.Store.(backend.WordHasher); ok {
+		k.SetWordHash(s.Words)
 	}
 	if err := s.loadServing(ctx, sp); err != nil {
 		return nil, errors.Join(err, ws.Close())

@@ -23,17 +23,17 @@ const (
 	bytesPerToken = 3    // on the safe side for English
 )
 
-type told struct {
+type statement struct {
 	Index  int    `json:"index"`
 	Time   string `json:"time,omitempty"`
 	Before string `json:"before,omitempty"`
 	Text   string `json:"text"`
 }
 
-type asked struct {
-	Index   int    `json:"index"`
-	Later   told   `json:"later"`
-	Earlier []told `json:"earlier"`
+type sceneInput struct {
+	Index   int         `json:"index"`
+	Later   statement   `json:"later"`
+	Earlier []statement `json:"earlier"`
 }
 
 type message struct {
@@ -68,8 +68,8 @@ var (
 	errMalformed = errors.New("judge/llm: the answer is not what was asked for")
 )
 
-func tell(i int, s judge.Statement) told {
-	t := told{Index: i, Before: cut(s.Before), Text: cut(s.Text)}
+func statementOf(i int, s judge.Statement) statement {
+	t := statement{Index: i, Before: cut(s.Before), Text: cut(s.Text)}
 	if !s.Time.IsZero() {
 		t.Time = s.Time.UTC().Format(time.RFC3339)
 	}
@@ -86,12 +86,12 @@ func cut(s string) string {
 // ask sets the probabilities of the pairs of scenes, all or none.
 func (j *Judge) ask(ctx context.Context, pairs []judge.Pair, scenes []scene, out []float64) error {
 	body := struct {
-		Scenes []asked `json:"scenes"`
-	}{make([]asked, len(scenes))}
+		Scenes []sceneInput `json:"scenes"`
+	}{make([]sceneInput, len(scenes))}
 	for k, s := range scenes {
-		a := asked{Index: k, Later: tell(0, s.later)}
+		a := sceneInput{Index: k, Later: statementOf(0, s.later)}
 		for n, i := range s.pairs {
-			a.Earlier = append(a.Earlier, tell(n, pairs[i].Earlier))
+			a.Earlier = append(a.Earlier, statementOf(n, pairs[i].Earlier))
 		}
 		body.Scenes[k] = a
 	}

@@ -18,7 +18,7 @@ import (
 )
 
 // server answers as answer says, given the scenes of a request.
-func server(t *testing.T, calls *atomic.Int32, answer func(scenes []asked) string) *httptest.Server {
+func server(t *testing.T, calls *atomic.Int32, answer func(scenes []sceneInput) string) *httptest.Server {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		calls.Add(1)
@@ -28,7 +28,7 @@ func server(t *testing.T, calls *atomic.Int32, answer func(scenes []asked) strin
 		assert.NoError(t, json.Unmarshal(b, &req))
 		assert.Equal(t, "/v1/chat/completions", r.URL.Path)
 		assert.Equal(t, "Bearer key", r.Header.Get("Authorization"))
-		var body struct{ Scenes []asked }
+		var body struct{ Scenes []sceneInput }
 		assert.NoError(t, json.Unmarshal([]byte(req.Messages[1].Content), &body))
 		content := answer(body.Scenes)
 		out, err := json.Marshal(map[string]any{"choices": []any{map[string]any{"message": map[string]any{"content": content}}}, "usage": map[string]int{"prompt_tokens": 100, "completion_tokens": 20}})
@@ -40,7 +40,7 @@ func server(t *testing.T, calls *atomic.Int32, answer func(scenes []asked) strin
 }
 
 // moved answers that a statement with "Porto" is replaced.
-func moved(scenes []asked) string {
+func moved(scenes []sceneInput) string {
 	type replaced struct {
 		Earlier    int     `json:"earlier"`
 		Confidence float64 `json:"confidence"`
@@ -116,12 +116,12 @@ func TestBadAnswers(t *testing.T) {
 		"no such statement":  `{"scenes":[{"index":0,"replaced":[{"earlier":2,"confidence":1}]},{"index":1,"replaced":[]}]}`,
 		"too sure":           `{"scenes":[{"index":0,"replaced":[{"earlier":0,"confidence":9}]},{"index":1,"replaced":[]}]}`,
 		"another field":      `{"scenes":[{"index":0,"replaced":[],"why":"x"},{"index":1,"replaced":[]}]}`,
-		"more behind":        moved([]asked{{Index: 0}, {Index: 1}}) + "{}",
+		"more behind":        moved([]sceneInput{{Index: 0}, {Index: 1}}) + "{}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var calls atomic.Int32
-			s := server(t, &calls, func([]asked) string { return answer })
+			s := server(t, &calls, func([]sceneInput) string { return answer })
 			cfg := Config{BaseURL: s.URL + "/v1", APIKey: "key", Model: "m", MaxRetries: -1}
 			j, err := New(cfg)
 			require.NoError(t, err)

@@ -42,7 +42,7 @@ func ingest(ctx context.Context, s *settings) error {
 	if err := svc.Close(); err != nil {
 		return err
 	}
-	return tellRoom(s, s.n)
+	return printDiskUse(s, s.n)
 }
 
 // rest waits until background upkeep has finished, then prints the disk usage.
@@ -71,10 +71,10 @@ func rest(ctx context.Context, s *settings) (err error) {
 		cpu = now
 	}
 	fmt.Printf("at rest after %.0f s, cpu %.1f s\n", w.took().Seconds(), w.spent().Seconds())
-	return tellRoom(s, s.n)
+	return printDiskUse(s, s.n)
 }
 
-func tellRoom(s *settings, items int) error {
+func printDiskUse(s *settings, items int) error {
 	all, indexes, err := sizes(s)
 	fmt.Printf("on disk: %.1f MB, of which indexes %.1f MB; %.0f bytes an item\n", float64(all)/1e6, float64(indexes)/1e6, float64(all)/float64(items))
 	return err
@@ -228,7 +228,7 @@ func behind(ctx context.Context, s *settings) (err error) {
 
 // halve deletes every other item while recalls run, then samples the disk usage of the otherwise idle deployment.
 func halve(ctx context.Context, s *settings) (err error) {
-	if err := tellRoom(s, s.n+s.behind); err != nil {
+	if err := printDiskUse(s, s.n+s.behind); err != nil {
 		return err
 	}
 	svc, sub, err := open(ctx, s)
@@ -276,7 +276,7 @@ func halve(ctx context.Context, s *settings) (err error) {
 	fmt.Printf("half deleted in %.1f s; recall meanwhile %s\n", deleted.Seconds(), quantiles(took))
 	took = nil
 	for at := range 10 {
-		if err := tellRoom(s, (s.n+s.behind)/2); err != nil {
+		if err := printDiskUse(s, (s.n+s.behind)/2); err != nil {
 			return err
 		}
 		for end := time.Now().Add(10 * time.Second); at < 9 && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {

@@ -62,8 +62,8 @@ func (g *Grid) Set(row, col int, text []byte, number bool) {
 		start: int32(start), end: int32(len(g.text)), number: number})
 }
 
-// held returns the cells of the buffered row i.
-func (g *Grid) held(i int) []gridCell {
+// bufferedRow returns the cells of the buffered row i.
+func (g *Grid) bufferedRow(i int) []gridCell {
 	if i+1 < len(g.rows) {
 		return g.cells[g.rows[i]:g.rows[i+1]]
 	}
@@ -74,7 +74,7 @@ func (g *Grid) held(i int) []gridCell {
 func (g *Grid) endRow() {
 	n := len(g.rows)
 	switch {
-	case n >= 2 && g.newRegion(g.held(n-2), g.held(n-1)):
+	case n >= 2 && g.newRegion(g.bufferedRow(n-2), g.bufferedRow(n-1)):
 		g.write(n-1, true)
 	case n >= maxHeldRows, n >= 2*lastHeldRows && len(g.text) >= maxHeldBytes:
 		g.write(n-lastHeldRows, false)
@@ -95,7 +95,7 @@ func (g *Grid) write(n int, last bool) {
 	}
 	rows := make([][]gridCell, n)
 	for i := range rows {
-		rows[i] = g.held(i)
+		rows[i] = g.bufferedRow(i)
 	}
 	if !g.W.Full {
 		g.region(rows, last)

@@ -16,13 +16,13 @@ const Piece = 32 << 10
 // Collector collects plain text from writes of any size. The collected text is valid UTF-8.
 // It has line feeds as the only line ends and no other control characters except tabs.
 type Collector struct {
-	Buf  []byte            // the collected text; its capacity may be set before the first Write
-	Max  int               // writes are refused once Buf has as many bytes
-	cr   bool              // the last piece ended with a carriage return
-	bad  bool              // the last character replaced invalid UTF-8
-	tail [utf8.UTFMax]byte // first bytes of a character that the next piece completes
-	held int               // number of bytes in tail
-	copy []byte            // buffer of ReadAll
+	Buf       []byte            // the collected text; its capacity may be set before the first Write
+	Max       int               // writes are refused once Buf has as many bytes
+	cr        bool              // the last piece ended with a carriage return
+	bad       bool              // the last character replaced invalid UTF-8
+	tail      [utf8.UTFMax]byte // first bytes of a character that the next piece completes
+	tailBytes int               // number of bytes in tail
+	copy      []byte            // buffer of ReadAll
 }
 
 // plainBytes marks the bytes that Collector keeps unchanged, including those of multi-byte characters.
@@ -36,12 +36,12 @@ var plainBytes = func() (t [256]bool) {
 // Write adds the next piece.
 func (t *Collector) Write(p []byte) (int, error) {
 	n := len(p)
-	for t.held > 0 && len(p) > 0 {
-		t.tail[t.held], p = p[0], p[1:]
-		if t.held++; utf8.FullRune(t.tail[:t.held]) {
+	for t.tailBytes > 0 && len(p) > 0 {
+		t.tail[t.tailBytes], p = p[0], p[1:]
+		if t.tailBytes++; utf8.FullRune(t.tail[:t.tailBytes]) {
 			whole := t.tail
-			size := t.held
-			t.held = 0
+			size := t.tailBytes
+			t.tailBytes = 0
 			t.clean(whole[:size])
 		}
 	}
@@ -50,10 +50,10 @@ func (t *Collector) Write(p []byte) (int, error) {
 		if whole := wholeRunes(piece); whole > 0 {
 			piece = piece[:whole]
 		} else {
-			t.held = copy(t.tail[:], piece)
+			t.tailBytes = copy(t.tail[:], piece)
 		}
 		p = p[len(piece):]
-		if t.held == 0 {
+		if t.tailBytes == 0 {
 			t.clean(piece)
 		}
 	}
@@ -130,10 +130,10 @@ func (t *Collector) Grow(n int) {
 
 // Finish returns the text.
 func (t *Collector) Finish() []byte {
-	if t.held > 0 && !t.bad {
+	if t.tailBytes > 0 && !t.bad {
 		t.Buf = append(t.Buf, string(utf8.RuneError)...)
 	}
-	t.held = 0
+	t.tailBytes = 0
 	return t.Buf
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
 
-const maxSaid = 4000 // bytes of a chunk that are compared
+const maxCompared = 4000 // bytes of a chunk that are compared
 
-// said is a statement: what the user said in a chunk of a memory.
-type said struct {
+// statement is what the user said in a chunk of a memory.
+type statement struct {
 	src     *backend.Source
 	chunk   int64
 	ordinal int
@@ -77,7 +77,7 @@ func severalSpeak(text string) bool {
 }
 
 // read returns the user's statement in a chunk, nil if there is none.
-func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
+func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *statement {
 	if pipeline.IsInferred(c.Layout) {
 		return nil
 	}
@@ -85,7 +85,7 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *said {
 	if text == "" || !doc.Pairs && severalSpeak(c.Text) {
 		return nil
 	}
-	s := &said{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c)}
+	s := &statement{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c)}
 	if labels[strings.ToLower(s.speaker)] {
 		s.speaker = ""
 	}
@@ -103,8 +103,8 @@ func Own(doc *item.Doc, c *backend.Chunk) bool {
 	return speaker == "" || labels[speaker] || speaker != "user" && speaker == strings.ToLower(doc.UserName)
 }
 
-// Told returns what the owner of a memory tells in a chunk, and the owner's name. Both are empty if the chunk tells nothing or is another's.
-func Told(doc *item.Doc, src *backend.Source, c *backend.Chunk) (text, speaker string) {
+// OwnText returns what the owner of a memory states in a chunk, and the owner's name. Both are empty if the chunk states nothing or is from somebody else.
+func OwnText(doc *item.Doc, src *backend.Source, c *backend.Chunk) (text, speaker string) {
 	s := read(doc, src, c)
 	if s == nil || !s.own {
 		return "", ""
@@ -146,14 +146,14 @@ func userTurns(text string) string {
 }
 
 func cut(s string) string {
-	if len(s) > maxSaid {
-		s = strings.ToValidUTF8(s[:maxSaid], "")
+	if len(s) > maxCompared {
+		s = strings.ToValidUTF8(s[:maxCompared], "")
 	}
 	return s
 }
 
 // parse splits a statement into clauses, once.
-func (s *said) parse() []clause {
+func (s *statement) parse() []clause {
 	if s.clauses == nil {
 		s.clauses = []clause{}
 		for _, c := range language.Clauses(s.text, language.ClauseOptions{}) {
@@ -175,8 +175,8 @@ func termsOf(text string) map[string]bool {
 	return out
 }
 
-// settles reports whether a statement says that something is true. Plans, wishes, guesses, questions and quotes replace nothing yet.
-func (s *said) settles() bool {
+// assertsTruth reports whether a statement says that something is true. Plans, wishes, guesses, questions and quotes replace nothing yet.
+func (s *statement) assertsTruth() bool {
 	all := s.parse()
 	for i := range all {
 		switch all[i].Mode {

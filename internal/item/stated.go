@@ -6,8 +6,8 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// Told returns when a memory was told: its own time, or else when it was accepted.
-func Told(src *backend.Source) time.Time {
+// StatedAt returns when a memory was stated: its own time, or else when it was accepted.
+func StatedAt(src *backend.Source) time.Time {
 	if src.Time.IsZero() {
 		return src.CreatedAt
 	}

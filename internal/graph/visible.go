@@ -19,8 +19,8 @@ type entityKey struct {
 	key  string
 }
 
-// retell gives the entities of links the names and types that visible sources have for them. The Store's may come from a hidden document.
-func (r *Reader) retell(ls []*Link) error {
+// showVisible sets the names and types of the links' entities to those that visible sources give them. The Store's may come from a hidden document.
+func (r *Reader) showVisible(ls []*Link) error {
 	if r.types == nil {
 		r.types = map[entityKey]string{}
 	}
@@ -47,13 +47,13 @@ func (r *Reader) retell(ls []*Link) error {
 	}
 	for _, l := range ls {
 		part := l.Proof.Row.Src.Part
-		l.Subject, l.Target = r.retold(l.Subject, part, l.FromKey), r.retold(l.Target, part, l.ToKey)
+		l.Subject, l.Target = r.visibleForm(l.Subject, part, l.FromKey), r.visibleForm(l.Target, part, l.ToKey)
 	}
 	return nil
 }
 
-// retellPaths calls retell for the links of paths.
-func (r *Reader) retellPaths(all ...[]Path) error {
+// showVisiblePaths calls showVisible for the links of paths.
+func (r *Reader) showVisiblePaths(all ...[]Path) error {
 	var ls []*Link
 	for _, paths := range all {
 		for i := range paths {
@@ -61,7 +61,7 @@ func (r *Reader) retellPaths(all ...[]Path) error {
 			ls = append(ls, links[:n]...)
 		}
 	}
-	return r.retell(ls)
+	return r.showVisible(ls)
 }
 
 // findTypes finds the types of keys. The oldest visible source with a type decides.
@@ -102,8 +102,8 @@ func (r *Reader) findTypes(q backend.MentionQuery) error {
 	return nil
 }
 
-// retold returns an entity with the name and type that visible sources have for it.
-func (r *Reader) retold(e *Entity, part backend.Partition, key string) *Entity {
+// visibleForm returns an entity with the name and type that visible sources have for it.
+func (r *Reader) visibleForm(e *Entity, part backend.Partition, key string) *Entity {
 	if !loaded(e) || key == "" {
 		return e
 	}

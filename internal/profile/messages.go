@@ -20,13 +20,13 @@ import (
 )
 
 const (
-	surely   = .85 // least probability that a statement is of a slot; docs/recall.md has the measured precision
-	perTold  = 64  // least number of statements searched for each slot
-	maxBytes = 600 // bytes of a statement's text in a profile
+	minProbability = .85 // least probability that a statement is of a slot; docs/recall.md has the measured precision
+	minSearched    = 64  // least number of statements searched for each slot
+	maxBytes       = 600 // bytes of a statement's text in a profile
 )
 
-// told holds the messages that say something about a subject, by slot.
-type told struct {
+// messages holds the messages that say something about a subject, by slot.
+type messages struct {
 	by   map[string][]statement
 	only map[string]slotted // chunk key -> slot of a message that is one sentence and has only one slot
 }
@@ -41,8 +41,8 @@ type slotted struct {
 	probability float64
 }
 
-// telling is what is asked of messages.
-type telling struct {
+// messageQuery asks for messages about a subject.
+type messageQuery struct {
 	subject string
 	asOf    time.Time // zero: now
 	slots   []string  // only these; nil: all
@@ -67,8 +67,8 @@ func (e *Engine) vectors(v *workspace.Serving) ([]embed.StatementSlot, backend.L
 	return nil, 0
 }
 
-// told searches messages of a subject for each slot by their vectors. It leaves out superseded messages.
-func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *telling) (t told, err error) {
+// findMessages searches messages of a subject for each slot by their vectors. It leaves out superseded messages.
+func (e *Engine) findMessages(ctx context.Context, ref *workspace.Ref, a *asked, r *messageQuery) (t messages, err error) {
 	if a.part.Class != backend.Memory {
 		return t, nil
 	}
@@ -86,12 +86,12 @@ func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *tell
 		if !e.Slots.Has(s.Name) || r.slots != nil && !slices.Contains(r.slots, s.Name) {
 			continue
 		}
-		hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: a.part, Lane: lane, Vector: s.Vector, K: max(perTold, 4*r.most), Filter: a.visible})
+		hits, err := ref.Workspace.Vectors().SearchVectors(ctx, backend.VectorQuery{Part: a.part, Lane: lane, Vector: s.Vector, K: max(minSearched, 4*r.most), Filter: a.visible})
 		if err != nil {
 			return t, err
 		}
 		for _, h := range hits {
-			if p := 1 / (1 + math.Exp(-float64(h.Score)-s.Bias)); p >= surely {
+			if p := 1 / (1 + math.Exp(-float64(h.Score)-s.Bias)); p >= minProbability {
 				found[h.Chunk] = append(found[h.Chunk], slotted{s.Name, p})
 			}
 		}
@@ -100,7 +100,7 @@ func (e *Engine) told(ctx context.Context, ref *workspace.Ref, a *asked, r *tell
 }
 
 // read adds the messages found. It leaves out messages of other speakers and superseded ones.
-func (t *told) read(ctx context.Context, a *asked, r *telling, found map[int64][]slotted) error {
+func (t *messages) read(ctx context.Context, a *asked, r *messageQuery, found map[int64][]slotted) error {
 	nums := make([]int64, 0, len(found))
 	for n := range found {
 		nums = append(nums, n)
@@ -118,14 +118,14 @@ func (t *told) read(ctx context.Context, a *asked, r *telling, found map[int64][
 	subject := extract.Key(r.subject)
 	t.by, t.only = map[string][]statement{}, map[string]slotted{}
 	for _, row := range rows {
-		if !r.asOf.IsZero() && toldAt(row.Src).After(r.asOf) {
+		if !r.asOf.IsZero() && item.StatedAt(row.Src).After(r.asOf) {
 			continue
 		}
 		doc, err := item.Decode(row.Src.Doc)
 		if err != nil {
 			continue // the record is damaged, which verification reports
 		}
-		text, speaker := change.Told(doc, row.Src, &row.Chunk)
+		text, speaker := change.OwnText(doc, row.Src, &row.Chunk)
 		if text == "" || extract.Key(speaker) != subject || gone(row) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (t *told) read(ctx context.Context, a *asked, r *telling, found map[int64][
 			t.only[row.Key] = slots[0]
 		}
 		for _, s := range slots {
-			t.by[s.name] = append(t.by[s.name], statement{facts.Statement{Text: short(text), Confidence: s.probability, Learnt: toldAt(row.Src), SourceID: row.Src.ID, ChunkID: row.Key}, row.Num})
+			t.by[s.name] = append(t.by[s.name], statement{facts.Statement{Text: short(text), Confidence: s.probability, Learnt: item.StatedAt(row.Src), SourceID: row.Src.ID, ChunkID: row.Key}, row.Num})
 		}
 	}
 	for _, all := range t.by {
@@ -146,14 +146,6 @@ func (t *told) read(ctx context.Context, a *asked, r *telling, found map[int64][
 		})
 	}
 	return nil
-}
-
-// toldAt returns the time at which a memory was told.
-func toldAt(src *backend.Source) time.Time {
-	if src.Time.IsZero() {
-		return src.CreatedAt
-	}
-	return src.Time
 }
 
 // gone returns a function that reports whether a visible memory superseded a row by asOf (zero: now).
@@ -180,7 +172,7 @@ func (a *asked) gone(ctx context.Context, rows []*backend.Hydrated, asOf time.Ti
 			if err != nil {
 				return nil, err
 			}
-			if l := later[0]; l != nil && (hides && !a.visible.Matches(l.Tags) || !asOf.IsZero() && toldAt(l).After(asOf)) {
+			if l := later[0]; l != nil && (hides && !a.visible.Matches(l.Tags) || !asOf.IsZero() && item.StatedAt(l).After(asOf)) {
 				continue
 			}
 		}
@@ -209,14 +201,14 @@ func short(text string) string {
 }
 
 // place sets the slot of a fact without one to the slot of its message, if the message is one sentence with only one slot.
-func (t *told) place(f *facts.Fact) {
+func (t *messages) place(f *facts.Fact) {
 	if s, ok := t.only[f.ChunkID]; ok && f.Slot == "" {
 		f.Slot, f.SlotConfidence = s.name, s.probability
 	}
 }
 
 // statements returns at most most statements of a slot from which none of the known facts was extracted. more reports whether there are others.
-func (t *told) statements(slot string, known []facts.Fact, most int) (out []facts.Statement, more bool) {
+func (t *messages) statements(slot string, known []facts.Fact, most int) (out []facts.Statement, more bool) {
 	seen := map[string]bool{}
 	for i := range known {
 		seen[known[i].ChunkID] = true
