@@ -74,6 +74,7 @@ func (d *Document) ReadClauses() {
 	d.Clauses = d.Clauses[:0]
 	d.verbs = slices.Grow(d.verbs[:0], len(d.Tokens))[:len(d.Tokens)]
 	clear(d.verbs)
+	d.verbless = Span{}
 	defer func() { d.verbs = d.verbs[:0] }() // later steps may change tokens
 	d.findQuotes()
 	for k := range d.Sentences {
@@ -363,12 +364,15 @@ func (d *Document) isFiniteVerb(s *Sentence, i int) bool {
 
 // hasVerb reports whether the tokens [lo, hi) have a finite verb, or a participle without an auxiliary, as in notes ("working on it").
 func (d *Document) hasVerb(s *Sentence, lo, hi int) bool {
-	for i := lo; i < hi; i++ {
-		if d.finiteVerb(s, i) {
-			return true
-		}
+	i := lo
+	if d.verbless.Lo == lo { // one token more than in the call before, mostly
+		i = min(max(lo, d.verbless.Hi), hi)
 	}
-	return lo < hi && d.Tokens[lo].Word.Verb > 0
+	for i < hi && !d.finiteVerb(s, i) {
+		i++
+	}
+	d.verbless = Span{Lo: lo, Hi: i}
+	return i < hi || lo < hi && d.Tokens[lo].Word.Verb > 0
 }
 
 // reportBefore reports whether a verb of saying stands right before token i; "that" and the listener may stand in between.

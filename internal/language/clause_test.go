@@ -2,6 +2,7 @@ package language
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -62,4 +63,57 @@ func FuzzClauses(f *testing.F) {
 			last = c.End
 		}
 	})
+}
+
+// TestHasVerb asks for ranges in order, as cutSentence does, and out of order, and compares with a look at each token.
+func TestHasVerb(t *testing.T) {
+	t.Parallel()
+	d := newDocument("kettle harbour window garden market bridge that my brother had bought, and the old boat there. I moved to Oslo when he left.", time.Time{})
+	defer d.free()
+	d.SplitText()
+	d.languages()
+	d.ReadClauses()
+	with, without := 0, 0
+	for k := range d.Sentences {
+		s := &d.Sentences[k]
+		check := func(lo, hi int) {
+			want := lo < hi && d.Tokens[lo].Word.Verb > 0
+			for i := lo; i < hi; i++ {
+				want = want || d.isFiniteVerb(s, i)
+			}
+			if want {
+				with++
+			} else {
+				without++
+			}
+			assert.Equal(t, want, d.hasVerb(s, lo, hi), "%d to %d", lo, hi)
+		}
+		for lo := s.Lo; lo < s.Hi; lo++ {
+			for hi := lo; hi <= s.Hi; hi++ {
+				check(lo, hi)
+			}
+			for hi := s.Hi; hi >= lo; hi-- {
+				check(lo, hi)
+				check(s.Lo, hi)
+			}
+		}
+	}
+	assert.Greater(t, with, 100)
+	assert.Greater(t, without, 100)
+}
+
+// TestCodeSigns: looksLikeCode finds each mark in a text, so that each has one of codeSigns.
+func TestCodeSigns(t *testing.T) {
+	t.Parallel()
+	for _, mark := range codeMarks {
+		d := newDocument("a b", time.Time{})
+		d.SplitText()
+		d.Text = "a" + mark + "):b"
+		if mark != "def " {
+			d.Text = "a" + mark + "b"
+		}
+		d.Tokens[len(d.Tokens)-1].End = int32(len(d.Text))
+		assert.True(t, d.looksLikeCode(&d.Sentences[0]), mark)
+		d.free()
+	}
 }

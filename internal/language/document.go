@@ -63,6 +63,7 @@ type Document struct {
 	counted       bool
 	Clauses       []Clause     // set by ReadClauses
 	verbs         []answer     // whether each token is a finite verb; used during ReadClauses
+	verbless      Span         // tokens of which hasVerb found that none is a finite verb; used during ReadClauses
 	quoted        []Span       // between quotation marks
 	phrases       []phraseHit  // phrases in the current sentence
 	frameStays    bool         // the frame lasts to the end of the paragraph

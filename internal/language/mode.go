@@ -100,10 +100,19 @@ func (d *Document) frameLasts(s *Sentence) bool {
 	return false
 }
 
+// codeMarks are what a line of program code has and prose has not; "def " counts only with "):".
+var codeMarks = [...]string{" = \"", "=\"", " = '", "(\"", "('", "();", "=>", "#include", "def ", "</", "/>", "){", ") {", "\": \"", "\":\""}
+
+// codeSigns has a sign of each of codeMarks.
+const codeSigns = `"()=#/`
+
 // looksLikeCode reports whether a sentence is a line of program code.
 func (d *Document) looksLikeCode(s *Sentence) bool {
 	text := d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End]
-	for _, mark := range [...]string{" = \"", "=\"", " = '", "(\"", "('", "();", "=>", "#include", "def ", "</", "/>", "){", ") {", "\": \"", "\":\""} {
+	if !strings.ContainsAny(text, codeSigns) { // as of most sentences
+		return false
+	}
+	for _, mark := range codeMarks {
 		if strings.Contains(text, mark) {
 			return mark != "def " || strings.Contains(text, "):")
 		}
