@@ -207,7 +207,7 @@ func fits(cue string, l, e *clause, later *statement, v *vocabulary) bool {
 		all += w
 		if earlier[t] {
 			shared += w
-			rare = rare || v.rare(t) && t[0] > '9' && !dated.MatchString(t)
+			rare = rare || v.rare(t) && !isValue(t)
 		}
 	}
 	return rare && shared >= minCoverage*all

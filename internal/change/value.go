@@ -2,6 +2,7 @@ package change
 
 import (
 	"strings"
+	"time"
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
@@ -132,7 +133,30 @@ func (v *vocabulary) beside(c *clause) (sum float64) {
 }
 
 // isValue reports whether a term is a number or a date.
-func isValue(t string) bool { return t[0] <= '9' || dated.MatchString(t) }
+func isValue(t string) bool {
+	if t[0] <= '9' {
+		return true
+	}
+	for i := range len(t) {
+		if c := t[i]; c < 'a' || c > 'z' {
+			return dated.MatchString(t)
+		}
+	}
+	return datedWords[t]
+}
+
+// datedWords are the words of lower-case letters that match dated, which takes much longer to tell.
+var datedWords = func() map[string]bool {
+	all := map[string]bool{"may": true, "sept": true, "tomorrow": true}
+	for _, w := range [...]string{"mon", "tues", "wednes", "thurs", "fri", "satur", "sun"} {
+		all[w+"day"] = true
+	}
+	for m := time.January; m <= time.December; m++ {
+		name := strings.ToLower(m.String())
+		all[name], all[name[:3]] = true, true
+	}
+	return all
+}()
 
 // within reports whether a clause contains all rare terms of a phrase, of which there must be at least one.
 func (v *vocabulary) within(phrase string, e *clause) bool {
