@@ -21,7 +21,7 @@ var _ backend.Registry = (*registry)(nil)
 func (g *registry) edit(ctx context.Context, s scope, fn func(c *conn) error) error {
 	err := g.change(ctx, s, fn)
 	if err == nil {
-		g.db.watch.tellRecords()
+		g.db.watch.announceRecords()
 	}
 	return err
 }

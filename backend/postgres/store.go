@@ -107,7 +107,7 @@ func (s *store) learn(seq uint64) (news bool) {
 // changed records a commit of this process and notifies other processes.
 func (s *store) changed(seq uint64) {
 	s.learn(seq)
-	s.db.watch.tell(s.ws, int64(seq>>storerules.SeqShift)) // states outside the feed may have changed
+	s.db.watch.announce(s.ws, int64(seq>>storerules.SeqShift)) // states outside the feed may have changed
 }
 
 func (s *store) Get(ctx context.Context, name string) (value []byte, err error) {

@@ -27,8 +27,8 @@ const (
 
 // Bounds of notifications.
 const (
-	tellPause = 5 * time.Millisecond // delay before sending, to combine several changes in one message
-	maxTold   = 7000                 // maximal bytes of one message; the server accepts 8000
+	sendDelay       = 5 * time.Millisecond // delay before sending, to combine several changes in one message
+	maxMessageBytes = 7000                 // maximum bytes of one message; the server accepts 8000
 )
 
 // watch announces changes to other processes and receives theirs. Messages are sent after commits, since a NOTIFY inside a
@@ -41,11 +41,11 @@ type watch struct {
 	wg      sync.WaitGroup
 	echo    atomic.Int64 // time when a message of this process last came back, in nanoseconds
 
-	mu    sync.Mutex
-	news  map[int64]int64 // last feed entry to announce, by workspace number
-	kept  bool            // whether a write to the registry must be announced
-	wake  chan struct{}
-	heard func(uid string) // callback of Watch; nil: none
+	mu             sync.Mutex
+	pending        map[int64]int64 // last feed entry to announce, by workspace number
+	recordsChanged bool            // whether a write to the registry must be announced
+	wake           chan struct{}
+	callback       func(uid string) // callback of Watch; nil: none
 }
 
 var _ backend.Shared = (*DB)(nil)
@@ -57,7 +57,7 @@ func (d *DB) Shares() bool { return true }
 func (d *DB) Watch(ctx context.Context, heard func(uid string)) {
 	set := func(f func(string)) {
 		d.watch.mu.Lock()
-		d.watch.heard = f
+		d.watch.callback = f
 		d.watch.mu.Unlock()
 	}
 	var one sync.Mutex
@@ -76,9 +76,9 @@ func (d *DB) Watch(ctx context.Context, heard func(uid string)) {
 
 func startWatch(d *DB, listen *pgx.ConnConfig) *watch {
 	ctx, cancel := context.WithCancel(bg)
-	w := &watch{db: d, self: uid.New()[:12], listens: listen != nil, cancel: cancel, news: make(map[int64]int64), wake: make(chan struct{}, 1)}
-	w.wg.Go(func() { w.teller(ctx) })
-	w.wg.Go(func() { w.asker(ctx) })
+	w := &watch{db: d, self: uid.New()[:12], listens: listen != nil, cancel: cancel, pending: make(map[int64]int64), wake: make(chan struct{}, 1)}
+	w.wg.Go(func() { w.sender(ctx) })
+	w.wg.Go(func() { w.poller(ctx) })
 	if listen != nil {
 		w.wg.Go(func() { w.listener(ctx, listen) })
 	}
@@ -90,30 +90,30 @@ func (w *watch) stop() {
 	w.wg.Wait()
 }
 
-// tell schedules the announcement of a change of a workspace.
-func (w *watch) tell(ws, entry int64) {
+// announce schedules the announcement of a change of a workspace.
+func (w *watch) announce(ws, entry int64) {
 	w.mu.Lock()
-	w.news[ws] = max(w.news[ws], entry)
+	w.pending[ws] = max(w.pending[ws], entry)
 	w.mu.Unlock()
-	w.nudge()
+	w.wakeSender()
 }
 
-// tellRecords schedules the announcement of a write to the registry.
-func (w *watch) tellRecords() {
+// announceRecords schedules the announcement of a write to the registry.
+func (w *watch) announceRecords() {
 	w.mu.Lock()
-	w.kept = true
+	w.recordsChanged = true
 	w.mu.Unlock()
-	w.nudge()
+	w.wakeSender()
 }
 
-func (w *watch) nudge() {
+func (w *watch) wakeSender() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (w *watch) teller(ctx context.Context) {
+func (w *watch) sender(ctx context.Context) {
 	for {
 		select {
 		case <-w.wake:
@@ -123,7 +123,7 @@ func (w *watch) teller(ctx context.Context) {
 		for _, message := range w.messages() {
 			w.send(ctx, message) // other processes find a lost message's changes by polling
 		}
-		pause(ctx, tellPause)
+		pause(ctx, sendDelay)
 	}
 }
 
@@ -139,42 +139,42 @@ func (w *watch) messages() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var b strings.Builder
-	if w.kept {
+	if w.recordsChanged {
 		b.WriteString(recordsChange)
-		w.kept = false
+		w.recordsChanged = false
 	}
-	for ws, entry := range w.news {
-		if b.Len() > maxTold {
+	for ws, entry := range w.pending {
+		if b.Len() > maxMessageBytes {
 			out = append(out, b.String())
 			b.Reset()
 		}
 		fmt.Fprintf(&b, ",%d %d", ws, entry)
 	}
-	clear(w.news)
+	clear(w.pending)
 	if b.Len() > 0 {
 		out = append(out, b.String())
 	}
 	return out
 }
 
-// asker polls for changes of the open workspaces every [Options].Poll. Four times as often it checks whether messages arrive. While they do
+// poller polls for changes of the open workspaces every [Options].Poll. Four times as often it checks whether messages arrive. While they do
 // not, it calls the callback each time, since the registry may have changed.
-func (w *watch) asker(ctx context.Context) {
+func (w *watch) poller(ctx context.Context) {
 	every := w.db.o.Poll / 4
 	for n := 1; pause(ctx, every); n++ {
 		if w.listens {
 			w.send(ctx, "")
 		}
 		if !w.listens || time.Since(time.Unix(0, w.echo.Load())) > 2*every {
-			w.say("")
+			w.notify("")
 		}
 		if n%4 == 0 {
-			w.ask(ctx)
+			w.poll(ctx)
 		}
 	}
 }
 
-func (w *watch) ask(ctx context.Context) {
+func (w *watch) poll(ctx context.Context) {
 	open := w.openByNumber()
 	if len(open) == 0 {
 		return
@@ -189,14 +189,14 @@ func (w *watch) ask(ctx context.Context) {
 		}, slices.Collect(maps.Keys(open)))
 	})
 	for _, s := range changed {
-		w.say(s.uid)
+		w.notify(s.uid)
 	}
 }
 
-// say calls the callback of Watch.
-func (w *watch) say(uid string) {
+// notify calls the callback of Watch.
+func (w *watch) notify(uid string) {
 	w.mu.Lock()
-	heard := w.heard
+	heard := w.callback
 	w.mu.Unlock()
 	if heard != nil {
 		heard(uid)
@@ -222,18 +222,18 @@ func (w *watch) listen(ctx context.Context, config *pgx.ConnConfig) error {
 	if _, err := c.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err
 	}
-	w.say("") // changes may have been missed
+	w.notify("") // changes may have been missed
 	for {
 		n, err := c.WaitForNotification(ctx)
 		if err != nil {
 			return err
 		}
-		w.hear(n.Payload)
+		w.receive(n.Payload)
 	}
 }
 
-// hear applies a message to the workspaces that are open in this process.
-func (w *watch) hear(message string) {
+// receive applies a message to the workspaces that are open in this process.
+func (w *watch) receive(message string) {
 	sender, items, _ := strings.Cut(message, ",")
 	if sender == w.self {
 		w.echo.Store(time.Now().UnixNano())
@@ -245,7 +245,7 @@ func (w *watch) hear(message string) {
 	open := w.openByNumber()
 	for item := range strings.SplitSeq(items, ",") {
 		if item == recordsChange {
-			w.say("")
+			w.notify("")
 			continue
 		}
 		ws, entry, _ := strings.Cut(item, " ")
@@ -253,7 +253,7 @@ func (w *watch) hear(message string) {
 		seq, err2 := strconv.ParseInt(entry, 10, 64)
 		if s := open[num]; err == nil && err2 == nil && s != nil {
 			s.learn(uint64(seq) << storerules.SeqShift)
-			w.say(s.uid)
+			w.notify(s.uid)
 		}
 	}
 }

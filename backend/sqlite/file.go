@@ -21,7 +21,7 @@ type file struct {
 	start   func(c *conn) (state, error)
 	readers *pool
 	logs    *logs
-	ice     *ice
+	gate    *writeGate
 	uid     string // uid of the workspace; empty: the registry
 	onClose func() // called once, at the end of close
 
@@ -40,7 +40,7 @@ func openFile(ctx context.Context, path string, o Options, s schema, start func(
 	if err := os.Remove(path + compactSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) { // left by a crash
 		return nil, err
 	}
-	f := &file{path: path, logs: o.logs, ice: o.ice, cipher: o.cipher, apart: o.apart, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
+	f := &file{path: path, logs: o.logs, gate: o.gate, cipher: o.cipher, apart: o.apart, o: connOptions{cacheBytes: o.CacheBytes, vfs: o.vfs}, start: start}
 	ro := connOptions{readOnly: true, cacheBytes: o.CacheBytes / 8 * 3, vfs: o.vfs}
 	f.readers = newPool(path, o.Readers, ro)
 	c, err := openConn(path, f.o)
@@ -105,10 +105,10 @@ func (f *file) write(ctx context.Context, fn func() error) error {
 		return err
 	}
 	defer f.Leave()
-	if err := f.ice.enter(ctx); err != nil {
+	if err := f.gate.enter(ctx); err != nil {
 		return err
 	}
-	defer f.ice.leave(f.uid)
+	defer f.gate.leave(f.uid)
 	w, err := f.writer()
 	if err != nil {
 		return err

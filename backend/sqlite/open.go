@@ -57,7 +57,7 @@ type Options struct {
 	vfs    string // VFS of encrypted files; empty: files are not encrypted
 	cipher *atrest.Cipher
 	logs   *logs
-	ice    *ice
+	gate   *writeGate
 	apart  *sync.RWMutex // read-locked while a connection beside a file's writer and readers is open
 }
 
@@ -126,7 +126,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.logs, opts.ice, opts.apart = newLogs(), new(ice), new(sync.RWMutex)
+	opts.logs, opts.gate, opts.apart = newLogs(), new(writeGate), new(sync.RWMutex)
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
 	file := filepath.Join(dir, "deployment.db")
 	if err = d.checkMoved(); err == nil {

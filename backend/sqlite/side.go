@@ -87,16 +87,16 @@ func (s side) SetState(_ context.Context, st move.State) error {
 	if err := syncDir(s.d.dir); err != nil {
 		return err
 	}
-	s.d.o.ice.leaveForGood(st.Name == move.Moved)
+	s.d.o.gate.setMoved(st.Name == move.Moved)
 	return nil
 }
 
 // Stamps implements move.Side.
-func (s side) Stamps(context.Context) (map[string]int64, error) { return s.d.o.ice.watch(), nil }
+func (s side) Stamps(context.Context) (map[string]int64, error) { return s.d.o.gate.writeCounts(), nil }
 
 // Freeze implements move.Side.
 func (s side) Freeze(ctx context.Context) (func(), error) {
-	return s.d.o.ice.thaw, s.d.o.ice.freeze(ctx)
+	return s.d.o.gate.resume, s.d.o.gate.suspend(ctx)
 }
 
 // Workspaces implements move.Side.

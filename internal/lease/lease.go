@@ -26,17 +26,17 @@ type Keeper struct {
 	reg   backend.Records
 	token string
 
-	mu    sync.Mutex
-	held  map[string]holding
-	firm  map[string]int // by lease: running calls of Hold and HoldSoon, during which the lease is not handed over
-	beats beats
-	terms uint64 // number of times this process has got a lease that it did not have
+	mu         sync.Mutex
+	held       map[string]holding
+	firm       map[string]int // by lease: running calls of Hold and HoldSoon, during which the lease is not handed over
+	heartbeats heartbeats
+	terms      uint64 // number of times this process has got a lease that it did not have
 }
 
 // holding is a lease that this process holds.
 type holding struct {
 	until time.Time
-	alive bool // whether the lease also ends when this process gives no signs of life
+	alive bool // whether the lease also ends when this process writes no heartbeats
 	term  uint64
 }
 
@@ -59,7 +59,7 @@ type stored struct {
 	Token  string
 	Until  time.Time
 	Wanted string `json:",omitempty"` // token of the process that waits for the lease; the holder hands it over instead of renewing it
-	Alive  bool   `json:",omitempty"` // whether the lease also ends when its holder gives no signs of life
+	Alive  bool   `json:",omitempty"` // whether the lease also ends when its holder writes no heartbeats
 }
 
 // Take takes or renews a lease. mine reports whether this process then holds it, for at least half of TTL. If another
@@ -71,8 +71,8 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	}
 	now := time.Now()
 	k.mu.Lock()
-	had, firm, beating := k.held[name], k.firm[name] > 0, k.beats.running
-	sure := !had.alive || !firm && k.beats.sure(now)
+	had, firm, beating := k.held[name], k.firm[name] > 0, k.heartbeats.running
+	sure := !had.alive || !firm && k.heartbeats.surelyAlive(now)
 	k.mu.Unlock()
 	if had.until.Sub(now) > TTL/2 && sure {
 		return true, had.until, nil
@@ -117,7 +117,7 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	}
 	k.held[name] = holding{until, next.Alive, term}
 	if next.Alive {
-		k.beats.told = now
+		k.heartbeats.writtenAt = now
 	}
 	k.mu.Unlock()
 	return true, until, nil
@@ -131,7 +131,7 @@ func (k *Keeper) free(ctx context.Context, l *stored, now time.Time) (bool, erro
 	if !l.Alive {
 		return false, nil
 	}
-	return k.gone(ctx, l.Token)
+	return k.isDead(ctx, l.Token)
 }
 
 // Free reports whether no other process holds a lease.
@@ -164,7 +164,7 @@ func (k *Keeper) write(ctx context.Context, name string, rev int64, l stored) (b
 	}
 	writes := []backend.RecordWrite{{Record: backend.Record{Kind: kind, ID: name, Data: data}, IfRev: rev}}
 	if l.Alive {
-		writes = append(writes, k.beat())
+		writes = append(writes, k.heartbeat())
 	}
 	err = k.reg.WriteRecords(ctx, writes)
 	if errors.Is(err, backend.ErrExists) || errors.Is(err, backend.ErrConflict) || errors.Is(err, backend.ErrNotFound) {
@@ -196,7 +196,7 @@ func (k *Keeper) Release(ctx context.Context, name string) error {
 	return err
 }
 
-// ReleaseAll gives up all leases of this process and deletes its sign of life.
+// ReleaseAll gives up all leases of this process and deletes its heartbeat.
 func (k *Keeper) ReleaseAll(ctx context.Context) error {
 	if k == nil {
 		return nil
@@ -211,7 +211,7 @@ func (k *Keeper) ReleaseAll(ctx context.Context) error {
 	for _, name := range names {
 		errs = append(errs, k.Release(ctx, name))
 	}
-	return errors.Join(append(errs, k.still(ctx))...)
+	return errors.Join(append(errs, k.deleteHeartbeat(ctx))...)
 }
 
 // Hold takes a lease and runs f while this process holds it. The context of f ends when the lease is lost. If another
@@ -346,7 +346,7 @@ func (k *Keeper) Sure(name string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h, now := k.held[name], time.Now()
-	return h.until.Sub(now) > time.Second && (!h.alive || k.beats.sure(now))
+	return h.until.Sub(now) > time.Second && (!h.alive || k.heartbeats.surelyAlive(now))
 }
 
 // Fresh reports whether this process holds a lease that it need not renew yet, as far as it knows. It does no I/O.

@@ -69,7 +69,7 @@ func (r *running) takes(t *testing.T, name string) bool {
 	return mine
 }
 
-// TestDeadProcessLosesItsLeases checks that leases of a process that no longer renews its sign of life are lost within
+// TestDeadProcessLosesItsLeases checks that leases of a process that no longer writes heartbeats are lost within
 // three seconds, and leases it holds during a call when their time is over.
 func TestDeadProcessLosesItsLeases(t *testing.T) {
 	t.Parallel()
@@ -138,7 +138,7 @@ func TestDeadProcessLosesItsLeases(t *testing.T) {
 }
 
 // TestNoProcessIsDeadDuringAnOutage checks that no process is taken for dead while the database is unavailable, since
-// none can renew its sign of life.
+// none can write a heartbeat.
 func TestNoProcessIsDeadDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestNoProcessIsDeadDuringAnOutage(t *testing.T) {
 		_, _, err := a.Take(t.Context(), "x")
 		require.ErrorIs(t, err, errOutage, "others may have it by now, as far as it knows")
 		reg.on.Store(false)
-		time.Sleep(beatEvery)
+		time.Sleep(heartbeatInterval)
 		synctest.Wait()
 		require.False(t, b.takes(t, "x"))
 		require.True(t, a.takes(t, "x"))
