@@ -16,8 +16,8 @@ import (
 	"github.com/contextmem/contextmem/connector"
 )
 
-// write puts a file with a modification time that differs from any before.
-func write(t *testing.T, dir, name, text string) {
+// writeFile writes a file and creates its folders.
+func writeFile(t *testing.T, dir, name, text string) {
 	t.Helper()
 	p := filepath.Join(dir, filepath.FromSlash(name))
 	require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
@@ -42,8 +42,8 @@ func request(id, cursor string) connector.SyncRequest {
 		Supported: func(name, _ string) bool { return filepath.Ext(name) != ".zip" }}
 }
 
-// all syncs until there is no more.
-func all(t *testing.T, p *Provider, r connector.SyncRequest) (found, deleted []string, cursor string) {
+// syncAll syncs until there is no more.
+func syncAll(t *testing.T, p *Provider, r connector.SyncRequest) (found, deleted []string, cursor string) {
 	t.Helper()
 	for range 1000 {
 		page, err := p.Sync(t.Context(), r)
@@ -67,36 +67,36 @@ func TestSyncFindsWhatChanged(t *testing.T) {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "docs")
 			for _, f := range []string{"a.txt", "a/x.txt", "a/y/z.txt", "b.md", ".hidden", ".git/config.txt", "c.zip", "empty.txt"} {
-				write(t, dir, f, "text of "+f)
+				writeFile(t, dir, f, "text of "+f)
 			}
-			write(t, dir, "empty.txt", "")
-			write(t, dir, "large.txt", strings.Repeat("x", 1<<20+1))
+			writeFile(t, dir, "empty.txt", "")
+			writeFile(t, dir, "large.txt", strings.Repeat("x", 1<<20+1))
 			p := provider(t, dir)
 			r := request("docs", "")
 			r.Limit = limit
-			found, deleted, cursor := all(t, p, r)
+			found, deleted, cursor := syncAll(t, p, r)
 			require.Equal(t, []string{"a/x.txt", "a/y/z.txt", "a.txt", "b.md"}, found, limit)
 			require.Empty(t, deleted)
 
 			r.Cursor = cursor
-			found, deleted, cursor = all(t, p, r)
+			found, deleted, cursor = syncAll(t, p, r)
 			require.Empty(t, found)
 			require.Empty(t, deleted)
 
-			write(t, dir, "a/y/z.txt", "longer text now")
+			writeFile(t, dir, "a/y/z.txt", "longer text now")
 			age(t, dir, "b.md", time.Now().Add(-time.Hour)) // another time, the same content
-			write(t, dir, "a/new.txt", "new")
+			writeFile(t, dir, "a/new.txt", "new")
 			require.NoError(t, os.Remove(filepath.Join(dir, "a.txt")))
 			require.NoError(t, os.Remove(filepath.Join(dir, "a", "x.txt")))
 			r.Cursor = cursor
-			found, deleted, cursor = all(t, p, r)
+			found, deleted, cursor = syncAll(t, p, r)
 			require.Equal(t, []string{"a/new.txt", "a/y/z.txt"}, found, limit)
 			slices.Sort(deleted)
 			require.Equal(t, []string{"a.txt", "a/x.txt"}, deleted, limit)
 
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, "a")))
 			r.Cursor = cursor
-			found, deleted, _ = all(t, p, r)
+			found, deleted, _ = syncAll(t, p, r)
 			require.Empty(t, found)
 			require.Len(t, deleted, 2)
 		})
@@ -107,15 +107,15 @@ func TestSyncFiltersAndSince(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "docs")
 	for _, f := range []string{"a.TXT", "b.md", "sub/c.txt"} {
-		write(t, dir, f, "text of "+f)
+		writeFile(t, dir, f, "text of "+f)
 	}
 	p := provider(t, dir)
 	r := request("docs", "")
 	r.Filters = map[string]any{"extensions": []any{".txt"}}
-	found, _, cursor := all(t, p, r)
+	found, _, cursor := syncAll(t, p, r)
 	require.Equal(t, []string{"a.TXT", "sub/c.txt"}, found)
 	r.Filters["recursive"], r.Cursor = false, cursor
-	found, deleted, _ := all(t, p, r)
+	found, deleted, _ := syncAll(t, p, r)
 	require.Empty(t, found)
 	require.Equal(t, []string{"sub/c.txt"}, deleted)
 	r.Filters = map[string]any{"extensions": "txt"}
@@ -125,10 +125,10 @@ func TestSyncFiltersAndSince(t *testing.T) {
 	age(t, dir, "b.md", time.Now().Add(-48*time.Hour))
 	r = request("docs", "")
 	r.Since = time.Now().Add(-24 * time.Hour)
-	found, _, cursor = all(t, p, r)
+	found, _, cursor = syncAll(t, p, r)
 	require.Equal(t, []string{"a.TXT", "sub/c.txt"}, found)
-	write(t, dir, "b.md", "newer text")
-	found, _, _ = all(t, p, request("docs", cursor))
+	writeFile(t, dir, "b.md", "newer text")
+	found, _, _ = syncAll(t, p, request("docs", cursor))
 	require.Equal(t, []string{"b.md"}, found)
 }
 
@@ -136,13 +136,13 @@ func TestNothingLeadsOutOfTheRoots(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
 	dir, outside := filepath.Join(base, "docs"), filepath.Join(base, "secret")
-	write(t, dir, "in/a.txt", "inside")
-	write(t, outside, "s.txt", "outside")
+	writeFile(t, dir, "in/a.txt", "inside")
+	writeFile(t, outside, "s.txt", "outside")
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "link")))
 	require.NoError(t, os.Symlink(filepath.Join(outside, "s.txt"), filepath.Join(dir, "s.txt")))
 	require.NoError(t, os.Symlink("../../secret", filepath.Join(dir, "in", "up")))
 	p := provider(t, dir)
-	found, _, _ := all(t, p, request("docs", ""))
+	found, _, _ := syncAll(t, p, request("docs", ""))
 	require.Equal(t, []string{"in/a.txt"}, found)
 	for _, id := range []string{"", ".", "..", "/", outside, "secret", "docs/..", "docs/../secret", "docs/in/../../secret", "docs//secret", "docs/", "docs/link", "docs/in/up",
 		"docs/.hidden", "docs/in/up/s.txt", "../secret", "docs\x00"} {
@@ -187,9 +187,9 @@ func TestDiscoverPages(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	base := t.TempDir()
-	write(t, base, "file", "x")
-	write(t, base, "one/same/f", "x")
-	write(t, base, "two/same/f", "x")
+	writeFile(t, base, "file", "x")
+	writeFile(t, base, "one/same/f", "x")
+	writeFile(t, base, "two/same/f", "x")
 	for _, roots := range [][]string{nil, {filepath.Join(base, "absent")}, {filepath.Join(base, "file")}, {"/"}, {filepath.Join(base, "one/same"), filepath.Join(base, "two/same")}} {
 		_, err := New(roots...)
 		require.Error(t, err, "%q", roots)
@@ -215,14 +215,14 @@ func FuzzCursor(f *testing.F) {
 	})
 }
 
-// TestFolderOfFiveHundred is the whole way: a folder is synced, touched, and synced again.
+// TestFolderOfFiveHundred syncs a folder into a service, changes it, and syncs it again.
 func TestFolderOfFiveHundred(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "handbook")
 	for i := range 500 {
-		write(t, dir, fmt.Sprintf("part%d/note%03d.txt", i%7, i), fmt.Sprintf("Note %d says that shelf %d holds parcel number %d.", i, i%13, i*31))
+		writeFile(t, dir, fmt.Sprintf("part%d/note%03d.txt", i%7, i), fmt.Sprintf("Note %d says that shelf %d holds parcel number %d.", i, i%13, i*31))
 	}
-	write(t, dir, "part0/special.md", "# Walrus\n\nThe walrus statue stands beside the fountain.\n")
+	writeFile(t, dir, "part0/special.md", "# Walrus\n\nThe walrus statue stands beside the fountain.\n")
 	svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Providers: []connector.Provider{provider(t, dir)}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, svc.Close()) })
@@ -267,8 +267,8 @@ func TestFolderOfFiveHundred(t *testing.T) {
 	require.Equal(t, 501, sources())
 	require.Contains(t, recall("where is the walrus statue?"), "fountain")
 
-	write(t, dir, "part1/note001.txt", "Note 1 was rewritten: the shelf was sold to the harbour museum.")
-	write(t, dir, "part2/added.txt", "A kiosk sells postcards of the canal.")
+	writeFile(t, dir, "part1/note001.txt", "Note 1 was rewritten: the shelf was sold to the harbour museum.")
+	writeFile(t, dir, "part2/added.txt", "A kiosk sells postcards of the canal.")
 	require.NoError(t, os.Remove(filepath.Join(dir, "part0", "special.md")))
 	_, err = svc.SyncNow(t.Context(), c.ID)
 	require.NoError(t, err)
@@ -279,11 +279,12 @@ func TestFolderOfFiveHundred(t *testing.T) {
 	require.Contains(t, recall("postcards"), "canal")
 }
 
-// TestUnreadableFoldersKeepTheirFiles tells "can't be read now" from "gone".
+// TestUnreadableFoldersKeepTheirFiles checks that files of a folder that cannot be read now are not reported as
+// deleted.
 func TestUnreadableFoldersKeepTheirFiles(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "docs")
-	write(t, dir, "locked/keep", "x")
+	writeFile(t, dir, "locked/keep", "x")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	w := &walker{r: request("docs", ""), recursive: true, page: &connector.Page{}}

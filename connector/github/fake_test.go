@@ -31,7 +31,7 @@ type issue struct {
 	reviews  []string
 }
 
-// fake speaks the parts of the REST API that the provider uses, with its paging and refusals.
+// fake implements the parts of the REST API that the provider uses, with its paging and refusals.
 type fake struct {
 	*httptest.Server
 
@@ -70,7 +70,7 @@ func (f *fake) commit(name string, files map[string]string) {
 	f.commits[f.head] = files
 }
 
-// requests returns and forgets the paths that were asked for.
+// requests returns the requested paths since the last call.
 func (f *fake) requests() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -239,7 +239,7 @@ func (f *fake) tree(w http.ResponseWriter, r *http.Request, id string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"sha": id, "tree": out, "truncated": cut})
 }
 
-// page answers a slice of all with a Link header.
+// page writes a slice of all with a Link header.
 func page(w http.ResponseWriter, r *http.Request, all []any) {
 	n, _ := strconv.Atoi(r.URL.Query().Get("page"))
 	size, _ := strconv.Atoi(r.URL.Query().Get("per_page"))

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// newDovecot starts a Dovecot 2.3 of the machine with a mailbox of its own; without one there is nothing to test.
+// newDovecot starts the machine's Dovecot 2.3 with its own mailbox. It skips the test if there is none.
 func newDovecot(t *testing.T) *server {
 	t.Helper()
 	bin, err := exec.LookPath("dovecot")

@@ -67,7 +67,7 @@ func subjects(items map[string]*contextmem.AppItem) []string {
 	return out
 }
 
-// mailbox is what every server must allow.
+// mailbox runs the tests that every server must pass.
 func mailbox(t *testing.T, s *server) {
 	c := s.client(t)
 	var uids []goimap.UID

@@ -55,7 +55,7 @@ func (s *server) provider(change ...func(*imap.Config)) *imap.Provider {
 	return imap.New(cfg)
 }
 
-// newCertificate makes one for 127.0.0.1 that signs itself.
+// newCertificate returns a self-signed certificate for 127.0.0.1.
 func newCertificate(t *testing.T) (tls.Certificate, *x509.CertPool, []byte, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -75,7 +75,7 @@ func newCertificate(t *testing.T) (tls.Certificate, *x509.CertPool, []byte, []by
 	return pair, pool, certPEM, keyPEM
 }
 
-// memory is a server of the library, with faults that a test sets.
+// memory is an in-memory server of the library, with faults set by a test.
 type memory struct {
 	server
 	user  *imapmemserver.User
@@ -85,7 +85,7 @@ type memory struct {
 	f  faults // guarded by mu
 }
 
-// faults are what a test makes of the server.
+// faults are the faults that a test sets.
 type faults struct {
 	onAuth func() error
 	onRead func(op string) error
@@ -104,7 +104,7 @@ func (m *memory) faults() faults {
 	return m.f
 }
 
-// faulty is a session that asks the test first.
+// faulty is a session that calls the test's faults first.
 type faulty struct {
 	imapserver.Session
 	m *memory
@@ -160,7 +160,7 @@ func (f *faulty) Authenticate(mech string) (sasl.Server, error) {
 	return &tokenServer{f: f}, nil
 }
 
-// tokenServer is the server's side of XOAUTH2: a wrong token is answered with a challenge first.
+// tokenServer is the server's side of XOAUTH2. It answers a wrong token with a challenge first.
 type tokenServer struct {
 	f       *faulty
 	refused bool
@@ -212,7 +212,7 @@ func newMemory(t *testing.T) *memory {
 	return m
 }
 
-// client is a mail program at the same account, which puts mails in and takes them away.
+// client returns a mail program at the same account, which adds and removes mails.
 func (s *server) client(t *testing.T) *imapclient.Client {
 	t.Helper()
 	c, err := imapclient.DialTLS(net.JoinHostPort(s.host, s.port), &imapclient.Options{TLSConfig: &tls.Config{RootCAs: s.roots, ServerName: s.host}})
@@ -222,7 +222,7 @@ func (s *server) client(t *testing.T) *imapclient.Client {
 	return c
 }
 
-// deliver puts a mail into a mailbox.
+// deliver adds a mail to a mailbox.
 func deliver(t *testing.T, c *imapclient.Client, box, raw string) goimap.UID {
 	t.Helper()
 	raw = strings.ReplaceAll(strings.ReplaceAll(raw, "\r\n", "\n"), "\n", "\r\n")

@@ -16,7 +16,7 @@ import (
 	"github.com/contextmem/contextmem/connector/notion"
 )
 
-// always lists a database at the end of every round.
+// always returns a provider that lists a database at the end of every round.
 func always(f *fake) *notion.Provider {
 	return notion.New(notion.Config{BaseURL: f.URL, PageSize: 4, ListEvery: time.Nanosecond})
 }
@@ -81,7 +81,7 @@ func TestPagesThatLeaveADatabaseAreNoticed(t *testing.T) {
 	assert.False(t, p.Complete)
 }
 
-// TestDeletedPageDisappears is the whole way: a database is synced, a page of it is deleted, and it is synced again.
+// TestDeletedPageDisappears syncs a database into a service, deletes one of its pages, and syncs again.
 func TestDeletedPageDisappears(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)

@@ -33,7 +33,7 @@ type page struct {
 	archived bool
 }
 
-// fake speaks the parts of the API that the provider uses.
+// fake implements the parts of the API that the provider uses.
 type fake struct {
 	*httptest.Server
 	mu     sync.Mutex

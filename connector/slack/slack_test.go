@@ -23,7 +23,7 @@ const token = "xoxb-secret"
 
 var good = connector.Credentials{"token": token}
 
-// fake speaks the methods of the Web API that the provider uses.
+// fake implements the methods of the Web API that the provider uses.
 type fake struct {
 	*httptest.Server
 	mu      sync.Mutex

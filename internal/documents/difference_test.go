@@ -11,7 +11,8 @@ import (
 	"github.com/contextmem/contextmem/content"
 )
 
-// What is the same and what is removed is the text before, what is the same and what is added the text after.
+// TestDifferences checks that equal and removed parts make up the text before, and equal and added parts the text
+// after.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -12,7 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/lexical"
 )
 
-// plainWords are the words of texts.
+// plainWords returns the words of texts.
 func plainWords(texts ...string) map[string]bool {
 	words := map[string]bool{}
 	for _, text := range texts {
@@ -23,8 +23,8 @@ func plainWords(texts ...string) map[string]bool {
 	return words
 }
 
-// TestQuestionWords: what is counted is what comparing all words would count, whether a Store
-// remembers those of a relation or not.
+// TestQuestionWords checks that the count equals that of comparing all words, whether or not a Store caches the words
+// of a relation.
 func TestQuestionWords(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -29,7 +29,7 @@ func TestHistogram(t *testing.T) {
 	assert.Greater(t, h.Quantile(1), 50*time.Second)
 }
 
-// TestFamilyIsBounded: labels that others choose do not fill memory.
+// TestFamilyIsBounded checks that labels chosen by callers do not fill memory.
 func TestFamilyIsBounded(t *testing.T) {
 	t.Parallel()
 	var f Family[Counter]
@@ -65,7 +65,7 @@ func TestText(t *testing.T) {
 	testtool.Promtool(t, text)
 }
 
-// BenchmarkRecall is what it costs to measure and count one recall with ten stages.
+// BenchmarkRecall measures the cost of measuring and counting one recall with ten stages.
 func BenchmarkRecall(b *testing.B) {
 	s := NewService()
 	o := observe.Several(s)

@@ -24,8 +24,8 @@ func (x *consumingIndex) Consume(ctx context.Context, changes []backend.Change) 
 	return err
 }
 
-// TestLastIndexTakes checks that each of several indexes gets all placed rows, and that only the last one may clear them.
-func TestLastIndexTakes(t *testing.T) {
+// TestLastIndexMayClearRows checks that each of several indexes gets all placed rows, and that only the last one may clear them.
+func TestLastIndexMayClearRows(t *testing.T) {
 	t.Parallel()
 	ws := openFollowed(t)
 	first := &consumingIndex{Index: ws.Workspace.Indexes()[0]}

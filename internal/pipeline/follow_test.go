@@ -14,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// slowIndex is an index that can be told to fail.
+// slowIndex is an index that can be made to fail.
 type slowIndex struct {
 	backend.Index
 	fail bool
@@ -135,8 +135,7 @@ func TestFlushCompactsFeed(t *testing.T) {
 	})
 }
 
-// TestOpenAfterRestore opens a store of which an older copy was put in place, under
-// indexes that have seen more.
+// TestOpenAfterRestore opens a store that was replaced by an older copy, with indexes that have later changes.
 func TestOpenAfterRestore(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
@@ -171,7 +170,7 @@ func TestOpenAfterRestore(t *testing.T) {
 	assert.Equal(t, older.Store().LastSeq(), newer.Indexes()[0].Applied())
 }
 
-// historyIndex is an index that can tell whether it has what a history lacks.
+// historyIndex is an index that reports whether it has what a history lacks.
 type historyIndex struct {
 	backend.Index
 	foreign bool
@@ -194,8 +193,9 @@ type epochStore struct{ backend.Store }
 
 func (epochStore) EpochOf(uint64) uint64 { return 7 }
 
-// TestOpenAsksTheIndex: an index that may have changes of another history than the store's is built anew, also where what it has applied is of both.
-func TestOpenAsksTheIndex(t *testing.T) {
+// TestOpenChecksTheIndex checks that an index that may have changes of another history than the store's is rebuilt,
+// even if its applied position is in both.
+func TestOpenChecksTheIndex(t *testing.T) {
 	t.Parallel()
 	for _, foreign := range []bool{false, true} {
 		ws := openFollowed(t)
@@ -214,7 +214,7 @@ func TestOpenAsksTheIndex(t *testing.T) {
 	}
 }
 
-// gatedIndex is an index that applies so many changes and then waits at the gate.
+// gatedIndex is an index that applies a number of changes and then waits at the gate.
 type gatedIndex struct {
 	fail error
 	backend.Index
@@ -236,7 +236,8 @@ func (x *gatedIndex) Apply(ctx context.Context, changes []backend.Change) error 
 	return x.Index.Apply(ctx, changes)
 }
 
-// Whoever waits for a change goes on as soon as it is applied, though others that came later are not.
+// TestSyncWaitsForNothingLater checks that a caller who waits for a change continues as soon as it is applied, although
+// later ones are not.
 func TestSyncWaitsForNothingLater(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -287,7 +288,8 @@ func TestSyncWaitsForNothingLater(t *testing.T) {
 	})
 }
 
-// TestFreshOrLate: a search waits for few changes, and reports many that the indexes lack since they were opened.
+// TestFreshOrLate checks that a search waits for few changes, and reports many that the indexes have lacked since they
+// were opened.
 func TestFreshOrLate(t *testing.T) {
 	t.Parallel()
 	open := func(t *testing.T, n int) (*Follower, *gatedIndex) {
@@ -373,7 +375,7 @@ func TestFreshOrLate(t *testing.T) {
 	})
 }
 
-// Callers that wait are woken after slices that take about equally long, whatever these consist of.
+// TestSlicesOfChanges checks that callers are woken after slices that take about equally long, whatever their changes.
 func TestSlicesOfChanges(t *testing.T) {
 	t.Parallel()
 	rows := make([]backend.Row, 100)

@@ -15,7 +15,7 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 )
 
-// sharedIndex is an index that several processes share, as one of them sees it.
+// sharedIndex is an index shared by several processes, as one of them sees it.
 type sharedIndex struct {
 	backend.Index
 	all    *atomic.Uint64 // how far the one that leads has come
@@ -48,7 +48,7 @@ func (x *sharedIndex) Apply(_ context.Context, changes []backend.Change) error {
 	return nil
 }
 
-// elected is a process of which one leads.
+// elected is one of several processes, of which one leads.
 type elected struct {
 	leader *atomic.Int64
 	self   int64
@@ -64,8 +64,8 @@ func (e *elected) Lead(context.Context) (uint64, error) {
 	return e.term.Load(), nil
 }
 
-// TestOneLeads: one process applies changes for all, whoever committed them and whether or not it was told, and another one as soon as that one does not
-// lead any more.
+// TestOneLeads checks that one process applies the changes of all, with or without a notification, and another one as
+// soon as the first no longer leads.
 func TestOneLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -118,7 +118,7 @@ func TestPursuitsEnd(t *testing.T) {
 	})
 }
 
-// awayStore is a Store that answers nothing that indexes need while it is away.
+// awayStore is a Store that does not answer while it is away.
 type awayStore struct {
 	backend.Store
 	away chan struct{} // closed when it is back
@@ -137,7 +137,8 @@ func (s *awayStore) ChangesAfter(after uint64) uint64 {
 	return s.Store.(backend.FeedCounter).ChangesAfter(after)
 }
 
-// TestSearchDoesNotWaitForTheFeed: a search does not wait longer for a Store that is long in telling what is to be applied, nor for indexes right after.
+// TestSearchDoesNotWaitForTheFeed checks that a search does not wait longer than patience for a Store that is slow to
+// return the feed, nor for indexes right after.
 func TestSearchDoesNotWaitForTheFeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 )
 
-// fill gives every field of a value something that is not zero.
+// fill sets every field of a value to something that is not zero.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	t.Helper()
 	*n++
@@ -46,8 +46,8 @@ func fill(t *testing.T, v reflect.Value, n *int) {
 	}
 }
 
-// there returns what comes back of a value that goes over the wire as a W.
-func there[W, T any](t *testing.T, write func(*T) W, read func(*W) T, full bool) {
+// requireRoundTrip checks that a value is unchanged after it was written as a W and read back.
+func requireRoundTrip[W, T any](t *testing.T, write func(*T) W, read func(*W) T, full bool) {
 	t.Helper()
 	var in T
 	if full {
@@ -62,32 +62,32 @@ func there[W, T any](t *testing.T, write func(*T) W, read func(*W) T, full bool)
 	assert.Equal(t, in, read(&w))
 }
 
-// Everything that the library's types hold comes back, also what is empty.
-func TestThereAndBack(t *testing.T) {
+// TestRoundTrip checks that all fields of the library's types are read back, also empty ones.
+func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, full := range map[string]bool{"full": true, "empty": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			there(t, OfFact, (*Fact).Fact, full)
-			there(t, OfFactsPage, func(w *FactsPage) facts.Page {
+			requireRoundTrip(t, OfFact, (*Fact).Fact, full)
+			requireRoundTrip(t, OfFactsPage, func(w *FactsPage) facts.Page {
 				p, err := w.Page()
 				require.NoError(t, err)
 				return *p
 			}, full)
-			there(t, OfProfile, func(w *Profile) facts.Profile { return *w.Profile() }, full)
-			there(t, func(u *content.ModelUsage) Usage { return *OfUsage(u) }, func(w *Usage) content.ModelUsage { return *w.Usage() }, full)
-			there(t, func(e *facts.Entity) Entity { e.Mentions = 0; return OfEntity(e) }, (*Entity).Entity, full)
-			there(t, func(e *facts.Evidence) Evidence {
+			requireRoundTrip(t, OfProfile, func(w *Profile) facts.Profile { return *w.Profile() }, full)
+			requireRoundTrip(t, func(u *content.ModelUsage) Usage { return *OfUsage(u) }, func(w *Usage) content.ModelUsage { return *w.Usage() }, full)
+			requireRoundTrip(t, func(e *facts.Entity) Entity { e.Mentions = 0; return OfEntity(e) }, (*Entity).Entity, full)
+			requireRoundTrip(t, func(e *facts.Evidence) Evidence {
 				e.ValidFrom, e.ValidTo, e.Superseded = time.Time{}, time.Time{}, false
 				return OfEvidence(e)
 			}, (*Evidence).Evidence, full)
-			there(t, wholeSeconds, func(w *Temporal) facts.TemporalResult { return *w.Result() }, full)
-			there(t, func(l *[]content.PastVersion) []Version { return OfVersions(*l) }, func(w *[]Version) []content.PastVersion { return Versions(*w) }, full)
+			requireRoundTrip(t, wholeSeconds, func(w *Temporal) facts.TemporalResult { return *w.Result() }, full)
+			requireRoundTrip(t, func(l *[]content.PastVersion) []Version { return OfVersions(*l) }, func(w *[]Version) []content.PastVersion { return Versions(*w) }, full)
 		})
 	}
 }
 
-// wholeSeconds writes a temporal result whose facts have no fractions of seconds.
+// wholeSeconds returns the wire form of a temporal result, with times cut to whole seconds.
 func wholeSeconds(t *facts.TemporalResult) Temporal {
 	if d := t.Duration; d != nil {
 		d.From.Start, d.From.End = d.From.Start.Truncate(time.Second), d.From.End.Truncate(time.Second)
@@ -100,14 +100,14 @@ func wholeSeconds(t *facts.TemporalResult) Temporal {
 	return *OfTemporal(t, 3)
 }
 
-// An answer without a temporal filter has no temporal result.
+// TestNoTemporalResult checks that an answer without a temporal filter has no temporal result.
 func TestNoTemporalResult(t *testing.T) {
 	t.Parallel()
 	assert.Nil(t, (&Temporal{Facts: []DatedFact{}}).Result())
 }
 
-// Sources and memories come back with all that lists show of them.
-func TestItemsThereAndBack(t *testing.T) {
+// TestItemsRoundTrip checks that sources and memories are read back with all fields that lists show.
+func TestItemsRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2024, 5, 6, 7, 8, 9, 1000, time.UTC)
 	source := content.SourceInfo{ID: "a", Sub: "s", Class: content.ClassKnowledge, Title: "title", Kind: "kind", Description: "description", Note: "note", URL: "https://example.org",
@@ -131,7 +131,7 @@ func TestItemsThereAndBack(t *testing.T) {
 	assert.Equal(t, Time(at), undated.Timestamp, "the time of its arrival stands for its own")
 }
 
-// reread returns what is read of a value that was written.
+// reread returns a value that was written and read back.
 func reread[W any](t *testing.T, w *W) *W {
 	t.Helper()
 	b, err := json.Marshal(w)
@@ -141,7 +141,7 @@ func reread[W any](t *testing.T, w *W) *W {
 	return out
 }
 
-// A score is written with the digits of 32 bits and read as what is written.
+// TestScore checks that a score is written with the digits of 32 bits, and read as written.
 func TestScore(t *testing.T) {
 	t.Parallel()
 	s := Score(float32(.9))
