@@ -191,7 +191,10 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) ([]*back
 			}
 			lists, err = s.factsOfChunks(ctx, v, &q)
 		case len(q.Entities) > 0 && len(q.Entities) <= maxRememberedEntities && q.Chunks == nil && !q.Dated && q.KnownAt.IsZero() && q.AsOf.IsZero():
-			lists, err = s.factsOfEntities(ctx, v, &q)
+			var rels []*backend.Relation
+			if lists, rels, err = s.factsOfEntities(ctx, v, &q); rels != nil {
+				return rels, err
+			}
 		}
 		if !partial(err) {
 			return nil, err
@@ -288,11 +291,11 @@ func (s *store) factsOfChunks(ctx context.Context, v uint64, q *backend.Relation
 func (s *store) SetWordHash(f func(predicate, context string) []uint64) { s.words = f }
 
 // factsOfEntities returns the first relations of each entity, current or all, up to q's limit for each. Current relations
-// have their words, since recall weighs each of them for every question that names the entity. It returns nil if there are
-// too many to cache.
-func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, error) {
+// have their words, since recall weighs each of them for every question that names the entity. If there are too many to cache,
+// it returns no lists, and what it has read if that is all that q asks for.
+func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.RelationQuery) ([]*factList, []*backend.Relation, error) {
 	if q.Limit > maxRememberedFacts {
-		return nil, nil
+		return nil, nil, nil
 	}
 	kind := cachedEntityRelation
 	if q.AllTime {
@@ -300,12 +303,15 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 	}
 	lists, n, err := s.known(ctx, v, kind, q.Limit, q.Part, q.Entities)
 	if err != nil || n == len(lists) {
-		return lists, err
+		return lists, nil, err
 	}
 	missing := without(q.Entities, len(lists)-n, func(i int) bool { return lists[i] != nil })
-	by, err := s.readFacts(ctx, q, missing)
+	by, rels, err := s.readFacts(ctx, q, missing)
 	if err != nil || by == nil || s.commits.n.Load() != v {
-		return nil, err
+		if n > 0 { // rels are those of some entities
+			rels = nil
+		}
+		return nil, rels, err
 	}
 	for i, e := range q.Entities {
 		if lists[i] == nil {
@@ -323,21 +329,21 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 		}
 		s.cache.put(v, newCacheKey(kind, q.Limit, e), l, l.size())
 	}
-	return lists, nil
+	return lists, nil, nil
 }
 
 // readFacts reads the first relations of each entity. It uses one query if all entities together have no more relations than q's limit.
-func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entities []int64) (map[int64]*factList, error) {
-	by := make(map[int64]*factList, len(entities))
+// If there are too many to query each entity, it returns only rels, the first relations of all entities.
+func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entities []int64) (by map[int64]*factList, rels []*backend.Relation, err error) {
+	by = make(map[int64]*factList, len(entities))
 	for _, e := range entities {
 		by[e] = &factList{part: q.Part}
 	}
 	read := func(some []int64) ([]*backend.Relation, error) {
 		return s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Entities: some, AllTime: q.AllTime, Limit: q.Limit})
 	}
-	rels, err := read(entities)
-	if err != nil {
-		return nil, err
+	if rels, err = read(entities); err != nil {
+		return nil, nil, err
 	}
 	if len(rels) < q.Limit || len(by) == 1 {
 		for _, rel := range rels {
@@ -348,17 +354,17 @@ func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entitie
 				l.rels = append(l.rels, rel)
 			}
 		}
-		return by, nil
+		return by, nil, nil
 	}
 	if len(by) > maxQueriedEntities {
-		return nil, nil
+		return nil, rels, nil
 	}
 	for e, l := range by {
 		if l.rels, err = read([]int64{e}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return by, nil
+	return by, nil, nil
 }
 
 // mergeFacts returns the relations that match q, each once, by number, up to the limit. lists contain all of them.

@@ -14,17 +14,16 @@ import (
 
 // mayScan lists the tables that are small or are scanned on purpose.
 var mayScan = map[string]bool{
-	"p":            true, // partitions: Subs and Stats
-	"json_each":    true, // arguments
-	"j":            true, // arguments
-	"k":            true, // arguments
-	"m":            true, // members of a merge
-	"f":            true, // a subquery's result
-	"(subquery-1)": true, // a subquery's result
-	"u":            true, // the addresses of deliveries
-	"events":       true, // from the first, up to the limit
-	"aliases":      true, // whether there is one
-	"successions":  true, // whether there is one
+	"p":           true, // partitions: Subs and Stats
+	"json_each":   true, // arguments
+	"j":           true, // arguments
+	"k":           true, // arguments
+	"m":           true, // members of a merge
+	"f":           true, // a subquery's result
+	"u":           true, // the addresses of deliveries
+	"events":      true, // from the first, up to the limit
+	"aliases":     true, // whether there is one
+	"successions": true, // whether there is one
 }
 
 var scan = regexp.MustCompile(`SCAN (\S+).*`)
@@ -165,6 +164,7 @@ func explain(t *testing.T, c *conn, sql string) {
 	text := strings.Join(plan, "\n")
 	for _, m := range scan.FindAllStringSubmatch(text, -1) {
 		partial := strings.Contains(m[0], "INDEX tenants_deleting") || strings.Contains(m[0], "INDEX sources_pending") || strings.Contains(m[0], "INDEX deliveries_sweeping")
-		assert.True(t, mayScan[m[1]] || m[1] == "CONSTANT" || partial, "%s\n%s", sql, text)
+		result := strings.HasPrefix(m[1], "(subquery-") // the plan of the subquery is checked by itself
+		assert.True(t, mayScan[m[1]] || m[1] == "CONSTANT" || partial || result, "%s\n%s", sql, text)
 	}
 }

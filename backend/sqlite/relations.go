@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"slices"
 	"time"
 
@@ -142,7 +143,7 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 		if lost.skip(r) {
 			return nil
 		}
-		if enough || r.err != nil || r.int(22) != part || !storerules.Believed(&rel, q) ||
+		if r.err != nil || r.int(22) != part || !storerules.Believed(&rel, q) ||
 			q.Predicates != nil && !slices.Contains(q.Predicates, rel.Predicate) ||
 			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
 			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
@@ -166,12 +167,14 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 			(rel.To == 0 || q.Predicates != nil || !slices.Contains(q.Entities, rel.To)) {
 			return nil
 		}
-		enough = !f(new(rel))
+		if enough = !f(new(rel)); enough {
+			return io.EOF // ends the query
+		}
 		return nil
 	}
 	// Read page by page, so that a query with a small limit does not read a large partition.
-	const page = 1024
-	for after := q.After; ; {
+	page := min(maxRelationPage, q.Limit+q.Limit/4+fewRelations) // mostly enough, since few relations are retired
+	for after := q.After; ; page = min(maxRelationPage, 2*page) {
 		n, last := 0, after
 		err := c.each(ctx, sql, func(r *row) error {
 			n++
@@ -184,6 +187,12 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 		after = last
 	}
 }
+
+// Candidates that selectRelations reads with one query: those beyond the limit of the caller, and the most of all.
+const (
+	fewRelations    = 16
+	maxRelationPage = 1024
+)
 
 // relationPlan returns the query that finds candidates of q. The caller adds the arguments
 // after and limit.
@@ -211,12 +220,14 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	case q.Predicates != nil && q.Entities == nil:
 		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_predicate WHERE r.part = ? AND r.predicate IN (SELECT value FROM json_each(?))` + tail,
 			[]any{part, jsonTexts(q.Predicates)}
-	case q.Entities != nil:
+	case q.Entities != nil: // of an entity with many relations, only as many numbers are kept as the page has room for
 		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
 			` + members + `
-			SELECT x.num FROM members m JOIN relations x INDEXED BY relations_from ON x.from_id = m.num
-			UNION SELECT x.num FROM members m JOIN relations x INDEXED BY relations_to ON x.to_id = m.num AND x.to_id <> 0)` +
-			tail, []any{jsonInts(q.Entities)}
+			SELECT num FROM (SELECT x.num FROM members m CROSS JOIN relations x INDEXED BY relations_from ON x.from_id = m.num
+				WHERE x.num > ?2 ORDER BY x.num LIMIT ?3)
+			UNION SELECT num FROM (SELECT x.num FROM members m CROSS JOIN relations x INDEXED BY relations_to ON x.to_id = m.num AND x.to_id <> 0
+				WHERE x.num > ?2 ORDER BY x.num LIMIT ?3)
+			ORDER BY 1 LIMIT ?3) ORDER BY r.num`, []any{jsonInts(q.Entities)}
 	}
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }
