@@ -56,6 +56,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 	}
 	chain := map[int64]hop{}
 	need := 1.0
+	missing := make(map[string]lacked, len(firsts)) // by the words that are missing
 	for n, first := range firsts {
 		has := texts[first.chunk]
 		var rest []backend.TermInfo
@@ -68,10 +69,17 @@ func (q *work) bridge(ents []named, gamma float64) error {
 		if n == 0 {
 			need = left / total
 		}
+		if !slices.ContainsFunc(mentions, func(m backend.EntityRef) bool { return m.Chunk == first.chunk && len(in[m.Entity]) > 0 }) {
+			continue // it leads nowhere
+		}
 		u := math.Min(1, 2*left/total)
-		restScore, restDense, err := q.residual(rest)
-		if err != nil {
-			return err
+		key := termKey(rest)
+		found, ok := missing[key]
+		if !ok {
+			if found, err = q.residual(rest); err != nil {
+				return err
+			}
+			missing[key] = found
 		}
 		for _, m := range mentions {
 			if m.Chunk != first.chunk {
@@ -85,7 +93,7 @@ func (q *work) bridge(ents []named, gamma float64) error {
 				if r.Weight < titleMentionFrom {
 					link *= .6
 				}
-				v := first.v / top * link * (bridgeAlways + restScore[r.Chunk]*u + bridgeDense*u*restDense[r.Chunk])
+				v := first.v / top * link * (bridgeAlways + found.keyword[r.Chunk]*u + bridgeDense*u*found.dense[r.Chunk])
 				if v > chain[r.Chunk].value {
 					chain[r.Chunk] = hop{r.Chunk, m.Entity, v}
 				}
@@ -215,13 +223,26 @@ func (q *work) texts(nums []int64) (map[int64]map[string]bool, error) {
 	return out, nil
 }
 
-// residual scores passages for the words that a first hop lacks. keyword is a share of the
-// words' weight, dense a share of the best dense score.
-func (q *work) residual(rest []backend.TermInfo) (keyword, dense map[int64]float64, err error) {
-	keyword, dense = map[int64]float64{}, map[int64]float64{}
+// lacked has the scores of passages for the words that a first hop lacks. keyword is a share of the words' weight, dense a share of the
+// best dense score.
+type lacked struct{ keyword, dense map[int64]float64 }
+
+// termKey returns a key for a list of terms.
+func termKey(terms []backend.TermInfo) string {
+	var b strings.Builder
+	for _, t := range terms {
+		b.WriteString(t.Term)
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// residual scores passages for the words that a first hop lacks.
+func (q *work) residual(rest []backend.TermInfo) (lacked, error) {
+	out := lacked{map[int64]float64{}, map[int64]float64{}}
 	total := idfOf(rest)
 	if total == 0 {
-		return keyword, dense, nil
+		return out, nil
 	}
 	terms := make([]backend.WeightedTerm, len(rest))
 	stems := map[string]bool{}
@@ -231,13 +252,13 @@ func (q *work) residual(rest []backend.TermInfo) (keyword, dense map[int64]float
 	}
 	hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Terms: terms, K: q.depth(), Filter: q.req.Filter})
 	if err != nil {
-		return nil, nil, err
+		return lacked{}, err
 	}
 	for _, h := range hits {
-		keyword[h.Chunk] = float64(h.Score) / total
+		out.keyword[h.Chunk] = float64(h.Score) / total
 	}
 	if q.w == 0 {
-		return keyword, dense, nil
+		return out, nil
 	}
 	var left []string
 	for _, w := range q.asked.words() {
@@ -246,22 +267,22 @@ func (q *work) residual(rest []backend.TermInfo) (keyword, dense map[int64]float
 		}
 	}
 	if len(left) == 0 {
-		return keyword, dense, nil
+		return out, nil
 	}
 	vec, err := q.Embedder.EmbedQuery(q.ctx, strings.Join(left, " "))
 	if err != nil {
-		return nil, nil, err
+		return lacked{}, err
 	}
 	vhits, err := q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: vec, K: min(500, q.depth()), Filter: q.req.Filter})
 	if err != nil {
-		return nil, nil, err
+		return lacked{}, err
 	}
 	for _, h := range vhits {
 		if h.Score > 0 && vhits[0].Score > 0 {
-			dense[h.Chunk] = float64(h.Score) / float64(vhits[0].Score)
+			out.dense[h.Chunk] = float64(h.Score) / float64(vhits[0].Score)
 		}
 	}
-	return keyword, dense, nil
+	return out, nil
 }
 
 // idfOf returns the sum of the terms' inverse document frequencies.
