@@ -21,11 +21,11 @@ type found struct {
 
 // gathered holds buffers that searches reuse.
 type gathered struct {
-	found []found
-	near  []vector.Hit
-	words []lexical.Hit
-	sets  [][]uint64
-	df    []int
+	found, merged []found
+	near          []vector.Hit
+	words         []lexical.Hit
+	sets          [][]uint64
+	df            []int
 
 	// Buffers of a survey. All but beside are indexed by row.
 	keyword, dense []float32
@@ -58,7 +58,7 @@ func (g *gathered) release() {
 	for _, set := range g.sets {
 		words += cap(set)
 	}
-	if cap(g.found) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && max(cap(g.at), cap(g.keyword), cap(g.dense)) <= maxGathered && words <= maxScratchWords {
+	if max(cap(g.found), cap(g.merged)) <= maxGathered && cap(g.near) <= maxGathered && cap(g.words) <= maxGathered && max(cap(g.at), cap(g.keyword), cap(g.dense)) <= maxGathered && words <= maxScratchWords {
 		gatherings.Put(g)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -124,18 +123,33 @@ func (p *partition) searchVectors(ctx context.Context, parts []*vectorPart, q *b
 			if err != nil {
 				return nil, err
 			}
-			for _, h := range hits {
-				out = append(out, found{v.row(h.Row), h.Score})
-			}
 			g.near = hits
-			if i > 0 {
-				slices.SortFunc(out, func(a, b found) int {
-					return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.row, b.row))
-				})
-				out = out[:min(k, len(out))]
+			if i == 0 {
+				for _, h := range hits {
+					out = append(out, found{v.row(h.Row), h.Score})
+				}
+				continue
 			}
+			g.merged = v.mergeHits(g.merged[:0], out, hits, k)
+			out, g.merged = g.merged, out
 		}
 		g.found = out
 		return out, nil
 	})
+}
+
+// mergeHits appends to dst the first k of some found rows and of the hits of a part. Both are sorted by score and then by row, and so is
+// the result.
+func (v *vectorPart) mergeHits(dst, rows []found, hits []vector.Hit, k int) []found {
+	for len(dst) < k && len(rows)+len(hits) > 0 {
+		if len(hits) > 0 {
+			h := found{v.row(hits[0].Row), hits[0].Score}
+			if len(rows) == 0 || cmp.Or(cmp.Compare(rows[0].score, h.score), cmp.Compare(h.row, rows[0].row)) < 0 {
+				dst, hits = append(dst, h), hits[1:]
+				continue
+			}
+		}
+		dst, rows = append(dst, rows[0]), rows[1:]
+	}
+	return dst
 }
