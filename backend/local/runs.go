@@ -152,14 +152,58 @@ func (p *partition) copyRuns() {
 	p.speaker, p.flags = slices.Grow(p.speaker, n), slices.Grow(p.flags, n)
 	p.sourceNum, p.sources = slices.Grow(p.sourceNum, sources), slices.Grow(p.sources, sources)
 	p.lastChunk = math.MinInt64
-	for _, c := range p.runs {
+	names := p.joinNames()
+	for i, c := range p.runs {
 		p.skipTo(c.first)
-		p.copyColumns(c)
+		p.copyColumns(c, names[i])
 		p.lastChunk = max(p.lastChunk, c.high)
 	}
 }
 
-func (p *partition) copyColumns(c *columns) {
+// joinNames sets the names of the partition to those of all runs. For each run but the first, whose names keep their places, it returns
+// the place in names of each name of the run, which counts from 1. The first run mostly has most names, so joinNames looks them up among
+// the others and does not enter them in a table.
+func (p *partition) joinNames() [][]uint32 {
+	if len(p.runs) == 0 {
+		return nil
+	}
+	first, rest := p.runs[0].texts(), 0
+	for _, c := range p.runs[1:] {
+		rest += int(c.names)
+	}
+	later, shared := make(map[string]uint32, rest), make([][]string, len(p.runs)) // a place of 0 is not assigned yet
+	for i, c := range p.runs[1:] {
+		shared[i+1] = c.texts()
+		for _, s := range shared[i+1] {
+			later[s] = 0
+		}
+	}
+	p.names, p.nameOf = append(slices.Grow(p.names[:1], len(first)+len(later)), first...), nil
+	out := make([][]uint32, len(p.runs))
+	for i, s := range first {
+		if _, ok := later[s]; ok {
+			later[s] = uint32(i + 1)
+		}
+	}
+	for i, names := range shared[1:] {
+		if len(names) == 0 {
+			continue
+		}
+		places := make([]uint32, len(names)+1)
+		for j, s := range names {
+			at := later[s]
+			if at == 0 {
+				at = uint32(len(p.names))
+				p.names, later[s] = append(p.names, s), at
+			}
+			places[j+1] = at
+		}
+		out[i+1] = places
+	}
+	return out
+}
+
+func (p *partition) copyColumns(c *columns, renamed []uint32) {
 	base := uint32(len(p.sources))
 	from, sources := len(p.chunk), len(p.sources)
 	p.chunk, p.ordinal, p.flags = append(p.chunk, c.chunk...), append(p.ordinal, c.ordinal...), append(p.flags, c.flags...)
@@ -170,13 +214,8 @@ func (p *partition) copyColumns(c *columns) {
 			p.of[i] += base
 		}
 	}
-	names := c.texts()
-	if len(names) == 0 {
+	if renamed == nil {
 		return
-	}
-	renamed := make([]uint32, len(names)+1)
-	for i, s := range names {
-		renamed[i+1] = p.intern(s)
 	}
 	for i := from; i < len(p.speaker); i++ {
 		p.speaker[i] = renamed[p.speaker[i]]
