@@ -66,7 +66,7 @@ func (c *Client) send(ctx context.Context, r request, to any) (meta, error) {
 	}
 }
 
-// lost is the failure of a connection, after which it is not known whether the server acted.
+// lost is the failure of a connection: it is unknown whether the server acted.
 type lost struct{ err error }
 
 // Error implements error.
@@ -75,7 +75,7 @@ func (l *lost) Error() string { return "no answer from the server: " + l.err.Err
 // Unwrap returns the cause.
 func (l *lost) Unwrap() error { return l.err }
 
-// refusal is an answer that the server gave, with its status.
+// refusal is an error response of the server, with its status.
 type refusal struct {
 	status  int
 	message string
@@ -84,7 +84,7 @@ type refusal struct {
 // Error implements error.
 func (r *refusal) Error() string { return r.message }
 
-// Lost reports whether err is the failure of a connection, after which it is not known whether the server acted.
+// Lost reports whether err is the failure of a connection, so that it is unknown whether the server acted.
 func Lost(err error) bool {
 	var l *lost
 	return errors.As(err, &l)
@@ -175,7 +175,7 @@ func (c *Client) once(ctx context.Context, r *request, to any) (m meta, err erro
 	return e.Meta, decode(r.op, e.Data, to)
 }
 
-// cut is the error of a call without an answer.
+// cut returns the error of a call without a response.
 func (c *Client) cut(ctx context.Context, op string, err error) error {
 	if ctx.Err() != nil {
 		return &fault.Error{Op: op, Kind: fault.KindUnavailable, Err: ctx.Err()}
@@ -189,7 +189,7 @@ func (c *Client) cut(ctx context.Context, op string, err error) error {
 
 var errAnswer = errors.New("the answer is not one of a contextmem server")
 
-// decode reads an answer; numbers in metadata stay as they were written.
+// decode reads a response. Numbers in metadata keep their written form.
 func decode(op string, b []byte, to any) error {
 	if to == nil {
 		return nil
@@ -202,7 +202,7 @@ func decode(op string, b []byte, to any) error {
 	return nil
 }
 
-// refused makes an error of an answer.
+// refused makes an error of an error response.
 func refused(op string, res *http.Response, b []byte) error {
 	var body struct {
 		Error *struct {

@@ -43,9 +43,9 @@ type Options struct {
 	// HTTPClient sends the requests. Default: a client with the default transport that follows no redirects, so that the key is
 	// not sent to another server.
 	HTTPClient *http.Client
-	// Retries is how often a call is tried again after a failure of the connection, and after 429, 502, 503 and 504.
-	// Default DefaultRetries; negative: never. Additions are repeated because every memory has an id before it is sent; those
-	// with FailIfExists are repeated only when the server said that it did nothing.
+	// Retries is how often a call is tried again after a failure of the connection, and after the statuses 429, 502, 503 and 504. Default
+	// DefaultRetries; negative: never. Additions are repeated because every memory has an id before it is sent. Additions with FailIfExists
+	// are repeated only if the server reported that it did nothing.
 	Retries int
 	// Pause is the first pause before a repeat, which doubles up to 10 s, unless the server names one. Default DefaultPause.
 	Pause time.Duration
@@ -107,8 +107,8 @@ func (t Tenant) ID() string { return t.tenant }
 // Sub returns the handle of a sub-tenant; an empty name is the default one.
 func (t Tenant) Sub(name string) Sub { return Sub{scope{t.c, t.tenant, name}} }
 
-// CreateTenant registers a tenant, which is provisioned in the background; [Tenant.WaitReady] waits. contextmem.ErrExists
-// when the id is taken. TenantSpec.Instructions are refused with contextmem.ErrInvalid.
+// CreateTenant registers a tenant, which the server provisions in the background; [Tenant.WaitReady] waits for it. It returns
+// contextmem.ErrExists if the id is taken, and contextmem.ErrInvalid for a TenantSpec with Instructions.
 func (c *Client) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) error {
 	const op = "create tenant"
 	if spec.Instructions != "" {
@@ -178,7 +178,7 @@ func (t Tenant) WaitReady(ctx context.Context) error {
 	return t.c.until(ctx, func() (bool, error) { return t.Ready(ctx) })
 }
 
-// Subs counts the items of each sub-tenant that holds some, by name.
+// Subs returns the number of items of each non-empty sub-tenant, by name.
 func (t Tenant) Subs(ctx context.Context) ([]contextmem.SubStats, error) {
 	var a struct {
 		Details []struct {

@@ -71,7 +71,7 @@ func kindOf(code string, status int) (fault.Kind, fault.Resource) {
 	return fault.KindInternal, ""
 }
 
-// notOverREST refuses a field of a request that REST does not carry.
+// notOverREST returns the error for a field of a request that REST does not support.
 func notOverREST(op, field string) error {
 	return &fault.Error{Op: op, Kind: fault.KindInvalid, Field: field, Err: errors.New("is not carried over REST")}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// memory is a memory on the wire.
+// memory is a memory in its JSON form.
 type memory struct {
 	ID           string         `json:"source_id"`
 	Text         string         `json:"text,omitempty"`
@@ -62,7 +62,7 @@ func WithIDs(b contextmem.MemoryBatch) contextmem.MemoryBatch {
 	return b
 }
 
-// KnowledgeWithIDs is [WithIDs] for knowledge. Files with a name need no id, since it is derived from the name. It reads
+// KnowledgeWithIDs is [WithIDs] for knowledge. Files with a name need no id, because their id is derived from the name. It reads the
 // contents that [content.File.Open] returns.
 func KnowledgeWithIDs(b contextmem.KnowledgeBatch) (contextmem.KnowledgeBatch, error) {
 	b.Files, b.Apps = slices.Clone(b.Files), slices.Clone(b.Apps)
@@ -123,7 +123,7 @@ func (s scope) AddMemories(ctx context.Context, b contextmem.MemoryBatch) (*cont
 	return f.send(ctx, s.c)
 }
 
-// noted are the additional metadata of a memory with its time and its session.
+// noted returns the additional metadata of a memory, with its time and its session.
 func noted(m contextmem.Memory) map[string]any {
 	if m.Time.IsZero() && m.Session == "" {
 		return m.Additional
@@ -141,7 +141,7 @@ func noted(m contextmem.Memory) map[string]any {
 	return out
 }
 
-// relations are forceful connections on the wire: an object of ids, or a list of links.
+// relations returns the JSON form of forceful relations: an object of ids, or a list of links.
 func relations(r *contextmem.ForcefulRelations) any {
 	if r == nil {
 		return nil
@@ -174,7 +174,7 @@ type fileEntry struct {
 	ACL         []string       `json:"acl,omitempty"`
 }
 
-// AddKnowledge implements contextmem.Memories. Contents are held in memory while they are sent.
+// AddKnowledge implements contextmem.Memories. Contents are in memory while they are sent.
 func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*contextmem.IngestResult, error) {
 	const op = "add knowledge"
 	if b.Progress != nil {
@@ -214,7 +214,7 @@ func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*
 	return f.send(ctx, s.c)
 }
 
-// app is an app item on the wire.
+// app is the JSON form of an app item.
 func app(a contextmem.AppItem) map[string]any {
 	m := map[string]any{"id": a.ID}
 	for k, v := range map[string]string{"title": a.Title, "type": a.Type, "kind": string(a.Kind), "provider": a.Provider, "external_id": a.ExternalID,
@@ -258,7 +258,7 @@ func app(a contextmem.AppItem) map[string]any {
 	return m
 }
 
-// form is an addition that is being written.
+// form is the multipart form of an addition.
 type form struct {
 	op   string
 	b    bytes.Buffer
@@ -354,13 +354,13 @@ func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, e
 	return res, nil
 }
 
-// ingestItem returns an item that was read, without its error.
+// ingestItem converts an item of a response, without its error.
 func ingestItem(r *wire.ItemRow) contextmem.IngestItem {
 	return contextmem.IngestItem{ID: r.ID, Filename: wire.Text(r.Filename), Title: wire.Text(r.Title), Status: contextmem.Status(r.Status), Infer: r.Infer,
 		ForcefulRelationsCreated: r.RelationsCreated, ForcefulRelationsError: wire.Text(r.RelationsError), Skipped: r.Skipped}
 }
 
-// timeText is a time on the wire; empty for one that is unknown.
+// timeText returns the JSON form of a time, or "" if it is unknown.
 func timeText(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -18,7 +18,7 @@ import (
 
 var classNames = map[contextmem.Class]string{contextmem.ClassKnowledge: "knowledge", contextmem.ClassMemory: "memory", contextmem.ClassAll: "all"}
 
-// className is a class on the wire; 0 is knowledge.
+// className returns the name of a class over REST. 0 is knowledge.
 func className(op string, c contextmem.Class, all bool) (string, error) {
 	if c == 0 {
 		c = contextmem.ClassKnowledge
@@ -30,7 +30,7 @@ func className(op string, c contextmem.Class, all bool) (string, error) {
 	return name, nil
 }
 
-// values is the query string with the scope.
+// values returns the query string with the scope.
 func (s scope) values() url.Values {
 	v := url.Values{"database": {s.tenant}}
 	if s.sub != "" {
@@ -39,7 +39,7 @@ func (s scope) values() url.Values {
 	return v
 }
 
-// body is a JSON body with the scope.
+// body returns a JSON body with the scope.
 func (s scope) body() map[string]any {
 	m := map[string]any{"database": s.tenant}
 	if s.sub != "" {
@@ -55,7 +55,7 @@ func put(m map[string]any, k string, v any, empty bool) {
 	}
 }
 
-// listFields are all fields of a source, which have to be asked for together with the content.
+// listFields lists all fields of a source, which must be requested explicitly together with the content.
 var listFields = []string{"attachments", "content", "description", "note", "relations", "timestamp", "title", "type", "url", "metadata", "additional_metadata"}
 
 // List implements contextmem.Memories. With Content set, sources of knowledge lack Status, CreatedAt and UpdatedAt.
@@ -158,7 +158,7 @@ func (s scope) Fetch(ctx context.Context, r contextmem.FetchRequest) (*contextme
 	return f, nil
 }
 
-// statusIDs bounds the ids of one request, whose address stays short enough for proxies.
+// statusIDs bounds the ids of one request, so that its URL is short enough for proxies.
 const statusIDs = 50
 
 // Status implements contextmem.Memories. Class and Attempts are not carried over REST.
@@ -180,7 +180,7 @@ func (s scope) Status(ctx context.Context, ids ...string) ([]contextmem.ItemStat
 	return out, nil
 }
 
-// Wait implements contextmem.Memories. It asks for the states again and again, at most once in a second.
+// Wait implements contextmem.Memories. It polls the states, at most once a second.
 func (s scope) Wait(ctx context.Context, ids ...string) (st []contextmem.ItemStatus, err error) {
 	err = s.c.until(ctx, func() (bool, error) {
 		var err error
@@ -203,7 +203,7 @@ func (s scope) Retry(ctx context.Context, class contextmem.Class, id string) err
 	return err
 }
 
-// strictRefusal is an answer that nothing was deleted, with the fate of each item.
+// strictRefusal is the error of a deletion that was refused as a whole, with the outcome for each item.
 type strictRefusal struct {
 	err  *fault.Error
 	rows []wire.DeletedRow
@@ -212,10 +212,10 @@ type strictRefusal struct {
 // Error implements error.
 func (s *strictRefusal) Error() string { return s.err.Error() }
 
-// Unwrap returns the error without the fates.
+// Unwrap returns the error without the outcomes.
 func (s *strictRefusal) Unwrap() error { return s.err }
 
-// DeleteItems implements contextmem.Memories. A repeat finds items that the first try deleted gone.
+// DeleteItems implements contextmem.Memories. When a request is repeated, items that the first try deleted are reported as not found.
 func (s scope) DeleteItems(ctx context.Context, r contextmem.DeleteItemsRequest) (*contextmem.DeleteItemsResult, error) {
 	if r.Class != 0 {
 		return s.deleteOf(ctx, r)
@@ -225,7 +225,7 @@ func (s scope) DeleteItems(ctx context.Context, r contextmem.DeleteItemsRequest)
 	if err != nil {
 		return nil, err
 	}
-	var rest []string // what knowledge does not have
+	var rest []string // ids that knowledge does not have
 	for _, it := range res.Items {
 		if errors.Is(it.Err, contextmem.ErrNotFound) {
 			rest = append(rest, it.ID)

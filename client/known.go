@@ -13,7 +13,7 @@ import (
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
-// bodyOf is a body with the scope and a class; 0: the class that the server takes.
+// bodyOf returns a body with the scope and a class. Class 0 leaves the choice to the server.
 func (s scope) bodyOf(op string, class contextmem.Class) (map[string]any, error) {
 	body := s.body()
 	if class == 0 {

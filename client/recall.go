@@ -88,7 +88,7 @@ func temporal(body map[string]any, t *contextmem.Temporal) {
 	put(body, "temporal_intent", intent, len(intent) == 0)
 }
 
-// answer is the data of an answer to a query.
+// answer is the data of a response to a query.
 type answer struct {
 	Chunks     []chunk          `json:"chunks"`
 	Additional map[string]chunk `json:"additional_context"`
@@ -151,7 +151,7 @@ type chunk struct {
 	} `json:"score_parts"`
 }
 
-// supersession is what took the place of a memory.
+// supersession describes the memory that supersedes another.
 type supersession struct {
 	ID         string  `json:"id"`
 	Time       string  `json:"time"`
@@ -216,7 +216,7 @@ func paths(list []path) []contextmem.Path {
 	return out
 }
 
-// result is the answer in the types of the library.
+// result converts the response to the types of the library.
 func (a *answer) result(class contextmem.Class) *contextmem.Result {
 	of := class
 	switch class {

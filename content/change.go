@@ -7,14 +7,14 @@ type DeleteItemsRequest struct {
 	KeepIndexing bool     // leave items alone that are still being indexed; their error is fault.ErrProcessing
 }
 
-// DeleteItem is the fate of one id.
+// DeleteItem is the outcome for one id.
 type DeleteItem struct {
 	ID      string
 	Deleted bool
 	Err     error // fault.ErrNotFound, fault.ErrProcessing
 }
 
-// DeleteItemsResult is what DeleteItems returns, in input order.
+// DeleteItemsResult is the result of DeleteItems, in input order.
 type DeleteItemsResult struct {
 	Items   []DeleteItem
 	Deleted int

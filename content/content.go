@@ -23,9 +23,8 @@ type Memory struct {
 	Title       string        // display title
 	UserName    string        // default "User"
 	TTL         time.Duration // the memory is deleted after it; 0 never
-	// Instructions guide inference; they are ignored without Infer. It depends on the extractor which instructions it follows:
-	// see package extract/rules; a model gets them unchanged. Parts that were not followed are warnings of the item, see
-	// ItemStatus.
+	// Instructions guide inference; they are ignored without Infer. Which instructions are followed depends on the extractor: see package
+	// extract/rules. A language model gets them unchanged. Parts that were not followed are warnings of the item, see ItemStatus.
 	Instructions      string
 	Metadata          map[string]any     // tenant-level; at most 16384 bytes of compact JSON
 	Additional        map[string]any     // document-level; at most Options.MaxAdditionalBytes of compact JSON

@@ -12,7 +12,7 @@ const (
 	RatingNeutral  Rating = "neutral"
 )
 
-// GroundTruth is what would have been right.
+// GroundTruth is the correct answer and its sources.
 type GroundTruth struct {
 	Answer    string   // at most 8000 characters
 	SourceIDs []string // at most 100 after blanks and duplicates are dropped, 256 characters each

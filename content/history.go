@@ -2,12 +2,12 @@ package content
 
 import "time"
 
-// Replacement is what put a version of an item in the place of the one before.
+// Replacement is the reason why a version of an item was replaced.
 type Replacement string
 
-// The replacements. A change of metadata alone makes no version.
+// Kinds of replacements. A change of metadata alone makes no version.
 const (
-	ByAdd     Replacement = "add"     // the item was handed in again
+	ByAdd     Replacement = "add"     // the item was added again
 	ByEdit    Replacement = "edit"    // UpdateMemory
 	ByRestore Replacement = "restore" // RestoreVersion
 )
@@ -16,7 +16,7 @@ const (
 type HistoryRequest struct {
 	Class Class // 0: whichever has the ID
 	ID    string
-	// Principals leaves out versions that none of them may see, and of the others what such a version said. Nil: all are seen.
+	// Principals leaves out versions that none of them may see, and changes from such versions. Nil: all versions.
 	Principals []string
 }
 

@@ -65,8 +65,8 @@ func TestToolLimits(t *testing.T) {
 	assert.NotContains(t, string(out), "HOME=")
 }
 
-// TestTesseractKeepsWhatItRead: the time is over, or a page cannot be drawn, after some pages.
-func TestTesseractKeepsWhatItRead(t *testing.T) {
+// TestTesseractKeepsEarlierPages: the time is over, or a page cannot be drawn, after some pages.
+func TestTesseractKeepsEarlierPages(t *testing.T) {
 	t.Parallel()
 	o := Tesseract{
 		Program: script(t, `printf 'text of '; cat`),

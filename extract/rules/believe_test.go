@@ -177,8 +177,8 @@ func TestHeldOut(t *testing.T) {
 	}
 }
 
-// TestSaysNothing checks objects that state nothing, clauses that are no object, and statements that must not be stored.
-func TestSaysNothing(t *testing.T) {
+// TestClausesThatStateNothing checks objects that state nothing, clauses that are no object, and statements that must not be stored.
+func TestClausesThatStateNothing(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][]string{
 		"Don't tell me to see a doctor every time, I have one.": nil,

@@ -66,7 +66,7 @@ func TestTopicsOfInstructions(t *testing.T) {
 }
 
 // Objects that a predicate can't have make no statements.
-func TestObjectsThatAreNone(t *testing.T) {
+func TestObjectsWithoutMeaning(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"I work out at the gym.", "I'm on the bus like a teenager.", "I speak fluent sarcasm.", "I'm allergic to mornings.", "My brother does tho.", "test test I live in Oslo"} {
 		t.Run(text, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-func TestToldAgain(t *testing.T) {
+func TestRepeatedStatements(t *testing.T) {
 	t.Parallel()
 	day := 24 * time.Hour
 	for _, c := range []struct {

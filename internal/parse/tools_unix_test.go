@@ -27,8 +27,8 @@ func program(t *testing.T, script string) string {
 	return path
 }
 
-// TestScanKeepsWhatWasRead checks that the text of earlier pages is kept when time runs out, or when a page cannot be rendered.
-func TestScanKeepsWhatWasRead(t *testing.T) {
+// TestScanKeepsEarlierPages checks that the text of earlier pages is kept when time runs out, or when a page cannot be rendered.
+func TestScanKeepsEarlierPages(t *testing.T) {
 	t.Parallel()
 	o := document.Tesseract{
 		Program: program(t, `printf 'text of '; cat`),

@@ -9,8 +9,8 @@ import (
 	"github.com/contextmem/contextmem/document"
 )
 
-// TestCutOffFilesSaySo checks that a truncated file gives an error or is partial, and that a whole file does neither.
-func TestCutOffFilesSaySo(t *testing.T) {
+// TestTruncatedFilesAreReported checks that a truncated file gives an error or is partial, and that a whole file does neither.
+func TestTruncatedFilesAreReported(t *testing.T) {
 	t.Parallel()
 	for name, whole := range map[string]string{
 		"a.html":    "<html><body><div><p>The walled garden lies south.</p></div></body></html>",

@@ -31,9 +31,9 @@ func (s *Segment) longest() float64 {
 	return float64(most) * float64(s.h.lists) / float64(s.h.n)
 }
 
-// TestListsAreTakenOver adapts lists to segments that gain similar rows, gain rows of another kind, or lose a region. The number of lists,
+// TestListsAreReused adapts lists to segments that gain similar rows, gain rows of another kind, or lose a region. The number of lists,
 // their balance and the recall must be like those of newly trained lists.
-func TestListsAreTakenOver(t *testing.T) {
+func TestListsAreReused(t *testing.T) {
 	t.Parallel()
 	for _, dim := range []int{64, 256} {
 		t.Run(fmt.Sprint(dim), func(t *testing.T) {
