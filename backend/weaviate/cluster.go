@@ -65,6 +65,7 @@ func newCluster(urls []string, o *Options) (*cluster, error) {
 		t.Proxy = nil
 		c.http, c.own = &http.Client{Transport: t}, true
 	}
+	c.http = fencedClient(c.http)
 	if len(urls) == 0 {
 		return nil, errors.New("weaviate: no address of a node was given")
 	}
@@ -155,6 +156,7 @@ type route struct {
 	patience time.Duration // how long the call is retried; 0: Options.Retry
 	timeout  time.Duration // of one attempt; 0: attemptTimeout
 	all      bool          // whether the call needs all nodes: it is cancelled when one goes down
+	fence    *fence        // of a write; nil: none
 }
 
 // call makes a call on one node after another until one answers. It begins with the node that answered last.
@@ -181,6 +183,8 @@ func (c *cluster) until(ctx context.Context, what string, r route, round func() 
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.Is(err, errNotLeader):
+			return err
 		case errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt):
 			return fmt.Errorf("weaviate: %s: %w", what, err)
 		case missed && r.all && c.health.allUpContext().Err() != nil: // a node is down, so waiting would not help
@@ -213,7 +217,7 @@ func (c *cluster) round(ctx context.Context, r route, f func(ctx context.Context
 			return false, nil
 		}
 		var no *refusal
-		if ctx.Err() != nil || errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt) {
+		if ctx.Err() != nil || errors.As(err, &no) || errors.Is(err, backend.ErrCorrupt) || errors.Is(err, errNotLeader) {
 			return false, err
 		}
 		if missed = missed || errors.Is(err, errShort); missed && (time.Since(began) > allPatience || c.health.allUpContext().Err() != nil) {
@@ -240,5 +244,10 @@ func (c *cluster) attempt(ctx context.Context, n *node, r route, f func(ctx cont
 	} else if up, ok := n.alive(); ok { // a node that counts as down is asked too, and its own answer decides
 		defer context.AfterFunc(up, cancel)()
 	}
-	return judge(f(once, n))
+	fenced, err := r.fence.begin(once)
+	if err != nil {
+		return err
+	}
+	defer r.fence.end()
+	return judge(f(fenced, n))
 }

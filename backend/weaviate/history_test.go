@@ -127,7 +127,7 @@ func TestStateOfAnEarlierRelease(t *testing.T) {
 	openWithHistory(t, first, h.until(8))
 	ix := first.Indexes()[0].(*index)
 	old := state{Process: "old", Epoch: 102, Seq: 8, Intent: 20, Replicated: 8, Dims: []int{testDim}}
-	require.NoError(t, ix.x.batches.put(t.Context(), toAllReplicas(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid, 0)}))
+	require.NoError(t, ix.x.batches.put(t.Context(), ix.toAllReplicas(nil), []stored{old.object(ix.x.schema.chunks(), ix.uid, 0)}))
 	_, next := openSet(t, prefix, urls, Options{})
 	require.EqualValues(t, 8, next.Indexes()[0].Applied())
 	openWithHistory(t, next, h)

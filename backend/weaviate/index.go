@@ -28,6 +28,8 @@ type index struct {
 	rewrites       rewriteLock
 	leaderPrimary  atomic.Pointer[node] // the only node that has everything the leading process has applied; nil: all nodes have it, or this process leads
 	replicasBehind atomic.Bool          // whether some replicas lack changes that the leading process has applied
+	rewindFrom     atomic.Uint64        // changes up to this number are applied again if the position is before it
+	wroteLate      atomic.Bool          // whether a write may be carried out after the lead of this process ended; see confess
 	maintenance    maintenance
 
 	// The fields below are guarded by mu, which Apply, Reset and Flush take.
@@ -39,7 +41,7 @@ type index struct {
 	takenOver        takenOver                 // unfinished work of ended processes that this one has taken over
 	unfinishedOthers map[string]unfinishedWork // by process: unfinished work of other processes
 	statesReadAt     time.Time                 // when the states of other processes were last read
-	appliedAt        time.Time                 // when a change was last applied
+	pollUntil        time.Time                 // until when the states of other processes are read even if none has unfinished work
 	role             role                      // whether this process applies changes
 	stillLeads       func() bool               // reports whether this process still leads; nil if it does not
 	mustApplyTo      uint64                    // this process applies changes up to this number itself, even if others have applied them
@@ -67,7 +69,7 @@ func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
 	ix := &index{x: x, uid: uid}
-	ix.ownState.Process, ix.pending.unconfirmedFor = x.process, x.unconfirmedFor
+	ix.ownState.Process, ix.pending.unconfirmedFor, ix.pending.limit = x.process, x.unconfirmedFor, maxKept
 	if err := ix.recover(ctx); err != nil {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
@@ -103,7 +105,9 @@ func (x *index) close() error {
 	x.x.partitions.drop(x)
 	ctx, cancel := context.WithTimeout(context.Background(), dialTimeout)
 	defer cancel()
-	return x.x.schema.deactivate(ctx, x.uid)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return errors.Join(x.confess(ctx), x.x.schema.deactivate(ctx, x.uid))
 }
 
 // Applied implements [backend.Index].
@@ -116,7 +120,8 @@ func (x *index) Trouble() (slow, lacks bool) {
 		primary = x.leaderPrimary.Load()
 	}
 	lacks = primary != nil && primary.isDown()
-	return lacks || x.replicasBehind.Load() || !x.pending.allConfirmed() || x.x.cluster.degraded(), lacks
+	slow = x.replicasBehind.Load() || x.applied.Load() < x.rewindFrom.Load() || !x.pending.allConfirmed() || x.wroteLate.Load() || x.x.cluster.degraded()
+	return lacks || slow, lacks
 }
 
 // Epoch implements [backend.EpochKeeper].
@@ -172,7 +177,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 func (x *index) reach(seq uint64) {
 	x.epoch.Store(x.next.Load())
 	x.applied.Store(seq)
-	x.appliedAt = time.Now()
+	x.pollFor(statePollDuration)
 }
 
 // after returns the changes whose numbers are greater than seq. changes are in ascending order.
@@ -236,6 +241,7 @@ func (x *index) Reset(ctx context.Context) error {
 		return err
 	}
 	x.stats.clear()
+	x.rewindFrom.Store(0)
 	x.applied.Store(0)
 	x.epoch.Store(0)
 	return nil

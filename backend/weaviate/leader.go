@@ -22,6 +22,9 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	defer x.leave()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	if err := x.confess(ctx); err != nil {
+		return err
+	}
 	if x.stillLeads = still; still == nil {
 		// The state of this process records its unfinished work and what some replicas lack. The new leader completes it.
 		x.leaderPrimary.Store(x.pending.primaryNode())
@@ -41,6 +44,7 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	x.replicasBehind.Store(false)
 	x.stats.clear()
 	x.role = leader
+	x.pollFor(leadPollDuration)
 	return nil
 }
 

@@ -99,15 +99,19 @@ func TestFormerLeaderDoesNotRepair(t *testing.T) {
 	requireMatchesFeed(t, set, whole, "after the unconfirmed time")
 }
 
-// TestUncertainLeaderDoesNotRepair checks that a process repairs nothing while it does not know whether it still leads.
-func TestUncertainLeaderDoesNotRepair(t *testing.T) {
+// TestUncertainLeaderDoesNotWrite checks that a process writes and repairs nothing while it does not know whether it still
+// leads.
+func TestUncertainLeaderDoesNotWrite(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	feed := testFeed(8)
 	_, set, ix := openAs(t, prefixOf(t.Name()), urls, true, Options{})
 	var certain atomic.Bool
-	require.NoError(t, ix.Lead(t.Context(), certain.Load))
+	require.NoError(t, ix.Lead(t.Context(), certain.Load)) // not certain at first
 	ix.pending.markUnconfirmed()
-	require.NoError(t, ix.Apply(t.Context(), feed))
+	require.ErrorIs(t, ix.Apply(t.Context(), feed), errNotLeader)
+	time.AfterFunc(certainWait/4, func() { certain.Store(true) })
+	require.NoError(t, ix.Apply(t.Context(), feed), "the write waits for certainty")
+	certain.Store(false)
 	time.Sleep(testWriteDelay + 2*maintenanceInterval)
 	require.False(t, ix.pending.allConfirmed(), "compared without a certain leader")
 	certain.Store(true)

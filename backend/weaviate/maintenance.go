@@ -22,6 +22,9 @@ const (
 	// statePollInterval is the interval at which the states of other processes are read. statePollDuration is how long
 	// that continues after the last applied change if no work is unfinished.
 	statePollInterval, statePollDuration = 5 * time.Second, time.Minute
+	// leadPollDuration is how long they are read at least after this process began to lead. A former leader that was suspended
+	// may continue meanwhile.
+	leadPollDuration = 10 * time.Minute
 	// takeoverAfter is how long the state of a process with unfinished work may stay unchanged, while all nodes answer, before
 	// another process takes the work over. A running process completes its work in about half of that time.
 	takeoverAfter = time.Minute
@@ -66,6 +69,9 @@ func (x *index) maintain(ctx context.Context) error {
 		return err
 	}
 	defer x.leave()
+	if err := x.confessNow(ctx); err != nil {
+		return err
+	}
 	for done := false; !done; {
 		var err error
 		if done, err = x.healStep(ctx); err != nil {
@@ -99,6 +105,23 @@ func (x *index) healStep(ctx context.Context) (done bool, err error) {
 	return x.healSome(ctx)
 }
 
+// confessNow is confess for a caller that does not hold mu.
+func (x *index) confessNow(ctx context.Context) error {
+	if !x.wroteLate.Load() {
+		return nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.confess(ctx)
+}
+
+// pollFor has the states of other processes read for at least d. The caller holds mu.
+func (x *index) pollFor(d time.Duration) {
+	if until := time.Now().Add(d); until.After(x.pollUntil) {
+		x.pollUntil = until
+	}
+}
+
 // noteUnfinished records which other processes have unfinished work.
 func (x *index) noteUnfinished(all []state) {
 	x.statesReadAt = time.Now()
@@ -117,10 +140,10 @@ func (x *index) noteUnfinished(all []state) {
 	x.unfinishedOthers = seen
 }
 
-// takeOverAbandoned takes over the unfinished work of processes whose state has not changed for takeoverAfter. The caller holds
-// mu.
+// takeOverAbandoned takes over the unfinished work of processes whose state has not changed for takeoverAfter, or which say
+// that they have ended. The caller holds mu.
 func (x *index) takeOverAbandoned(ctx context.Context) error {
-	if time.Since(x.statesReadAt) < statePollInterval || len(x.unfinishedOthers) == 0 && time.Since(x.appliedAt) > statePollDuration {
+	if time.Since(x.statesReadAt) < statePollInterval || len(x.unfinishedOthers) == 0 && time.Now().After(x.pollUntil) {
 		return nil
 	}
 	found, err := x.states(ctx)
@@ -133,7 +156,11 @@ func (x *index) takeOverAbandoned(ctx context.Context) error {
 	}
 	var ended []state
 	for _, s := range found.all {
-		if h, ok := x.unfinishedOthers[s.Process]; ok && s.Version > 0 && time.Since(h.since) >= x.x.takeoverAfter {
+		wait := x.x.takeoverAfter
+		if s.Ended { // its last writes may still be carried out
+			wait = x.x.unconfirmedFor
+		}
+		if h, ok := x.unfinishedOthers[s.Process]; ok && s.Version > 0 && time.Since(h.since) >= wait {
 			ended = append(ended, s)
 		}
 	}
@@ -154,6 +181,7 @@ func (x *index) takeOverAbandoned(ctx context.Context) error {
 // deleted before they are stored. The caller holds mu.
 func (x *index) rewind(from point, upto uint64) {
 	x.mustApplyTo, x.deleteFirstTo = max(x.mustApplyTo, upto), max(x.deleteFirstTo, upto)
+	x.rewindFrom.Store(max(x.rewindFrom.Load(), x.applied.Load()))
 	x.epoch.Store(from.epoch)
 	x.applied.Store(min(from.seq, x.applied.Load()))
 }

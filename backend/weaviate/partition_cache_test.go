@@ -129,9 +129,9 @@ func TestPartitionCacheExpires(t *testing.T) {
 		return n
 	}
 	x := other.Indexes()[0].(*index)
-	require.NoError(t, x.removeAll(t.Context(), toAllReplicas(nil), anyOf(propSource, []string{number(1), number(2)})))
+	require.NoError(t, x.removeAll(t.Context(), x.toAllReplicas(nil), anyOf(propSource, []string{number(1), number(2)})))
 	require.Zero(t, there())
-	require.NoError(t, x.execute(t.Context(), toAllReplicas(nil), planOf(feed)[0]))
+	require.NoError(t, x.execute(t.Context(), x.toAllReplicas(nil), planOf(feed)[0]))
 	require.Zero(t, there(), "from the cache")
 	require.Eventually(t, func() bool { return there() == 7 }, 2*countsTTL, 100*time.Millisecond)
 }

@@ -21,6 +21,7 @@ import (
 type pendingWrites struct {
 	mu             sync.Mutex
 	unconfirmedFor time.Duration // how long a write stays unconfirmed
+	limit          int           // maximum size of the kept changes, in bytes
 	primary        *node         // the only node known to have all changes; nil: all nodes have them
 	kept           []batch
 	healed         int // number of the first batches of kept that all replicas have
@@ -40,10 +41,10 @@ type batch struct {
 }
 
 const (
-	// maxKept is the maximum size of the kept changes, in bytes.
+	// maxKept is the maximum size of the kept changes of a workspace, in bytes.
 	maxKept = 64 << 20
 	// maxWriteDelay is the maximum time in which the cluster carries out a request whose client has gone. Weaviate gives its
-	// replicas 20 p.
+	// replicas 20 s.
 	maxWriteDelay = 25 * time.Second
 )
 
@@ -108,7 +109,7 @@ func (p *pendingWrites) allConfirmedAfter(n int) bool {
 }
 
 // keep stores a batch of changes in memory. end is its last change, began the time when its write began, and replicated
-// says whether all replicas have it. If the changes exceed maxKept, keep returns [backend.ErrUnavailable] unless
+// says whether all replicas have it. If the changes exceed the limit, keep returns [backend.ErrUnavailable] unless
 // replicated is set; then it drops all batches and sets dropped.
 func (p *pendingWrites) keep(changes []backend.Change, end point, began time.Time, replicated bool) error {
 	p.mu.Lock()
@@ -128,7 +129,7 @@ func (p *pendingWrites) keep(changes []backend.Change, end point, began time.Tim
 	if p.dropped && replicated { // the changes are read from the feed again anyway
 		return nil
 	}
-	if p.bytes+size > maxKept {
+	if p.bytes+size > p.limit {
 		if !replicated {
 			return fmt.Errorf("weaviate: replicas have been away for too long: %w", backend.ErrUnavailable)
 		}

@@ -146,7 +146,7 @@ func TestStateOfDeletedContentIsIgnored(t *testing.T) {
 	require.NoError(t, first.Indexes()[0].Apply(t.Context(), feed[:10]))
 	require.NoError(t, second.Indexes()[0].Reset(t.Context()))
 	late := first.Indexes()[0].(*index)
-	require.NoError(t, late.storeState(t.Context(), toAllReplicas(nil), late.ownState), "state of a batch begun before the reset")
+	require.NoError(t, late.storeState(t.Context(), late.toAllReplicas(nil), late.ownState), "state of a batch begun before the reset")
 	require.NoError(t, second.Indexes()[0].Apply(t.Context(), feed))
 	requireMatchesFeed(t, second, feed, "through the second process")
 	_, third := openSet(t, prefix, urls, Options{})

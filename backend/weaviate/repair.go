@@ -45,7 +45,7 @@ func (x *index) compareReplicas(ctx context.Context) error {
 	if !x.canRepairRound(round) {
 		return nil
 	}
-	to := toAllReplicas(nil)
+	to := x.toAllReplicas(nil)
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	for _, c := range d.tags {
 		if err := x.retag(ctx, to, &c); err != nil {
@@ -106,7 +106,7 @@ func (x *index) repairSome(ctx context.Context, d *content, wrong map[int64]map[
 			of[source] = wrong[source]
 		}
 	}
-	to := toAllReplicas(nil)
+	to := x.toAllReplicas(nil)
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	x.wroteSinceRead = true
 	return len(of), x.repair(ctx, to, now, of)
@@ -126,7 +126,7 @@ func (x *index) confirmReplicated(ctx context.Context, n int, end point) error {
 	x.takenOver.markCompleted(&s, end)
 	s.Replicated, s.ReplicatedEpoch = end.seq, end.epoch
 	s.intend(beyond)
-	if err := x.storeState(ctx, toAllReplicas(nil), s); err != nil {
+	if err := x.storeState(ctx, x.toAllReplicas(nil), s); err != nil {
 		return err
 	}
 	x.pending.dropFirst(n)

@@ -25,14 +25,14 @@ const (
 
 // toAllReplicas returns the target of a write on all replicas. from is the only node that has all changes; nil: all nodes
 // have them.
-func toAllReplicas(from *node) target {
-	return target{route: route{patience: allPatience, timeout: allTimeout, all: true}, level: levelAll, from: from}
+func (x *index) toAllReplicas(from *node) target {
+	return target{route: route{patience: allPatience, timeout: allTimeout, all: true, fence: x.newFence()}, level: levelAll, from: from}
 }
 
 // toMajority returns the target of a majority write that n coordinates. n stores the write itself unless it is no replica of the
 // tenant.
-func toMajority(n *node, timeout time.Duration) target {
-	return target{route: route{only: n, patience: onePatience, timeout: timeout}, level: levelQuorum, from: n}
+func (x *index) toMajority(n *node, timeout time.Duration) target {
+	return target{route: route{only: n, patience: onePatience, timeout: timeout, fence: x.newFence()}, level: levelQuorum, from: n}
 }
 
 // write carries out plans. It writes to all replicas, or to a majority while some are away or lack changes. Background
@@ -41,7 +41,7 @@ func (x *index) write(ctx context.Context, changes []backend.Change, plans []*pl
 	last, began := point{changes[len(changes)-1].Seq, x.next.Load()}, time.Now()
 	again := changes[0].Seq <= x.deleteFirstTo
 	if x.pending.primaryNode() == nil && x.x.cluster.allReachable() {
-		to := toAllReplicas(nil)
+		to := x.toAllReplicas(nil)
 		to.deleteFirst = again
 		err := x.writeTo(ctx, to, plans, changes, last, began)
 		if !errors.Is(err, errShort) {
@@ -113,9 +113,9 @@ func (x *index) electPrimary(ctx context.Context, plans []*plan, last point, aga
 	for timeout := oneTimeout; ; timeout = min(2*timeout, attemptTimeout) {
 		primary := x.pending.primaryNode()
 		if primary != nil && !primary.isDown() {
-			to := toMajority(primary, timeout)
+			to := x.toMajority(primary, timeout)
 			to.deleteFirst = again
-			if failed = x.writeTo(ctx, to, plans, nil, last, time.Time{}); failed == nil || !errors.Is(failed, backend.ErrUnavailable) {
+			if failed = x.writeTo(ctx, to, plans, nil, last, time.Time{}); failed == nil || errors.Is(failed, errNotLeader) || !errors.Is(failed, backend.ErrUnavailable) {
 				return failed
 			}
 		}
@@ -124,14 +124,14 @@ func (x *index) electPrimary(ctx context.Context, plans []*plan, last point, aga
 				continue
 			}
 			lacking, since := x.pending.unreplicated()
-			to := toMajority(n, timeout)
+			to := x.toMajority(n, timeout)
 			to.deleteFirst = again || n.lastUp().After(since) // otherwise n has not died while it stored some of them
 			failed = x.writeTo(ctx, to, planOf(lacking), nil, last, time.Time{})
 			if failed == nil {
 				x.pending.setPrimary(n)
 				return nil
 			}
-			if !errors.Is(failed, backend.ErrUnavailable) {
+			if errors.Is(failed, errNotLeader) || !errors.Is(failed, backend.ErrUnavailable) {
 				return failed
 			}
 		}
@@ -175,7 +175,7 @@ func (x *index) healSome(ctx context.Context) (done bool, err error) {
 		return false, errShort
 	}
 	some, n, since := x.pending.nextUnreplicated(healBatch)
-	to := toAllReplicas(primary)
+	to := x.toAllReplicas(primary)
 	to.deleteFirst, to.timeout, to.onUnconfirmed = x.x.cluster.lastDown().After(since), healTimeout, x.pending.markUnconfirmed
 	x.wroteSinceRead = true
 	for _, p := range planOf(some) {
@@ -189,7 +189,7 @@ func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	if err != nil || !x.pending.markHealed(n) {
 		return false, err
 	}
-	return true, x.writeTo(ctx, toAllReplicas(primary), nil, nil, x.ownState.finishedPoint(), time.Time{})
+	return true, x.writeTo(ctx, x.toAllReplicas(primary), nil, nil, x.ownState.finishedPoint(), time.Time{})
 }
 
 // search makes a read call on any node, or on the only node that has all changes.

@@ -43,6 +43,7 @@ type state struct {
 	Version         uint64 `json:"v"`  // grows with every state that the process stores; 0: stored by an earlier release
 	Primary         string `json:"n"`  // address of the only node that has all changes up to Seq; allNodes: all nodes have them; "": stored by an earlier release
 
+	Ended     bool              `json:"x,omitempty"` // whether the process leaves its unfinished work to the leader; see confess
 	Completed map[string]uint64 `json:"t,omitempty"` // by process: version of the state whose unfinished work this process has completed
 }
 
@@ -201,6 +202,7 @@ func (x *index) resumeFrom(found processStates) {
 		}
 	}
 	x.deleteFirstTo = x.mustApplyTo
+	x.rewindFrom.Store(0)
 	x.applied.Store(least.seq)
 	x.epoch.Store(least.epoch)
 	x.ownState.Primary = allNodes
@@ -307,6 +309,7 @@ func (x *index) checkGeneration(found processStates) error {
 	x.pending.clear()
 	x.leaderPrimary.Store(nil)
 	x.ownState, x.statesAtOpen, x.takenOver, x.unfinishedOthers = state{Process: x.x.process}, nil, nil, nil
+	x.rewindFrom.Store(0)
 	x.applied.Store(0)
 	x.epoch.Store(0)
 	return fmt.Errorf("%w: %w", errReset, backend.ErrUnavailable)

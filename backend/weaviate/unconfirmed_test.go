@@ -145,7 +145,7 @@ func TestDelayedVector(t *testing.T) {
 	require.NoError(t, ix.Apply(t.Context(), feed))
 	of := aboutOf(&feed[0], feed[0].Tags)
 	older := of.vector(ix.x.schema, ix.uid, feed[0].Rows[0].Chunk, feed[0].Lane, backendtest.Vector("something else", testDim))
-	require.NoError(t, ix.x.batches.put(t.Context(), toAllReplicas(nil), []stored{older}))
+	require.NoError(t, ix.x.batches.put(t.Context(), ix.toAllReplicas(nil), []stored{older}))
 	q := backend.VectorQuery{Part: testPart, Vector: feed[0].Rows[0].Vector, K: 3}
 	scores := func() (least float32) {
 		hits, err := set.Vectors().SearchVectors(t.Context(), q)

@@ -263,7 +263,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 	}
 	defer f.release()
 	for i, s := range f.indexes {
-		apply := s.Apply
+		apply := func(ctx context.Context, changes []backend.Change) error { return f.apply(ctx, s, changes) }
 		if t, ok := s.(backend.Consumer); ok && i == len(f.indexes)-1 {
 			apply = t.Consume
 		}
@@ -339,7 +339,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 				break
 			}
 			f.setEpoch(s, some[len(some)-1].Seq)
-			if err := s.Apply(ctx, some); err != nil {
+			if err := f.apply(ctx, s, some); err != nil {
 				return fmt.Errorf("apply changes to an index: %w", err)
 			}
 			if s.Applied() <= at {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -23,8 +24,11 @@ type Leader interface {
 	// Lead returns 0 if another process applies changes. Otherwise it returns a term, a number that changes whenever another
 	// process may have applied changes since the last call. It is called by one goroutine at a time.
 	Lead(ctx context.Context) (term uint64, err error)
-	// Still reports whether no other process can apply changes at this moment. It does no I/O.
-	Still() bool
+	// Still reports whether this process has led without interruption since a call of Lead returned term, and no other process
+	// can apply changes at this moment. It does no I/O.
+	Still(term uint64) bool
+	// Keep keeps this process in the lead until ctx ends, as far as it can. It may run beside Still alone.
+	Keep(ctx context.Context)
 }
 
 // mayApply reports whether this process applies changes to an index. It tells the index when that has changed. The caller
@@ -53,13 +57,27 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 	}
 	var still func() bool
 	if mine {
-		still = f.Leader.Still
+		still = func() bool { return f.Leader.Still(term) }
 	}
 	if err := l.Lead(ctx, still); err != nil {
 		return false, err
 	}
 	f.announced, f.term = true, term
 	return mine, nil
+}
+
+// apply applies changes to an index. A process that leads stays in the lead meanwhile, even if that takes longer than a
+// lease lasts.
+func (f *Follower) apply(ctx context.Context, s backend.Index, changes []backend.Change) error {
+	if _, shared := s.(backend.Led); !shared || f.Leader == nil {
+		return s.Apply(ctx, changes)
+	}
+	ctx, end := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
+	defer end()
+	keeping.Go(func() { f.Leader.Keep(ctx) })
+	return s.Apply(ctx, changes)
 }
 
 // awaitLeader waits until the leading process has applied all changes up to last. done is false if this process has to apply them

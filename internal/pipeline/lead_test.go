@@ -23,6 +23,8 @@ type sharedIndex struct {
 	writes atomic.Int64
 	roles  []bool
 	fail   atomic.Bool
+	by     *elected
+	unkept atomic.Bool // whether changes were applied by a process that did not keep its lead meanwhile
 }
 
 func (x *sharedIndex) Applied() uint64             { return x.seen.Load() }
@@ -41,6 +43,10 @@ func (x *sharedIndex) Apply(_ context.Context, changes []backend.Change) error {
 	if x.fail.Load() {
 		return backend.ErrUnavailable
 	}
+	time.Sleep(time.Millisecond)
+	if !x.by.keeping.Load() {
+		x.unkept.Store(true)
+	}
 	x.writes.Add(1)
 	last := changes[len(changes)-1].Seq
 	x.seen.Store(last)
@@ -53,12 +59,19 @@ type elected struct {
 	leader *atomic.Int64
 	self   int64
 	term   *atomic.Uint64
+
+	keeping atomic.Bool
 }
 
-func (e *elected) Still() bool { return e.leader.Load() == e.self }
+func (e *elected) Still(uint64) bool { return e.leader.Load() == e.self }
+func (e *elected) Keep(ctx context.Context) {
+	e.keeping.Store(true)
+	<-ctx.Done()
+	e.keeping.Store(false)
+}
 
 func (e *elected) Lead(context.Context) (uint64, error) {
-	if !e.Still() {
+	if !e.Still(0) {
 		return 0, nil
 	}
 	return e.term.Load(), nil
@@ -87,7 +100,8 @@ func TestOneLeads(t *testing.T) {
 		for i := range followers {
 			indexes[i] = &sharedIndex{Index: ws.Indexes()[0], all: &all}
 			followers[i] = newFollower(ws.Store(), []backend.Index{indexes[i]})
-			followers[i].Leader = &elected{&leader, int64(i), &term}
+			indexes[i].by = &elected{leader: &leader, self: int64(i), term: &term}
+			followers[i].Leader = indexes[i].by
 			defer followers[i].Close()
 		}
 		a, b := followers[0], followers[1]
@@ -139,5 +153,8 @@ func TestOneLeads(t *testing.T) {
 		place()
 		require.NoError(t, b.Sync(t.Context()))
 		assert.Equal(t, []bool{false, true, true}, indexes[1].roles)
+		for _, x := range indexes {
+			assert.False(t, x.unkept.Load() || x.by.keeping.Load(), "a lead is kept while changes are applied, and only then")
+		}
 	})
 }

@@ -76,5 +76,43 @@ func TestOneProcessLeads(t *testing.T) {
 	})
 }
 
+// TestLeadIsOfATerm checks that a process that works for longer than a lease lasts stays in the lead, and that it is not
+// certain of its term any more after another process has led, even if it leads again.
+func TestLeadIsOfATerm(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const uid = "0123456789abcdef0123456789abcdef"
+		reg, ctx := inmem.New().Registry(), t.Context()
+		a, b := newLead(lease.New(reg), uid), newLead(lease.New(reg), uid)
+		term := func(l *lead) uint64 {
+			t.Helper()
+			time.Sleep(2 * freeAfter)
+			_, err := l.Lead(ctx)
+			require.NoError(t, err)
+			time.Sleep(2 * freeAfter)
+			term, err := l.Lead(ctx)
+			require.NoError(t, err)
+			return term
+		}
+		first := term(a)
+		require.NotZero(t, first)
+		require.True(t, a.Still(first))
+		works, done := context.WithCancel(ctx)
+		go a.Keep(works)
+		time.Sleep(5 * lease.TTL)
+		assert.True(t, a.Still(first), "while it works")
+		assert.Zero(t, term(b))
+		done()
+		time.Sleep(2 * lease.TTL)
+		assert.False(t, a.Still(first))
+		second := term(b)
+		require.True(t, b.Still(second))
+		time.Sleep(2 * lease.TTL)
+		again := term(a)
+		assert.True(t, a.Still(again))
+		assert.False(t, a.Still(first), "another process has led meanwhile")
+	})
+}
+
 // longestAsk is the interval at which processes in tests ask whether they lead.
 const longestAsk = 100 * time.Millisecond

@@ -67,7 +67,23 @@ func (l *lead) Lead(ctx context.Context) (term uint64, err error) {
 }
 
 // Still implements [pipeline.Leader].
-func (l *lead) Still() bool { return l.leases.Sure(l.index) }
+func (l *lead) Still(term uint64) bool {
+	return l.leases.Sure(l.index) && l.leases.Term(l.index) == term
+}
+
+// Keep implements [pipeline.Leader].
+func (l *lead) Keep(ctx context.Context) {
+	t := time.NewTicker(lease.TTL / 4)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		_, _, _ = l.leases.Take(ctx, l.index) // if that keeps failing, the lease is lost
+	}
+}
 
 // mine reports whether this process applies changes.
 func (l *lead) mine(ctx context.Context) (mine bool, err error) {
