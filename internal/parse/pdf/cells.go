@@ -13,6 +13,8 @@ const (
 	// A gap of at least wideCellGap ems may separate two cells even if it is no wider than the other gaps of its segment, provided that it
 	// continues over softLines lines.
 	wideCellGap, softLines = 0.9, 3
+	// minLefts is how many segments begin at the left edge of a column.
+	minLefts = 3
 )
 
 // wideGap is a gap in a segment that may separate two cells. It precedes the glyph with index at.
@@ -72,31 +74,56 @@ const (
 	edgeSlack = 0.3
 )
 
-// columnEdge is the left edge u of a column in lines from to to. Spreadsheets write each cell as a text object of its own, even where the
-// gap before it is narrow.
+// columnEdge is where the texts of a column begin, or end, in the lines from from to to: spreadsheets place each cell by itself, however
+// narrow the gap before it is.
 type columnEdge struct {
 	u        float64
 	from, to int
 }
 
-// findEdges finds the positions inside lines at which text objects begin in many of the lines.
-func findEdges(lines []line) []columnEdge {
-	type place struct {
-		u    float64
-		line int
-	}
-	var all []place
+// columnEdges are those of lines.
+type columnEdges struct{ left, right []columnEdge }
+
+// findEdges finds the places within lines at which text objects begin, or end, in most of them.
+func findEdges(lines []line) columnEdges {
+	var begins, ends []edgePlace
 	for i := range lines {
 		for k, s := range lines[i].segs {
+			first := len(ends)
+			objects := 0
 			for n := range s.glyphs {
 				g := &s.glyphs[n]
-				if g.begins && !g.vertical && (k > 0 || n > 0) && !isBlank(g.text) && !g.style.mono() {
-					all = append(all, place{g.u0, i})
+				if !g.begins || g.vertical || isBlank(g.text) || g.style.mono() {
+					continue
 				}
+				objects++
+				if k > 0 || n > 0 {
+					begins = append(begins, edgePlace{g.u0, i})
+				}
+				if n > 0 {
+					ends = append(ends, edgePlace{s.endBefore(n), i})
+				}
+			}
+			if objects > 0 {
+				ends = append(ends, edgePlace{s.endBefore(len(s.glyphs)), i})
+			}
+			if objects < 2 && len(lines[i].segs) == 1 {
+				ends = ends[:first] // of a line of text
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b place) int { return sign(a.u - b.u) })
+	return columnEdges{commonPlaces(begins), commonPlaces(ends)}
+}
+
+// edgePlace is a place in a line.
+type edgePlace struct {
+	u    float64
+	line int
+}
+
+// commonPlaces returns the places that most lines share.
+func commonPlaces(all []edgePlace) []columnEdge {
+	slices.SortFunc(all, func(a, b edgePlace) int { return sign(a.u - b.u) })
 	var out []columnEdge
 	for i := 0; i < len(all); {
 		k, n := i, 0
@@ -113,17 +140,37 @@ func findEdges(lines []line) []columnEdge {
 	return out
 }
 
-// cutsAt lists the indexes of the glyphs in a segment of line i that begin a column.
-func (s *segment) cutsAt(edges []columnEdge, i int) []int {
-	if len(edges) == 0 {
+// endBefore returns where the last glyph before the one with index at ends that is not blank.
+func (s *segment) endBefore(at int) float64 {
+	for at--; at > 0 && isBlank(s.glyphs[at].text); at-- {
+	}
+	return s.glyphs[at].u1
+}
+
+// cutsAt lists the glyphs of a segment of line i that begin a column.
+func (s *segment) cutsAt(edges columnEdges, i int) []int {
+	if len(edges.left) == 0 && len(edges.right) == 0 {
 		return nil
+	}
+	common := func(all []columnEdge, u float64) bool {
+		at, _ := slices.BinarySearchFunc(all, u-2*edgeSlack, func(e columnEdge, u float64) int { return sign(e.u - u) })
+		for ; at < len(all) && all[at].u <= u+edgeSlack; at++ {
+			if e := &all[at]; i >= e.from && i <= e.to && u >= e.u-edgeSlack {
+				return true
+			}
+		}
+		return false
 	}
 	var out []int
 	for n := range s.glyphs {
-		g := &s.glyphs[n]
-		if n > 0 && g.begins && slices.ContainsFunc(edges, func(e columnEdge) bool {
-			return i >= e.from && i <= e.to && g.u0 >= e.u-edgeSlack && g.u0 <= e.u+edgeSlack
-		}) {
+		if g := &s.glyphs[n]; n == 0 || !g.begins || isBlank(g.text) {
+			continue
+		}
+		end := n + 1
+		for end < len(s.glyphs) && !s.glyphs[end].begins {
+			end++
+		}
+		if common(edges.left, s.glyphs[n].u0) || common(edges.right, s.endBefore(n)) || common(edges.right, s.endBefore(end)) {
 			out = append(out, n)
 		}
 	}
@@ -216,6 +263,58 @@ func (g wideGap) within(l *line, all [][]wideGap, least float64) bool {
 		}
 	}
 	return false
+}
+
+// leftEdges returns where several segments begin.
+func leftEdges(segs []*segment) []float64 {
+	all := make([]float64, 0, len(segs))
+	for _, s := range segs {
+		if s.table == nil {
+			all = append(all, s.u0)
+		}
+	}
+	slices.Sort(all)
+	var out []float64
+	for i := 0; i < len(all); {
+		k := i
+		for k < len(all) && all[k]-all[i] <= edgeSlack {
+			k++
+		}
+		if k-i >= minLefts {
+			out = append(out, all[i])
+		}
+		i = k
+	}
+	return out
+}
+
+// pieces cuts a segment at its wide gaps, where a text object begins at an edge at which others do, and at the cuts given.
+func (s *segment) pieces(lefts []float64, cuts []int) []*segment {
+	for _, g := range s.wideGaps() {
+		cuts = append(cuts, g.at)
+	}
+	for n := 1; n < len(s.glyphs); n++ {
+		g := &s.glyphs[n]
+		if !g.begins || isBlank(g.text) {
+			continue
+		}
+		at, _ := slices.BinarySearch(lefts, g.u0-edgeSlack)
+		if at < len(lefts) && lefts[at] <= g.u0+edgeSlack {
+			cuts = append(cuts, n)
+		}
+	}
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	var out []*segment
+	rest := s
+	for n := len(cuts) - 1; n >= 0; n-- {
+		var tail *segment
+		rest, tail = rest.cut(cuts[n])
+		out = append(out, tail)
+	}
+	out = append(out, rest)
+	slices.Reverse(out)
+	return out
 }
 
 // cut splits a segment before the glyph with index at.

@@ -160,77 +160,68 @@ const (
 	maxBands = 3
 )
 
-// splitRows splits rows that have no drawn lines between them. Each non-empty cell of such a row has the same number of lines, on common
-// baselines, and the lines do not continue one another.
+// splitRows parts rows between which no lines are drawn.
 func (t *ruledTable) splitRows() {
 	if len(t.cells) > maxBands {
 		return
 	}
 	var out [][][]*segment
 	for _, row := range t.cells {
-		out = append(out, splitRow(row)...)
+		out = append(out, t.splitRow(row)...)
 	}
 	t.cells = out
 }
 
-func splitRow(row [][]*segment) [][][]*segment {
-	var first []line
-	lines := make([][]line, len(row))
-	full := 0
-	for k, segs := range row {
-		lines[k] = makeLines(segs)
-		switch {
-		case len(segs) == 0:
-			continue
-		case first == nil:
-			first = lines[k]
-		case len(lines[k]) != len(first):
-			return [][][]*segment{row}
-		}
-		full++
-		for i := range lines[k] {
-			if math.Abs(lines[k][i].v-first[i].v) > sameLine*first[i].size {
-				return [][][]*segment{row}
-			}
-		}
-	}
-	if full < 2 || len(first) < minSplitLines || goOnWithin(lines) {
-		return [][][]*segment{row}
-	}
-	out := make([][][]*segment, len(first))
-	for i := range out {
-		out[i] = make([][]*segment, len(row))
-		for k := range lines {
-			if len(lines[k]) > 0 {
-				out[i][k] = lines[k][i].segs
-			}
-		}
-	}
-	return out
-}
-
-// goOnWithin reports whether the lines of cells, by column, are running text that continues from line to line.
-func goOnWithin(cells [][]line) bool {
+func (t *ruledTable) splitRow(row [][]*segment) [][][]*segment {
 	var columns []tableColumn
-	var rows []line
-	for _, lines := range cells {
-		if len(lines) == 0 {
+	var all []*segment
+	at := make([]int, 0, len(row))
+	for k, segs := range row {
+		if len(segs) == 0 {
 			continue
 		}
 		c := tableColumn{math.Inf(1), math.Inf(-1)}
-		rows = slices.Grow(rows, len(lines))[:len(lines)]
-		for i := range lines {
-			c = tableColumn{min(c.u0, lines[i].u0), max(c.u1, lines[i].u1)}
-			rows[i].cells = append(rows[i].cells, lines[i].segs...)
+		for _, s := range segs {
+			c = tableColumn{min(c.u0, s.u0), max(c.u1, s.u1)}
 		}
-		columns = append(columns, c)
+		columns, at = append(columns, c), append(at, k)
+		all = append(all, segs...)
 	}
-	for i := 1; i < len(rows); i++ {
-		if !wrapped(&rows[i-1], &rows[i], columns) {
-			return false
+	if len(columns) < 2 {
+		return [][][]*segment{row}
+	}
+	lines := makeLines(all)
+	for i := range lines {
+		lines[i].cells = lines[i].segs
+	}
+	if len(lines) < minSplitLines {
+		return [][][]*segment{row}
+	}
+	inColumns := rowLines(lines, columns)
+	begins, sure := rowStarts(inColumns, columns, nil)
+	parts := gatherRows(inColumns, begins)
+	cells := 0
+	for _, part := range parts {
+		if len(part[0]) == 0 {
+			return [][][]*segment{row}
+		}
+		for _, cell := range part {
+			if len(cell) > 0 {
+				cells++
+			}
 		}
 	}
-	return true
+	if len(parts) < minSplitLines || 3*cells < 2*len(parts)*len(columns) || !sure && prose(inColumns, begins, columns) {
+		return [][][]*segment{row}
+	}
+	out := make([][][]*segment, len(parts))
+	for i, part := range parts {
+		out[i] = make([][]*segment, len(row))
+		for k, cell := range part {
+			out[i][at[k]] = cell
+		}
+	}
+	return out
 }
 
 // row returns the index of the row that contains a segment, or -1.
@@ -292,10 +283,14 @@ func (t *ruledTable) split(s *segment, row int) []*segment {
 	rest := s
 	for k := 1; k < len(t.us)-1; k++ {
 		u := t.us[k]
-		if rest.u0 >= u || rest.u1 <= u || !t.parted(k, s.v+0.3*s.size) {
+		if rest.u0 >= u || rest.u1 <= u {
 			continue
 		}
 		at := slices.IndexFunc(rest.glyphs, func(g glyph) bool { return (g.u0+g.u1)/2 > u })
+		// Without a line, a text object that begins there is another cell, in a style that draws lines in some rows only.
+		if !t.parted(k, s.v+0.3*s.size) && (at < 0 || !rest.glyphs[at].begins) {
+			continue
+		}
 		if at > 0 {
 			var head *segment
 			head, rest = rest.cut(at)
@@ -332,43 +327,6 @@ func (t *ruledTable) holds() bool {
 		}
 	}
 	return rows >= 2 && used >= 2 && float64(filled) >= gridFill*float64(rows*used)
-}
-
-// block writes the table. It leaves out rows and columns without text.
-func (t *ruledTable) block(hyphens *hyphenation) block {
-	b := block{kind: blockTable, lines: len(t.cells)}
-	var texts [][]string
-	used := make([]bool, len(t.us)-1)
-	edges := newTableEdges(len(used))
-	for _, row := range t.cells {
-		var line []string
-		any := false
-		for k, segs := range row {
-			var lines []string
-			for _, l := range makeLines(segs) {
-				if text := l.text(); text != "" {
-					lines = append(lines, text)
-					edges.add(len(texts), k, l.segs[0], l.u1)
-				}
-				b.size = l.size
-			}
-			text := hyphens.join(lines, nil)
-			line = append(line, text)
-			if text != "" {
-				any, used[k] = true, true
-			}
-		}
-		if any {
-			texts = append(texts, line)
-		}
-	}
-	for i := range texts {
-		texts[i] = without(texts[i], func(k int) bool { return !used[k] })
-	}
-	edges.keep(used)
-	edges.rows, b.edges = texts, edges
-	b.text = markdownTable(texts)
-	return b
 }
 
 // markdownTable writes rows of cells as a Markdown table. The first row is the header.

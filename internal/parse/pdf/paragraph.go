@@ -58,7 +58,7 @@ func regionBlocks(segs []*segment, code bool, rules []rule, hyphens *hyphenation
 	for i := 0; i < len(lines); {
 		if t := lines[i].takeTable(); t != nil {
 			flush()
-			out = append(out, t.block(hyphens))
+			out = append(out, rowsBlock(t.cells, hyphens))
 			if len(lines[i].segs) == 0 {
 				i++
 			}

@@ -71,7 +71,7 @@ func newPageLayout(d *document, p *pageGlyphs, space *pageSpace) *pageLayout {
 			}
 		}
 		if p.tree == nil && d.tick(8*len(segs)) {
-			segs = takeBandTables(segs)
+			segs = takeSheets(segs, l.rules)
 		}
 		l.groups[0] = segs
 		l.findEdges(segs)

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // maxColumns bounds the columns of a table. More columns are scattered text.
@@ -75,7 +74,7 @@ func tableRows(lines []line) int {
 }
 
 // rejoinGap is the widest gap, in ems, at which two cells are rejoined: a word space of a badly justified line.
-const rejoinGap = 1.0
+const rejoinGap = 1.5
 
 // rejoin merges cells that were cut within one column, and reports whether there were any.
 func (l *line) rejoin(columns []tableColumn) bool {
@@ -171,116 +170,47 @@ func tableBlock(lines []line, rules []rule, hyphens *hyphenation) block {
 			columns = merged
 		}
 	}
-	var rows [][][]string
-	begins, edges := rowStarts(lines, columns, rules), newTableEdges(len(columns))
-	for i := range lines {
-		l := &lines[i]
-		cells := make([][]string, len(columns))
-		for _, s := range l.cells {
-			k := columnOf(columns, s)
-			cells[k] = append(cells[k], s.text())
-		}
-		if len(rows) > 0 && !begins[i] {
-			for k := range cells {
-				rows[len(rows)-1][k] = append(rows[len(rows)-1][k], cells[k]...)
-			}
-		} else {
-			rows = append(rows, cells)
-		}
-		for _, s := range l.cells {
-			edges.add(len(rows)-1, columnOf(columns, s), s, s.u1)
-		}
-	}
-	texts := make([][]string, len(rows))
-	for i, cells := range rows {
-		for _, c := range cells {
-			texts[i] = append(texts[i], hyphens.join(c, nil))
-		}
-	}
-	edges.rows = texts
-	return block{kind: blockTable, text: markdownTable(texts), size: lines[0].size, lines: len(rows), edges: edges}
+	inColumns := rowLines(lines, columns)
+	begins, _ := rowStarts(inColumns, columns, rules)
+	rows, _ := joinHeads(gatherRows(inColumns, begins))
+	return rowsBlock(rows, hyphens)
 }
 
-// rowStarts reports for each line whether it begins a row. If drawn lines separate rows, the lines below them do. If lines within a row are
-// closer together than rows, the lines after a wider gap do. Else the lines with text in the first column do.
-func rowStarts(lines []line, columns []tableColumn, rules []rule) []bool {
-	out := make([]bool, len(lines))
-	ruled, close, least := 0, 0, math.Inf(1)
-	for i := 1; i < len(lines); i++ {
-		least = min(least, lines[i-1].v-lines[i].v)
-	}
-	byRule, byGap := slices.Clone(out), slices.Clone(out)
-	byRule[0], byGap[0], out[0] = true, true, true
-	partial, groups := 0, 1
-	for i := 1; i < len(lines); i++ {
-		above, l := &lines[i-1], &lines[i]
-		byRule[i] = slices.ContainsFunc(rules, func(r rule) bool {
-			return !r.across && r.at < above.v && r.at > l.v+0.5*l.size && r.from < columns[0].u1 && r.to > columns[len(columns)-1].u0
-		})
-		if byRule[i] {
-			ruled++
-		}
-		gap := above.v - l.v
-		if byGap[i] = gap > 1.12*least+0.5; byGap[i] {
-			groups++
-		} else {
-			close++
-			if len(l.cells) < len(columns) {
-				partial++
-			} else if wrapped(above, l, columns) {
-				partial++
+// rowsBlock writes cells as a Markdown table. Rows and columns without any text are left out.
+func rowsBlock(rows [][][]*segment, hyphens *hyphenation) block {
+	b := block{kind: blockTable, lines: len(rows)}
+	var texts [][]string
+	used := make([]bool, len(rows[0]))
+	edges := newTableEdges(len(used))
+	for _, row := range rows {
+		var cells []string
+		any := false
+		for k, segs := range row {
+			var lines []string
+			for _, l := range makeLines(segs) {
+				if text := l.text(); text != "" {
+					lines = append(lines, text)
+					edges.add(len(texts), k, l.segs[0], l.u1)
+				}
+				b.size = l.size
+			}
+			text := hyphens.join(lines, nil)
+			cells = append(cells, text)
+			if text != "" {
+				any, used[k] = true, true
 			}
 		}
-		out[i] = len(l.cells) == len(columns) || columnOf(columns, l.cells[0]) == 0 || gap >= wrapGap*l.size
-	}
-	switch {
-	case ruled >= 2 && 3*ruled >= len(lines)-1:
-		return byRule
-	case close > 0 && partial == close && groups >= 3:
-		out = byGap
-	}
-	if len(lines) > 2 && headGoesOn(&lines[0], &lines[1]) && !headGoesOn(&lines[1], &lines[2]) {
-		out[1] = false
-	}
-	// The cells of a header may be aligned to its bottom, so that its first line has no cell in the first column.
-	if columnOf(columns, lines[0].cells[0]) > 0 && columnOf(columns, lines[1].cells[0]) == 0 && lines[0].v-lines[1].v < wrapGap*lines[1].size {
-		out[1] = false
-	}
-	return out
-}
-
-// headGoesOn reports whether each cell of a header continues in the line below: it begins with a capital, and continues in lower case.
-func headGoesOn(above, l *line) bool {
-	if len(l.cells) < 2 || len(l.cells) != len(above.cells) || above.v-l.v >= wrapGap*l.size {
-		return false
-	}
-	for i, s := range l.cells {
-		first, _ := utf8.DecodeRuneInString(s.text())
-		head, _ := utf8.DecodeRuneInString(above.cells[i].text())
-		if !unicode.IsLower(first) || !unicode.IsUpper(head) {
-			return false
+		if any {
+			texts = append(texts, cells)
 		}
 	}
-	return true
-}
-
-// wrapped reports whether the cells of a line continue those of the line above: in each shared column, the first word did not fit in the
-// line above.
-func wrapped(above, l *line, columns []tableColumn) bool {
-	both := 0
-	for _, s := range l.cells {
-		k := columnOf(columns, s)
-		for _, a := range above.cells {
-			if columnOf(columns, a) != k {
-				continue
-			}
-			word, ok := s.firstWord()
-			if both++; !ok || !strings.ContainsFunc(s.text(), unicode.IsLetter) || !strings.ContainsFunc(a.text(), unicode.IsLetter) || a.u1+0.2*a.size+word <= columns[k].u1 {
-				return false
-			}
-		}
+	for i := range texts {
+		texts[i] = without(texts[i], func(k int) bool { return !used[k] })
 	}
-	return both > 0
+	edges.keep(used)
+	edges.rows, b.edges = texts, edges
+	b.text = markdownTable(texts)
+	return b
 }
 
 // columnOf returns the column that a cell overlaps most.
