@@ -77,6 +77,8 @@ type analyzer struct {
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
 	stops bool // also emit stop words, under the terms that stopTerm returns
+	some  bool // leave out plain words that do not begin with a letter of begin
+	begin Beginnings
 	in    []StemLanguage
 	pos   int
 	parts [maxParts]part
@@ -228,6 +230,9 @@ func (a *analyzer) word(i int) int {
 	}
 	if seen == bitDigit {
 		a.emit(text[i:j], kindWord, a.pos, i, j)
+	} else if a.some && a.begin&beginning(a.buf[0]) == 0 {
+		a.pos++
+		return after
 	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop || a.stops {
 		a.emit(e.term, e.kind, a.pos, i, j)
 		if a.in != nil && !e.stop && e.kind == kindWord {

@@ -90,11 +90,15 @@ func (r *run) passages() {
 	if len(terms) == 0 {
 		return
 	}
+	var begin lexical.Beginnings
+	for term := range terms {
+		begin.Add(term)
+	}
 	p.matches, p.ends = p.matches[:0], p.ends[:0]
 	var held [passageTerms]int
 	for _, h := range r.res.Hits {
 		var has uint64
-		p.tokens = lexical.Analyze(p.tokens[:0], searched(h.Row.Text))
+		p.tokens = lexical.AnalyzeSome(p.tokens[:0], searched(h.Row.Text), begin)
 		for i := range p.tokens {
 			if term, ok := terms[p.tokens[i].Term]; ok {
 				p.matches = append(p.matches, match{term, p.tokens[i].Start})
