@@ -76,9 +76,8 @@ type analyzer struct {
 	dst   []Token
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
-	stops bool // also emit stop words, under the terms that stopTerm returns
-	some  bool // leave out plain words that do not begin with a letter of begin
-	begin Beginnings
+	stops bool        // also emit stop words, under the terms that stopTerm returns
+	begin *Beginnings // if not nil, plain words that begin otherwise are left out
 	in    []StemLanguage
 	pos   int
 	parts [maxParts]part
@@ -230,7 +229,7 @@ func (a *analyzer) word(i int) int {
 	}
 	if seen == bitDigit {
 		a.emit(text[i:j], kindWord, a.pos, i, j)
-	} else if a.some && a.begin&beginning(a.buf[0]) == 0 {
+	} else if a.begin != nil && !a.begin.has(a.buf[:n]) {
 		a.pos++
 		return after
 	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop || a.stops {

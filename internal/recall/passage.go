@@ -98,7 +98,7 @@ func (r *run) passages() {
 	var held [passageTerms]int
 	for _, h := range r.res.Hits {
 		var has uint64
-		p.tokens = lexical.AnalyzeSome(p.tokens[:0], searched(h.Row.Text), begin)
+		p.tokens = lexical.AnalyzeSome(p.tokens[:0], searched(h.Row.Text), &begin)
 		for i := range p.tokens {
 			if term, ok := terms[p.tokens[i].Term]; ok {
 				p.matches = append(p.matches, match{term, p.tokens[i].Start})
