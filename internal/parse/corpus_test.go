@@ -23,8 +23,8 @@ const ownCorpus = "testdata/corpus"
 var (
 	corpusDir   = flag.String("corpus", ownCorpus, "folder of documents that TestCorpus measures")
 	corpusOut   = flag.String("corpus.out", "", "folder that TestCorpus writes the texts to")
-	damageCount = flag.Int("damage", 3, "files that TestDamageIsTold makes of each file and kind of damage")
-	damageShow  = flag.String("damage.show", "", "part of a format, kind or name whose silent losses TestDamageIsTold writes to the temporary folder")
+	damageCount = flag.Int("damage", 3, "files that TestDamageIsReported makes of each file and kind of damage")
+	damageShow  = flag.String("damage.show", "", "part of a format, kind or name whose silent losses TestDamageIsReported writes to the temporary folder")
 )
 
 // TestCorpus measures how much of reference texts the parsers return: of the small corpus in testdata, whose recall has a floor, or of
