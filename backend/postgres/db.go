@@ -99,11 +99,12 @@ func (o *Options) complete() (Options, error) {
 // DB is an open deployment. It implements [backend.Stores]. Safe for concurrent use.
 type DB struct {
 	storerules.Gate
-	o      Options
-	pool   *pgxpool.Pool
-	reg    *registry
-	watch  *watch
-	resets atomic.Int64 // number of times that all connections of pool were closed because one was lost
+	o          Options
+	pool       *pgxpool.Pool
+	reg        *registry
+	watch      *watch
+	reconnects reconnects
+	resets     atomic.Int64 // number of times that all connections of pool were closed because one was lost
 
 	mu   sync.Mutex
 	open map[string]*store // nil while one is being opened or removed

@@ -64,9 +64,9 @@ func (d *DB) read(ctx context.Context, s scope, f func(c *conn) error) error {
 
 // with runs f with a connection. The connection is returned without an open transaction.
 func (d *DB) with(ctx context.Context, s scope, f func(c *conn) error) error {
-	pc, err := d.pool.Acquire(ctx)
+	pc, err := d.acquire(ctx)
 	if err != nil {
-		return translate(err)
+		return err
 	}
 	c, resets := &conn{pg: pc.Conn(), scope: s.args}, d.resets.Load()
 	err = f(c)
@@ -170,6 +170,7 @@ func (x *transaction) happened(c *conn) (done bool, err error) {
 const (
 	firstWait = 5 * time.Millisecond
 	lastWait  = 500 * time.Millisecond
+	lostWait  = 100 * time.Millisecond // lastWait after a lost connection; acquire bounds the number of attempts to connect
 )
 
 // retry runs f until it succeeds, fails permanently, or the time [Options].Retry is over.
@@ -185,6 +186,9 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		}
 		if err == nil || !again(err) || time.Since(start) > d.o.Retry {
 			return err
+		}
+		if errors.Is(err, errLost) {
+			wait = min(wait, lostWait)
 		}
 		timer := time.NewTimer(wait/2 + rand.N(wait)) // random, so that not all callers retry at once
 		select {
