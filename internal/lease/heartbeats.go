@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -16,9 +17,10 @@ const (
 	// deadAfter is how long a process must be seen without a new heartbeat to count as dead. aliveFor is how long after its
 	// last heartbeat a process can be sure that others do not count it as dead.
 	deadAfter, aliveFor = 2 * time.Second, 1500 * time.Millisecond
-	// maxReadGap is the longest interval between two reads that counts as silence. After a longer one, the silence of all
-	// processes is counted from 0 again: no process can write a heartbeat while the database does not answer.
-	maxReadGap = 2 * heartbeatInterval
+	// maxReadGap is the longest interval between two reads. After a longer one, the silence of all processes is counted from
+	// 0 again: no process can write a heartbeat while the database does not answer. Of a shorter one at most
+	// heartbeatInterval counts: a slow database delays heartbeats as much as reads.
+	maxReadGap = deadAfter
 	// clearAfter is how long a process must be silent before its record is deleted.
 	clearAfter = time.Minute
 	// maxHeartbeats is the maximum number of processes whose heartbeats are read.
@@ -78,6 +80,20 @@ func (k *Keeper) Run(ctx context.Context, lost func()) {
 	k.mu.Lock()
 	k.heartbeats.running = true
 	k.mu.Unlock()
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { // so that slow reads do not delay heartbeats
+		each(ctx, func() { _ = k.writeHeartbeat(ctx) }) // if that keeps failing, the leases are lost
+	})
+	each(ctx, func() {
+		if dead, err := k.readHeartbeats(ctx); err == nil && dead {
+			lost()
+		}
+	})
+}
+
+// each calls f every heartbeatInterval until ctx ends.
+func each(ctx context.Context, f func()) {
 	t := time.NewTicker(heartbeatInterval)
 	defer t.Stop()
 	for {
@@ -86,9 +102,8 @@ func (k *Keeper) Run(ctx context.Context, lost func()) {
 			return
 		case <-t.C:
 		}
-		_ = k.writeHeartbeat(ctx) // if that keeps failing, the leases are lost
-		if dead, err := k.readHeartbeats(ctx); err == nil && dead {
-			lost()
+		if ctx.Err() == nil { // both may have been ready
+			f()
 		}
 	}
 }
@@ -143,7 +158,7 @@ func (k *Keeper) readHeartbeats(ctx context.Context) (dead bool, err error) {
 		}
 		k.heartbeats.others[token] = o
 		was := o.silent
-		o.silent += passed
+		o.silent += min(passed, heartbeatInterval)
 		dead = dead || was < deadAfter && o.silent >= deadAfter
 		if o.silent >= clearAfter {
 			old = append(old, backend.RecordWrite{Record: r, Delete: true, IfRev: r.Rev})

@@ -160,3 +160,47 @@ func TestNoProcessIsDeadDuringAnOutage(t *testing.T) {
 		assert.Zero(t, b.lost.Load())
 	})
 }
+
+// slow is records of a database under load.
+type slow struct{ records }
+
+const slowness = 600 * time.Millisecond
+
+func (s slow) WriteRecords(ctx context.Context, w []backend.RecordWrite) error {
+	time.Sleep(slowness)
+	return s.records.WriteRecords(ctx, w)
+}
+
+func (s slow) Records(ctx context.Context, kind, org, after string, limit int) ([]backend.Record, error) {
+	time.Sleep(slowness)
+	return s.records.Records(ctx, kind, org, after, limit)
+}
+
+// TestSlowDatabase checks that a process over a slow database keeps its leases while it lives, and loses them before their time is over if it dies.
+func TestSlowDatabase(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := slow{inmem.New().Registry()}
+		a, b := run(t, reg), run(t, reg)
+		defer func() {
+			b.end()
+			time.Sleep(2 * slowness) // until its last calls have ended
+		}()
+		require.True(t, a.takes(t, "x"))
+		for range 200 {
+			time.Sleep(100 * time.Millisecond)
+			require.True(t, a.takes(t, "x"))
+			require.True(t, a.Sure("x"))
+			require.False(t, b.takes(t, "x"))
+		}
+		assert.Zero(t, b.lost.Load())
+		a.end()
+		died := time.Now()
+		for !b.takes(t, "x") {
+			time.Sleep(10 * time.Millisecond)
+		}
+		assert.Less(t, time.Since(died), TTL/2)
+		synctest.Wait()
+		assert.Equal(t, int64(1), b.lost.Load())
+	})
+}
