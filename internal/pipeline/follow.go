@@ -55,6 +55,7 @@ type Follower struct {
 	asking    atomic.Int64       // when the running call of the Store for them began, in nanoseconds; 0: none is running
 	stalled   atomic.Int64       // when the Store was last slow to answer, in nanoseconds
 	idle      atomic.Int64       // since when the leading process has applied nothing while this one waits for it, in nanoseconds; 0: it does not wait
+	gaveUpAt  atomic.Uint64      // 1 more than what was applied when a search last gave up waiting; 0: none has
 	leads     atomic.Bool        // whether this process leads, as far as it knows; only changed while holding turn
 	announced bool               // whether the indexes know whether this process leads; announced and term are guarded by turn
 	term      uint64             // term that the indexes know; 0: another process leads

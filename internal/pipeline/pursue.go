@@ -121,7 +121,8 @@ func (f *Follower) pursue(ctx context.Context, last uint64) error {
 }
 
 // patiently waits until all changes committed before the call are applied. While an index is in trouble it waits for
-// patience only. late is the number of changes that the search may then miss.
+// patience only, or for troubleAgain if another search has given up waiting and nothing was applied since. late is the
+// number of changes that the search may then miss.
 func (f *Follower) patiently(ctx context.Context) (late uint64, err error) {
 	last := f.store.LastSeq()
 	if f.applied() >= last {
@@ -131,7 +132,11 @@ func (f *Follower) patiently(ctx context.Context) (late uint64, err error) {
 	defer give()
 	applied := make(chan error, 1)
 	go func() { applied <- f.pursue(once, last) }()
-	timer := time.NewTimer(patience)
+	wait := patience
+	if f.gaveUpAt.Load() == f.applied()+1 {
+		wait = troubleAgain
+	}
+	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		select {
@@ -148,6 +153,7 @@ func (f *Follower) patiently(ctx context.Context) (late uint64, err error) {
 		if slow, _ := f.trouble(); slow {
 			give()
 			<-applied
+			f.gaveUpAt.Store(f.applied() + 1)
 			return f.lacking(1), nil
 		}
 		timer.Reset(troubleAgain)
