@@ -233,10 +233,13 @@ func (c *cluster) killSeat(i int, away time.Duration) {
 	c.seats[i].start()
 }
 
-func (c *cluster) killDatabase(time.Duration) {
+func (c *cluster) killDatabase(away time.Duration) {
+	killed := time.Now()
 	c.primary.Kill()
 	require.NoError(c.t, c.standby.Promote())
+	c.t.Logf("the standby accepts writes %v after the database was killed", time.Since(killed).Round(time.Millisecond))
 	c.primary, c.standby = c.standby, c.primary
+	time.Sleep(away)
 	require.NoError(c.t, c.primary.Rejoin(c.standby))
 }
 
