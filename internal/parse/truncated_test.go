@@ -39,5 +39,22 @@ func TestTruncatedFilesAreReported(t *testing.T) {
 			assert.Empty(t, mustParse(t, "a.html", "", []byte(whole)).Partial, name)
 		})
 	}
+	beds := strings.Repeat("The beds of the north wall are dug over. ", 10)
+	for name, data := range map[string]string{
+		"comment.html": "<p>The walled garden lies south.</p><!-- an open comment <p>" + beds + "</p>",
+		"group.rtf":    `{\rtf1\ansi The walled garden lies south.\par}` + beds + "}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.NotEmpty(t, mustParse(t, name, "", []byte(data)).Partial)
+		})
+	}
+	for name, data := range map[string]string{
+		"comment.html": "<p>The walled garden lies south.</p><!-- a comment of some words -->",
+		"tail.rtf":     "{\\rtf1\\ansi The walled garden lies south.\\par}\r\n\x00",
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Empty(t, mustParse(t, name, "", []byte(data)).Partial)
+		})
+	}
 	assert.NotEmpty(t, mustParse(t, "a.txt", "text/plain; charset=utf-8", []byte("north gem\xfcse, and many more words that are as they should be: Gemüse, Möhren, Rüben, Kürbisse, Äpfel, Öl, über, für, grün, "+strings.Repeat("schön, früh, ", 20))).Partial)
 }

@@ -69,6 +69,7 @@ type HTMLReader struct {
 	Meta     map[string]string // the meta elements of the head by name
 	pageLang string
 	midLine  bool // the last token was text that did not end with a line
+	unclosed bool // the last token is a comment without an end
 	cut      bool // the page ended inside a tag, or inside elements that must be closed
 	ended    bool // the page had elements and closed all of them
 	started  bool // the reader has seen a tag
@@ -108,11 +109,12 @@ func (h *HTMLReader) Read(ctx context.Context, r io.Reader) error {
 		kind := z.Next()
 		if kind != html.ErrorToken {
 			h.midLine = kind == html.TextToken && !bytes.HasSuffix(z.Raw(), []byte("\n"))
+			h.unclosed = kind == html.CommentToken && openComment(z.Raw())
 		}
 		switch kind {
 		case html.ErrorToken:
 			err := z.Err()
-			h.cut = errors.Is(err, io.EOF) && (len(z.Raw()) > 0 || h.mustGoOn())
+			h.cut = errors.Is(err, io.EOF) && (len(z.Raw()) > 0 || h.unclosed || h.mustGoOn())
 			h.ended = !h.cut && h.started && h.count[atom.Html] == 0 && h.count[atom.Body] == 0
 			h.close(0)
 			if errors.Is(err, io.EOF) || h.w.Full {
@@ -137,6 +139,12 @@ func (h *HTMLReader) Read(ctx context.Context, r io.Reader) error {
 			return nil
 		}
 	}
+}
+
+// openComment reports whether a comment ends with the page, so that what stands in it may be text.
+func openComment(raw []byte) bool {
+	rest, ok := bytes.CutPrefix(raw, []byte("<!--"))
+	return ok && len(rest) > 2 && !bytes.HasSuffix(rest, []byte("-->")) && !bytes.HasSuffix(rest, []byte("--!>")) && !bytes.HasPrefix(rest, []byte(">")) && !bytes.HasPrefix(rest, []byte("->"))
 }
 
 // Closed reports whether the page read last had elements and the end tags of its root and body, as XHTML requires.

@@ -75,6 +75,9 @@ type rtfReader struct {
 	partial  string
 }
 
+// maxTrailer is how many bytes may stand behind the end of a document without a word in the result: senders add a few.
+const maxTrailer = 64
+
 type rtfStyle struct{ heading int }
 
 type rtfDest int
@@ -130,7 +133,11 @@ func (r *rtfReader) read() error {
 			r.skip = 0
 			r.closeGroup()
 			if len(r.stack) == 0 {
-				return nil // text after the document's group does not belong to it
+				// Text after the document's group does not belong to it.
+				if len(bytes.Trim(r.data[r.pos:], "\x00\x1a \t\r\n}")) > maxTrailer {
+					r.partial = "text behind the end of the document was left out"
+				}
+				return nil
 			}
 		case '\\':
 			r.control()

@@ -216,6 +216,7 @@ func TestRepair(t *testing.T) {
 		{"object stream, wrong startxref", strings.Replace(packed, "startxref\n", "startxref\n9", 1), both},
 		{"no catalog", strings.Replace(plain[:strings.Index(plain, "xref\n")], "/Catalog", "/Nothing", 1), both},
 		{"a page that is something else", strings.Replace(plain, pageKids(plain), "[1 0 R"+pageKids(plain)[strings.Index(pageKids(plain), " R")+2:], 1), "The second page."},
+		{"a tree that holds itself", strings.Replace(plain, pageKids(plain), "[2 0 R"+pageKids(plain)[strings.Index(pageKids(plain), " R")+2:], 1), "The second page."},
 		{"cut in the second page", plain[:strings.Index(plain, "The second")], "The first page."},
 	}
 	for _, tt := range tests {

@@ -32,6 +32,9 @@ func (d *document) pages(visit func(page dict) bool) {
 	walk = func(o any, above dict, depth int) {
 		if r, ok := o.(ref); ok {
 			if seen[r] {
+				if d.name(d.dict(o)["Type"]) == "Pages" {
+					d.note(partialDamaged) // it stands where other pages should be
+				}
 				return
 			}
 			seen[r] = true
