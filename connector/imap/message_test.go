@@ -33,10 +33,12 @@ func TestItem(t *testing.T) {
 			"(no subject)", "<p>page</p>", "INBOX/7.3", "INBOX/7.3", ""},
 		"cut": {"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nbegins\n--b\nContent-Type: text/plain\n\nends", "(no subject)", "begins\n\nends", "INBOX/7.3", "INBOX/7.3", ""},
 	} {
-		a := itemOf(t, strings.ReplaceAll(tc.raw, "\n", "\r\n"))
-		reply, _ := a.Fields["reply_to_id"].(string)
-		body := strings.ReplaceAll(a.Fields["body"].(string), "\r\n", "\n")
-		assert.Equal(t, tc, struct{ raw, subject, body, id, thread, reply string }{tc.raw, a.Title, body, a.ExternalID, a.ThreadID, reply}, name)
+		t.Run(name, func(t *testing.T) {
+			a := itemOf(t, strings.ReplaceAll(tc.raw, "\n", "\r\n"))
+			reply, _ := a.Fields["reply_to_id"].(string)
+			body := strings.ReplaceAll(a.Fields["body"].(string), "\r\n", "\n")
+			assert.Equal(t, tc, struct{ raw, subject, body, id, thread, reply string }{tc.raw, a.Title, body, a.ExternalID, a.ThreadID, reply})
+		})
 	}
 }
 
