@@ -25,14 +25,15 @@ import (
 
 // BenchmarkHybrid alternates a recall over a cluster of one node with Weaviate's own hybrid query, by gRPC and by
 // GraphQL, over the same texts and vectors. It reports p50, the processor time of client and node, and the ratios of
-// p50.
+// p50. In the runs with writes a text is added to both before each round, and is found when the round begins.
 func BenchmarkHybrid(b *testing.B) {
-	for _, n := range []int{1500, 10_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) { hybrid(b, n) })
+	for _, n := range []int{1500, 20_000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) { hybrid(b, n, false) })
+		b.Run(fmt.Sprint(n, "/writes"), func(b *testing.B) { hybrid(b, n, true) })
 	}
 }
 
-func hybrid(b *testing.B, n int) {
+func hybrid(b *testing.B, n int, writes bool) {
 	ctx := b.Context()
 	urls, prefix := sharedServer(b).URLs(), prefixOf(b.Name())
 	e := static.New()
@@ -59,20 +60,24 @@ func hybrid(b *testing.B, n int) {
 	require.NoError(b, node.Schema().ClassCreator().WithClass(&models.Class{Class: class, Vectorizer: "none", MultiTenancyConfig: &models.MultiTenancyConfig{Enabled: true},
 		Properties: []*models.Property{{Name: "text", DataType: schema.DataTypeText.PropString()}}, VectorIndexConfig: map[string]any{"distance": "dot"}}).Do(ctx))
 	require.NoError(b, node.Schema().TenantsCreator().WithClassName(class).WithTenants(models.Tenant{Name: "own"}).Do(ctx))
-	for i := 0; i < n; i += 250 {
-		some := texts[i:min(i+250, n)]
+	added := 0
+	add := func(some []string) {
 		vectors, err := e.EmbedDocuments(ctx, some)
 		require.NoError(b, err)
 		batch := node.Batch().ObjectsBatcher()
 		var ms []contextmem.Memory
 		for j, text := range some {
 			batch.WithObjects(&models.Object{Class: class, Tenant: "own", Properties: map[string]any{"text": text}, Vector: vectors[j]})
-			ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", i+j), Text: text})
+			ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", added+j), Text: text})
 		}
+		added += len(some)
 		_, err = batch.Do(ctx)
 		require.NoError(b, err)
 		_, err = sub.AddMemories(ctx, contextmem.MemoryBatch{Memories: ms})
 		require.NoError(b, err)
+	}
+	for some := range slices.Chunk(texts, 250) {
+		add(some)
 	}
 	require.NoError(b, svc.Drain(ctx))
 
@@ -104,6 +109,12 @@ func hybrid(b *testing.B, n int) {
 	var work [3]time.Duration
 	for i := 0; b.Loop(); i++ {
 		question := texts[i*37%n][:40]
+		if writes {
+			b.StopTimer()
+			add([]string{backendtest.Text(rng, 10)})
+			require.NoError(b, svc.Drain(ctx))
+			b.StartTimer()
+		}
 		for k, f := range []func(context.Context, string){byGRPC, byGraphQL, ours} {
 			start, busy := time.Now(), cpuTime(b, sharedServer(b))
 			f(ctx, question)
