@@ -36,10 +36,10 @@ func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, r 
 			return nil, err
 		}
 	}
-	sight := graph.NewSight(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	view := graph.NewView(ref.Store, time.Now(), item.VisibleTo(r.Principals))
 	var es []*backend.Entity
-	if sight.Restricted() {
-		es, err = sight.Lookup(ctx, part, keys)
+	if view.Restricted() {
+		es, err = view.Lookup(ctx, part, keys)
 	} else {
 		es, err = ref.Store.EntitiesByKey(ctx, part, keys)
 	}
@@ -103,14 +103,14 @@ func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r fa
 	if r.Limit < 1 || r.Limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
 	}
-	sight := graph.NewSight(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	view := graph.NewView(ref.Store, time.Now(), item.VisibleTo(r.Principals))
 	out := []facts.Merge{}
 	for {
 		ms, err := ref.Store.Merges(ctx, part, r.After, r.Limit)
 		if err != nil {
 			return nil, mergeError(op, sub, err)
 		}
-		told, err := sight.Merges(ctx, part, ms)
+		told, err := view.Merges(ctx, part, ms)
 		if err != nil {
 			return nil, mergeError(op, sub, err)
 		}

@@ -79,7 +79,7 @@ func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r
 	if r.Limit < 1 || r.Limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
 	}
-	sight := graph.NewSight(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	view := graph.NewView(ref.Store, time.Now(), item.VisibleTo(r.Principals))
 	out := []facts.Conflict{}
 	for {
 		found, err := change.Undecided(ctx, ref.Store, memories(sub), r.After, r.Limit)
@@ -87,12 +87,12 @@ func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r
 			return nil, memoryError(op, "", err)
 		}
 		seen := func(int64) bool { return true }
-		if sight.Restricted() {
+		if view.Restricted() {
 			var nums []int64
 			for _, f := range found {
 				nums = append(nums, f.Earlier, f.Later)
 			}
-			if seen, err = sight.Seen(ctx, nums); err != nil {
+			if seen, err = view.Seen(ctx, nums); err != nil {
 				return nil, memoryError(op, "", err)
 			}
 		}

@@ -26,7 +26,7 @@ func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, l
 	var fold *Fold
 	if own {
 		all.AllTime, all.AsOf, all.KnownAt = true, time.Time{}, time.Time{}
-		if fold, err = r.seer().Fold(r.ctx, q.Part); err != nil {
+		if fold, err = r.callerView().Fold(r.ctx, q.Part); err != nil {
 			return nil, 0, false, err
 		}
 	}
@@ -158,13 +158,13 @@ func (r *Reader) beliefs(rels []*backend.Relation, q *backend.RelationQuery, fol
 			break
 		}
 	}
-	beside, err := r.company(q.Part, groups)
+	exempt, err := r.exemptions(q.Part, groups)
 	if err != nil {
 		return nil, err
 	}
 	out := map[int64]*belief{}
 	for _, g := range groups {
-		weigh(g, beside)
+		weigh(g, exempt)
 		for _, b := range g {
 			out[b.Num] = b
 		}
@@ -201,9 +201,9 @@ type object struct {
 
 // weigh decides which relations of one subject and predicate are believed.
 // The next functional relation retires a functional one, and the next retraction of an object retires any relation with that object.
-// The earlier of the two counts. A relation does not retire another one that c lets stand beside it.
+// The earlier of the two counts. A relation does not retire another one that c exempts from it.
 // A retraction itself is never believed.
-func weigh(g []*belief, c *company) {
+func weigh(g []*belief, c *exemptions) {
 	slices.SortFunc(g, func(a, b *belief) int {
 		return cmp.Or(a.about().Compare(b.about()), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
 	})
@@ -212,7 +212,7 @@ func weigh(g []*belief, c *company) {
 	var functional []*belief // later functional relations, nearest last
 	nearest := func(b *belief, behind []*belief) *belief {
 		for _, by := range slices.Backward(behind) {
-			if !c.beside(b.Relation, by.Relation) {
+			if !c.exempt(b.Relation, by.Relation) {
 				return by
 			}
 		}

@@ -68,7 +68,7 @@ type builder struct {
 	*Reader
 	*Question
 	out    Context
-	judged struct { // the evidence of the relation that worth scored last; the next relation mostly has the same
+	judged struct { // the evidence of the relation that relationScore scored last; the next relation mostly has the same
 		chunk int64
 		row   *Row
 	}
@@ -191,9 +191,9 @@ func (g *builder) lazy() bool {
 	return !g.Thinking && len(g.Filter.All)+len(g.Filter.Not) == 0
 }
 
-// worth returns the score of a relation. The score grows with its confidence, with the rank of its evidence among the hits, and with the
+// relationScore returns the score of a relation. The score grows with its confidence, with the rank of its evidence among the hits, and with the
 // words that it shares with the question.
-func (g *builder) worth(l *Link) float64 {
+func (g *builder) relationScore(l *Link) float64 {
 	w := confidence(l.Relation)
 	if l.Predicate == relatedTo {
 		w *= coOccurrence
@@ -224,7 +224,7 @@ func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	g.worths = g.worths[:0]
 	for i := range first {
 		l := &first[i]
-		w := g.worth(l)
+		w := g.relationScore(l)
 		g.worths = append(g.worths, w)
 		if slices.Contains(ents, l.From) && slices.Contains(ents, l.To) {
 			w *= 2
@@ -318,7 +318,7 @@ func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []i
 	}
 	worths := make([]float64, len(second))
 	for j := range second {
-		worths[j] = g.worth(&second[j])
+		worths[j] = g.relationScore(&second[j])
 	}
 	if g.pairs == nil {
 		g.pairs = make(map[[2]int64]bool, maxPaths)

@@ -10,7 +10,7 @@ import (
 
 // Lookup returns the entity that each key names for the caller, nil where visible sources do not mention it.
 // An entity has the name of the key that it is folded into if visible sources mention that name, else the name of key.
-func (s *Sight) Lookup(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+func (s *View) Lookup(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
 	said, root, err := s.Mentions(ctx, part, keys)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (s *Sight) Lookup(ctx context.Context, part backend.Partition, keys []strin
 
 // Merges returns the merges of ms that the caller may see, with only what the caller may know of them.
 // A merge by a caller is visible if visible sources mention both names; a stated merge is visible if visible sources state it.
-func (s *Sight) Merges(ctx context.Context, part backend.Partition, ms []backend.Merge) ([]backend.Merge, error) {
+func (s *View) Merges(ctx context.Context, part backend.Partition, ms []backend.Merge) ([]backend.Merge, error) {
 	if !s.Restricted() || len(ms) == 0 {
 		return ms, nil
 	}

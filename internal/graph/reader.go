@@ -38,7 +38,7 @@ type reading struct {
 	revived revived // restored memories and facts of the workspace
 	ids     idRoom
 	types   map[entityKey]string // entity types by visible sources
-	sight   *Sight               // nil until needed
+	view    *View                // nil until needed
 }
 
 // scratch is the memory of a Reader, which the pool passes on to the next one.
@@ -128,15 +128,15 @@ func (r *Reader) meet() {
 	r.fetched.chunks = len(r.chunks.nums)
 }
 
-// Share makes the reader use s, a Sight of the same Store and filter, instead of one of its own.
-func (r *Reader) Share(s *Sight) { r.sight = s }
+// Share makes the reader use s, a View of the same Store and filter, instead of one of its own.
+func (r *Reader) Share(s *View) { r.view = s }
 
-// seer returns the Sight of the caller and creates it if needed.
-func (r *Reader) seer() *Sight {
-	if r.sight == nil {
-		r.sight = NewSight(r.store, r.now, r.visible)
+// callerView returns the View of the caller and creates it if needed.
+func (r *Reader) callerView() *View {
+	if r.view == nil {
+		r.view = NewView(r.store, r.now, r.visible)
 	}
-	return r.sight
+	return r.view
 }
 
 // PartChunks is a list of chunks of one partition.
@@ -285,8 +285,8 @@ func (r *Reader) fetch() error {
 			return err
 		}
 		for i, e := range es {
-			if r.sight != nil {
-				if own := r.sight.row(nums[i]); own != nil { // the caller folds names differently
+			if r.view != nil {
+				if own := r.view.row(nums[i]); own != nil { // the caller folds names differently
 					e = own
 				}
 			}

@@ -10,14 +10,14 @@ import (
 // pair is two versions; statements of the later one do not retire those of the earlier one.
 type pair struct{ earlier, later int64 }
 
-// company says which statements do not retire which earlier ones.
-type company struct {
+// exemptions says which statements do not retire which earlier ones.
+type exemptions struct {
 	pairs    map[pair]bool
 	restored *revived
 }
 
-// beside reports whether the later statement by does not retire b.
-func (c *company) beside(b, by *backend.Relation) bool {
+// exempt reports whether the later statement by does not retire b.
+func (c *exemptions) exempt(b, by *backend.Relation) bool {
 	if c.pairs[pair{b.Source, by.Source}] {
 		return true
 	}
@@ -49,12 +49,12 @@ func (r *Reader) readRevived() (err error) {
 	return err
 }
 
-// company finds out which statements of groups do not retire each other.
-func (r *Reader) company(part backend.Partition, groups map[rivalKey][]*belief) (*company, error) {
+// exemptions finds out which statements of groups do not retire each other.
+func (r *Reader) exemptions(part backend.Partition, groups map[rivalKey][]*belief) (*exemptions, error) {
 	if err := r.readRevived(); err != nil {
 		return nil, err
 	}
-	out := &company{restored: &r.revived}
+	out := &exemptions{restored: &r.revived}
 	if !r.revived.successions || part.Class != backend.Memory {
 		return out, nil
 	}

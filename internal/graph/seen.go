@@ -14,7 +14,7 @@ const foldedVersions = 2000
 
 // Graph returns the entity index as the caller sees it. It is g itself where no hidden source states anything about names in parts.
 // Entities of names that a hidden statement joins or separates are read from the Store, by the mentions of visible versions.
-func (s *Sight) Graph(ctx context.Context, g backend.Graph, parts []backend.Partition) (backend.Graph, error) {
+func (s *View) Graph(ctx context.Context, g backend.Graph, parts []backend.Partition) (backend.Graph, error) {
 	folded := false
 	for _, part := range parts {
 		f, err := s.Fold(ctx, part)
@@ -26,13 +26,13 @@ func (s *Sight) Graph(ctx context.Context, g backend.Graph, parts []backend.Part
 	if !folded {
 		return g, nil
 	}
-	return &seenGraph{Graph: g, sight: s, tables: map[backend.Partition]*seenMentions{}}, nil
+	return &seenGraph{Graph: g, view: s, tables: map[backend.Partition]*seenMentions{}}, nil
 }
 
 // seenGraph is an entity index as a caller sees it.
 type seenGraph struct {
 	backend.Graph
-	sight  *Sight
+	view   *View
 	mu     sync.Mutex
 	tables map[backend.Partition]*seenMentions
 }
@@ -46,7 +46,7 @@ type seenMentions struct {
 
 // table returns the mentions of a partition, nil where it has no fold.
 func (g *seenGraph) table(ctx context.Context, part backend.Partition) (*seenMentions, error) {
-	f, err := g.sight.Fold(ctx, part)
+	f, err := g.view.Fold(ctx, part)
 	if err != nil || f == nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (g *seenGraph) table(ctx context.Context, part backend.Partition) (*seenMen
 		keys = append(keys, key)
 	}
 	slices.Sort(keys)
-	found, err := g.sight.store.MentionsOf(ctx, part, keys, foldedVersions)
+	found, err := g.view.store.MentionsOf(ctx, part, keys, foldedVersions)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (g *seenGraph) table(ctx context.Context, part backend.Partition) (*seenMen
 	for i := range found {
 		nums[i] = found[i].Source
 	}
-	seen, err := g.sight.Seen(ctx, nums)
+	seen, err := g.view.Seen(ctx, nums)
 	if err != nil {
 		return nil, err
 	}

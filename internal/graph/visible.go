@@ -89,7 +89,7 @@ func (r *Reader) findTypes(q backend.MentionQuery) error {
 	if len(open) == 0 {
 		return nil
 	}
-	seen, err := r.seer().Seen(r.ctx, open)
+	seen, err := r.callerView().Seen(r.ctx, open)
 	if err != nil {
 		return err
 	}

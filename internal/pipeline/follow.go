@@ -272,7 +272,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 		if mine, err := f.mayApply(ctx, s); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if apply(ctx, p.Changes) == nil {
-				f.saw(p.Changes)
+				f.reportChanges(p.Changes)
 				continue
 			}
 		}
@@ -294,7 +294,7 @@ func (f *Follower) follow(ctx context.Context, placed *backend.Placement) error 
 	return f.Sync(ctx)
 }
 
-func (f *Follower) saw(changes []backend.Change) {
+func (f *Follower) reportChanges(changes []backend.Change) {
 	if f.Saw != nil {
 		f.Saw(changes)
 	}
@@ -347,7 +347,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 				return fmt.Errorf("an index did not advance past change %d", at)
 			}
 			at = s.Applied()
-			f.saw(some)
+			f.reportChanges(some)
 			if f.wake(); !urgent && !f.awaited() {
 				runtime.Gosched() // searches have priority: a batch occupies a processor for long
 			}

@@ -147,10 +147,10 @@ func (f *Follower) FeedChanged(works bool) {
 	}
 }
 
-// attend checks at intervals whether other processes have committed more, for a while after changes were applied. A
+// keepPolling checks at intervals whether other processes have committed more, for a while after changes were applied. A
 // notification may have come while the workspace was being opened, or its changes could not be applied, and no call here
 // may need them. The caller holds pursuits.mu.
-func (f *Follower) attend() {
+func (f *Follower) keepPolling() {
 	p := &f.pursuits
 	if p.ended || !f.leads.Load() || p.again != nil {
 		return

@@ -262,7 +262,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
-	c.rush(ctx, s, jobs)
+	c.refineFirst(ctx, s, jobs)
 	laps.Lap("refine")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)

@@ -21,7 +21,7 @@ const (
 type pursuits struct {
 	mu    sync.Mutex
 	now   *pursuit    // nil: none is running
-	again *time.Timer // timer of attend; nil: attend is not running
+	again *time.Timer // timer of keepPolling; nil: it is not running
 	ended bool
 }
 
@@ -79,7 +79,7 @@ func (f *Follower) run(ctx context.Context, run *pursuit) error {
 		goal := run.goal
 		if f.applied() >= goal {
 			p.now = nil // the next caller starts another pursuit
-			f.attend()
+			f.keepPolling()
 			p.mu.Unlock()
 			return nil
 		}
@@ -90,7 +90,7 @@ func (f *Follower) run(ctx context.Context, run *pursuit) error {
 		if err != nil {
 			p.mu.Lock()
 			p.now = nil
-			f.attend()
+			f.keepPolling()
 			p.mu.Unlock()
 			return err
 		}

@@ -115,9 +115,9 @@ func indexed(jobs []*job) (nums []int64) {
 	return nums
 }
 
-// rush refines the items of a step before they are completed, if few items wait. A caller that waits for a few items can
-// then find them by the better vectors. Items that rush skips are refined later.
-func (c *Config) rush(ctx context.Context, s Space, jobs []*job) {
+// refineFirst refines the items of a step before they are completed, if few items wait. A caller that waits for a few items can
+// then find them by the better vectors. Items that refineFirst skips are refined later.
+func (c *Config) refineFirst(ctx context.Context, s Space, jobs []*job) {
 	if s.Refiner == nil || c.slowOutage.probing() {
 		return
 	}

@@ -27,7 +27,7 @@ func (a *asked) seenEntities(ctx context.Context, q backend.EntityQuery) (*facts
 		for i, e := range found {
 			keys[i] = e.Key
 		}
-		said, root, err := a.sight.Mentions(ctx, a.part, keys)
+		said, root, err := a.view.Mentions(ctx, a.part, keys)
 		if err != nil {
 			return nil, err
 		}

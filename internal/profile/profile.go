@@ -49,7 +49,7 @@ type asked struct {
 	now   time.Time
 	// visible is the filter of sources that the caller may see; zero: all.
 	visible backend.Filter
-	sight   *graph.Sight
+	view    *graph.View
 }
 
 // ask resolves the partition of a request: a class of a sub-tenant, memories by default. sub is the stored name.
@@ -62,7 +62,7 @@ func ask(op string, st backend.Store, sub string, class content.Class, principal
 }
 
 func newAsked(st backend.Store, part backend.Partition, now time.Time, visible backend.Filter) asked {
-	return asked{st, part, now, visible, graph.NewSight(st, now, visible)}
+	return asked{st, part, now, visible, graph.NewView(st, now, visible)}
 }
 
 // maxQuestion is the maximal length of a question in bytes: 8000 characters of 4 bytes.
@@ -239,14 +239,14 @@ func (a *asked) entity(ctx context.Context, op, name string) (int64, error) {
 	if key == "" {
 		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Subject", "holds neither letters nor digits")
 	}
-	num, err := a.sight.Entity(ctx, a.part, key)
+	num, err := a.view.Entity(ctx, a.part, key)
 	return num, fault.Wrap(op, fault.Search, "", err)
 }
 
 // links reads relations together with the entities and chunks to which they refer. The caller calls release when it no longer needs them.
 func (a *asked) links(ctx context.Context, q backend.RelationQuery) (links []graph.Link, release func(), last int64, more bool, err error) {
 	r := graph.NewReader(ctx, a.store, a.now, a.visible, nil)
-	r.Share(a.sight)
+	r.Share(a.view)
 	rels, last, more, err := r.Relations(q)
 	if err == nil {
 		links, err = r.Load(rels, a.visible)

@@ -272,7 +272,7 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	if q.bare() {
 		return &q.out, nil
 	}
-	if err := q.beside(); err != nil {
+	if err := q.scoreByFast(); err != nil {
 		return nil, err
 	}
 	if q.Fast != nil {

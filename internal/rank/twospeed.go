@@ -34,8 +34,8 @@ func (q *work) bare() bool {
 	return true
 }
 
-// beside scores candidates without a vector of the engine by the vectors of the fast engine.
-func (q *work) beside() error {
+// scoreByFast scores candidates without a vector of the engine by the vectors of the fast engine.
+func (q *work) scoreByFast() error {
 	if q.Fast == nil || q.w == 0 {
 		return nil
 	}

@@ -84,7 +84,7 @@ func (a *appLane) byID(sc *scope) error {
 			return err
 		}
 		for _, src := range srcs {
-			if err := a.lift(src, sc, a.top*appExactBoost); err != nil {
+			if err := a.boost(src, sc, a.top*appExactBoost); err != nil {
 				return err
 			}
 		}
@@ -119,8 +119,8 @@ func (a *appLane) byFields() error {
 	return nil
 }
 
-// lift adds by to the score of a source's first chunk. It adds the chunk to the hits if it is not among them.
-func (a *appLane) lift(src *backend.Source, sc *scope, by float64) error {
+// boost adds by to the score of a source's first chunk. It adds the chunk to the hits if it is not among them.
+func (a *appLane) boost(src *backend.Source, sc *scope, by float64) error {
 	if !a.allows(src) {
 		return nil
 	}
@@ -180,7 +180,7 @@ func (a *appLane) thread(h *Hit, tag uint64) error {
 			continue
 		}
 		found := len(a.hits)
-		if err := a.lift(src, h.scope, a.top*appThreadBoost); err != nil {
+		if err := a.boost(src, h.scope, a.top*appThreadBoost); err != nil {
 			return err
 		}
 		if len(a.hits) > found { // only the thread has found it

@@ -137,7 +137,7 @@ func (r *run) links() *graph.Reader {
 			r.known = append(r.known, graph.Hit{Row: h.Row, Score: h.Score})
 		}
 		r.reader = graph.NewReader(r.ctx, r.Store, r.Now, r.Visible, r.known)
-		r.reader.Share(r.sight)
+		r.reader.Share(r.view)
 	}
 	return r.reader
 }

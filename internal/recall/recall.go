@@ -175,9 +175,9 @@ type run struct {
 	said     statements // inferred statements among the hits
 	most     int        // number of ranked hits of a scope to consider
 	reader   *graph.Reader
-	sight    *graph.Sight // what the caller may see of the graph; nil: everything
-	own      Workspace    // the caller's workspace with its store replaced by store
-	store    sound
+	view     *graph.View // what the caller may see of the graph; nil: everything
+	own      Workspace   // the caller's workspace with its store replaced by store
+	store    intactStore
 	around   graph.Context
 	verdicts map[int64]verdict // verdict on each chunk, if Request.Asked is set
 	scratch
@@ -246,17 +246,17 @@ func newRun(ctx context.Context, e *Engine, ws *Workspace, req *Request) *run {
 	return r
 }
 
-// look sets r.sight, what the caller may see of the graph. Ranking uses it too.
+// look sets r.view, what the caller may see of the graph. Ranking uses it too.
 func (r *run) look() (err error) {
 	if len(r.Visible.All)+len(r.Visible.Not) == 0 {
 		return nil
 	}
-	r.sight = graph.NewSight(r.Store, r.Now, r.Visible)
+	r.view = graph.NewView(r.Store, r.Now, r.Visible)
 	parts := make([]backend.Partition, len(r.Scopes))
 	for i, s := range r.Scopes {
 		parts[i] = s.Part
 	}
-	r.own.Graph, err = r.sight.Graph(r.ctx, r.own.Graph, parts)
+	r.own.Graph, err = r.view.Graph(r.ctx, r.own.Graph, parts)
 	return err
 }
 

@@ -80,7 +80,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 				}
 				gains, loses := strength*a.about, strength*b.about
 				if certain { // it rises at most to the rank of the memory that it supersedes
-					gains = min(gains, max(0, worth(a.share)-worth(b.share)))
+					gains = min(gains, max(0, valueOf(a.share)-valueOf(b.share)))
 				}
 				b.gains, a.loses = max(b.gains, gains), max(a.loses, loses)
 			}
@@ -94,7 +94,7 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	}
 	for i := range all {
 		x := &all[i]
-		x.value = worth(x.share) + x.gains - x.loses
+		x.value = valueOf(x.share) + x.gains - x.loses
 	}
 	raiseAnswers(all, talk)
 	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
@@ -107,8 +107,8 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 	return some, hits, nil
 }
 
-// worth returns the value of a share of the best score, without hints.
-func worth(share float64) float64 { return weighOwn*share + weighOwn2*share*share }
+// valueOf returns the value of a share of the best score, without hints.
+func valueOf(share float64) float64 { return weighOwn*share + weighOwn2*share*share }
 
 // inOrder returns descending scores for hits sorted by value. A hit that rose gets the score of the best hit that is now behind it. A hit that fell gets
 // less than the hit that is now before it. Other hits keep their scores.

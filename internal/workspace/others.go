@@ -149,8 +149,8 @@ func (s *Set) Outdated(uid string) {
 	}
 }
 
-// saw calls Outdated if changes are of a lane that the space does not know.
-func (sp *Space) saw(changes []backend.Change) {
+// checkLanes calls Outdated if changes are of a lane that the space does not know.
+func (sp *Space) checkLanes(changes []backend.Change) {
 	v := sp.serving.Load()
 	if v == nil {
 		return

@@ -60,7 +60,7 @@ func (sp *Space) Pages(num int64) (done, total int) {
 func newSpace(uid string, ws backend.Workspace) *Space {
 	sp := &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
 	if _, shared := sp.Store.(backend.Guarder); shared {
-		sp.Follower.Saw = sp.saw
+		sp.Follower.Saw = sp.checkLanes
 	}
 	return sp
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 )
 
-// Sight is the part of a workspace's graph that a caller may see.
+// View is the part of a workspace's graph that a caller may see.
 // It folds names only by visible statements and by callers' merges, so that a hidden document joins nothing.
-// It reads each thing once. A Sight is for one call and is safe for concurrent use.
-type Sight struct {
+// It reads each thing once. A View is for one call and is safe for concurrent use.
+type View struct {
 	store   backend.Store
 	now     time.Time
 	visible backend.Filter
@@ -23,16 +23,16 @@ type Sight struct {
 	sources map[int64]bool              // by version number: whether the caller may see it
 }
 
-// NewSight returns the Sight of a caller. visible limits what the caller may see; the zero filter allows everything.
-func NewSight(st backend.Store, now time.Time, visible backend.Filter) *Sight {
-	return &Sight{store: st, now: now, visible: visible}
+// NewView returns the View of a caller. visible limits what the caller may see; the zero filter allows everything.
+func NewView(st backend.Store, now time.Time, visible backend.Filter) *View {
+	return &View{store: st, now: now, visible: visible}
 }
 
 // Restricted reports whether a filter limits what the caller may see.
-func (s *Sight) Restricted() bool { return len(s.visible.All)+len(s.visible.Not) > 0 }
+func (s *View) Restricted() bool { return len(s.visible.All)+len(s.visible.Not) > 0 }
 
 // Fold returns how names of a partition are folded for the caller; nil means as in the Store.
-func (s *Sight) Fold(ctx context.Context, part backend.Partition) (*Fold, error) {
+func (s *View) Fold(ctx context.Context, part backend.Partition) (*Fold, error) {
 	if !s.Restricted() {
 		return nil, nil
 	}
@@ -68,7 +68,7 @@ func (s *Sight) Fold(ctx context.Context, part backend.Partition) (*Fold, error)
 }
 
 // look finds out which versions the caller may see.
-func (s *Sight) look(ctx context.Context, nums []int64) error {
+func (s *View) look(ctx context.Context, nums []int64) error {
 	if s.sources == nil {
 		s.sources = map[int64]bool{}
 	}
@@ -76,7 +76,7 @@ func (s *Sight) look(ctx context.Context, nums []int64) error {
 }
 
 // Seen returns a function that reports whether the caller may see a version of nums.
-func (s *Sight) Seen(ctx context.Context, nums []int64) (func(num int64) bool, error) {
+func (s *View) Seen(ctx context.Context, nums []int64) (func(num int64) bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.look(ctx, nums); err != nil {
@@ -90,7 +90,7 @@ func (s *Sight) Seen(ctx context.Context, nums []int64) (func(num int64) bool, e
 }
 
 // row returns the entity that stands for the entity num in a fold, nil if no fold holds it.
-func (s *Sight) row(num int64) *backend.Entity {
+func (s *View) row(num int64) *backend.Entity {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.folds {
@@ -102,7 +102,7 @@ func (s *Sight) row(num int64) *backend.Entity {
 }
 
 // Entity returns the number of the entity that a key names for the caller, 0 if there is none. Hidden sources may be the only ones that mention it.
-func (s *Sight) Entity(ctx context.Context, part backend.Partition, key string) (int64, error) {
+func (s *View) Entity(ctx context.Context, part backend.Partition, key string) (int64, error) {
 	f, err := s.Fold(ctx, part)
 	if err != nil {
 		return 0, err
@@ -129,7 +129,7 @@ type VisibleMentions struct {
 
 // Mentions returns what visible sources say of keys. The map has no entry for a key that they do not mention.
 // root returns the key that a key is folded into, or the key itself.
-func (s *Sight) Mentions(ctx context.Context, part backend.Partition, keys []string) (said map[string]*VisibleMentions, root func(key string) string, err error) {
+func (s *View) Mentions(ctx context.Context, part backend.Partition, keys []string) (said map[string]*VisibleMentions, root func(key string) string, err error) {
 	f, err := s.Fold(ctx, part)
 	if err != nil {
 		return nil, nil, err
@@ -189,7 +189,7 @@ func (s *Sight) Mentions(ctx context.Context, part backend.Partition, keys []str
 }
 
 // say adds what visible sources say of q.Keys to said, each under the key at the same place in of.
-func (s *Sight) say(ctx context.Context, q backend.MentionQuery, of []string, said map[string]*VisibleMentions) error {
+func (s *View) say(ctx context.Context, q backend.MentionQuery, of []string, said map[string]*VisibleMentions) error {
 	found, err := s.store.Mentioned(ctx, q)
 	if err != nil {
 		return err

@@ -9,16 +9,16 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// sound is a Store whose reads leave out damaged rows and count them instead of returning an error. A recall then returns
+// intactStore is a Store whose reads leave out damaged rows and count them instead of returning an error. A recall then returns
 // the undamaged rest.
-type sound struct {
+type intactStore struct {
 	backend.Store // does not wait for commits in flight, since the indexes were searched before
 	settled       backend.Store
 	damaged       atomic.Int64 // number of rows left out
 }
 
 // dropDamage returns err, or nil if err only says that rows were left out.
-func (s *sound) dropDamage(err error) error {
+func (s *intactStore) dropDamage(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -30,58 +30,58 @@ func (s *sound) dropDamage(err error) error {
 	return nil
 }
 
-func (s *sound) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
+func (s *intactStore) Sources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
 	out, err := s.Store.Sources(ctx, part, ids)
 	return out, s.dropDamage(err)
 }
 
 // settledSources is Sources, but waits for commits in flight.
-func (s *sound) settledSources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
+func (s *intactStore) settledSources(ctx context.Context, part backend.Partition, ids []string) ([]*backend.Source, error) {
 	out, err := s.settled.Sources(ctx, part, ids)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error) {
+func (s *intactStore) SourcesByNum(ctx context.Context, nums []int64) ([]*backend.Source, error) {
 	out, err := s.Store.SourcesByNum(ctx, nums)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) List(ctx context.Context, q backend.ListQuery) ([]*backend.Source, int, error) {
+func (s *intactStore) List(ctx context.Context, q backend.ListQuery) ([]*backend.Source, int, error) {
 	out, total, err := s.Store.List(ctx, q)
 	return out, total, s.dropDamage(err)
 }
 
-func (s *sound) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
+func (s *intactStore) Chunks(ctx context.Context, nums []int64, now time.Time) ([]*backend.Hydrated, error) {
 	out, err := s.Store.Chunks(ctx, nums, now)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]backend.Chunk, error) {
+func (s *intactStore) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) ([]backend.Chunk, error) {
 	out, err := s.Store.SourceChunks(ctx, source, from, to, vectors)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, error) {
+func (s *intactStore) Entities(ctx context.Context, nums []int64) ([]*backend.Entity, error) {
 	out, err := s.Store.Entities(ctx, nums)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+func (s *intactStore) EntitiesByKey(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
 	out, err := s.Store.EntitiesByKey(ctx, part, keys)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
+func (s *intactStore) OwnEntities(ctx context.Context, part backend.Partition, keys []string) ([]*backend.Entity, error) {
 	out, err := s.Store.OwnEntities(ctx, part, keys)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) MentionsOf(ctx context.Context, part backend.Partition, keys []string, versions int) ([]backend.KeyMention, error) {
+func (s *intactStore) MentionsOf(ctx context.Context, part backend.Partition, keys []string, versions int) ([]backend.KeyMention, error) {
 	out, err := s.Store.MentionsOf(ctx, part, keys, versions)
 	return out, s.dropDamage(err)
 }
 
-func (s *sound) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
+func (s *intactStore) Relations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
 	out, err := s.Store.Relations(ctx, q)
 	return out, s.dropDamage(err)
 }
