@@ -2,7 +2,6 @@ package lexical
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
@@ -43,20 +42,13 @@ func Stem(word string) string {
 	if base, ok := irregular[word]; ok {
 		word = base
 	}
-	env := envs.Get().(*snowballstem.Env)
-	env.SetCurrent(word)
+	env := snowballstem.NewEnv(word)
 	english.Stem(env)
-	s := env.Current()
-	env.SetCurrent("")
-	envs.Put(env)
-	if s != "" {
+	if s := env.Current(); s != "" {
 		return s
 	}
 	return word
 }
-
-// envs pools the working memory of stemmers.
-var envs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
 // lookupASCII returns the entry of an ASCII word in lower case whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {
