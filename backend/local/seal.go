@@ -70,6 +70,7 @@ func (p *partition) sealTail() *sealed {
 // nil because the block has no rows. The caller holds mu. An error means damage.
 func (p *partition) settle(seg *adoption) error {
 	p.sealed = nil
+	p.sessions.terms.empty()
 	var parts, tail []*vectorPart
 	for _, v := range p.vectors {
 		switch {

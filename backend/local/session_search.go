@@ -25,7 +25,9 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hit
 		if q.K <= 0 || p.sessions.live == 0 {
 			return nil
 		}
-		met, err := p.scoreSessions(ctx, parsed)
+		ty := tallies.Get().(*tally)
+		defer ty.release()
+		met, err := p.scoreSessions(ctx, ty, parsed)
 		if err != nil {
 			return err
 		}
@@ -39,9 +41,15 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) (hit
 			if !best.takes(m.score) {
 				continue
 			}
-			if row := p.firstOf(m.session, rows); row != none {
-				best.push(backend.Hit{Chunk: p.chunk[row], Source: p.number(m.session), Score: m.score})
+			h := backend.Hit{Chunk: p.number(m.session), Source: p.number(m.session), Score: m.score}
+			if rows != p.live {
+				row := p.firstOf(m.session, rows)
+				if row == none {
+					continue
+				}
+				h.Chunk = p.chunk[row]
 			}
+			best.push(h)
 		}
 		hits = best.hits
 		sortHits(hits)
@@ -109,86 +117,81 @@ type scored struct {
 	score   float32
 }
 
-// tally is pooled memory of a search over sessions: the frequencies of the query's terms
-// in each session that has one of them.
+// tally is pooled memory of a search over sessions.
 type tally struct {
-	place []uint32  // by session: its index in met plus 1; all 0 between searches
-	met   []uint32  // sessions with a term
-	tf    []float64 // frequency of each term, session by session in the order of met
+	sessionList
+	views  []lexical.View
+	at     []uint32 // by session: its index in scores plus 1; all 0 between searches
+	scores []sessionScore
+}
+
+// sessionScore is the score of a session so far.
+type sessionScore struct {
+	session  uint32
+	required uint32 // terms of the session that each must have
+	matches  bool   // one of its terms has a weight
+	norm     float64
+	score    float64
 }
 
 var tallies = sync.Pool{New: func() any { return new(tally) }}
 
-// maxTally is the greatest number of sessions for which a tally goes back to the pool (4 MB of places).
+// maxTally is the greatest number of sessions for which a tally goes back to the pool (8 MB of places).
 const maxTally = 1 << 20
 
 func (t *tally) release() {
-	for _, k := range t.met {
-		t.place[k] = 0
+	t.end()
+	for _, s := range t.scores {
+		t.at[s.session] = 0
 	}
-	t.met = t.met[:0]
-	if len(t.place) <= maxTally && cap(t.tf) <= maxTally {
+	clear(t.views)
+	t.views, t.scores = t.views[:0], t.scores[:0]
+	if len(t.at) <= maxTally {
 		tallies.Put(t)
 	}
 }
 
 // scoreSessions returns the sessions that match q with their scores, in no particular order.
-func (p *partition) scoreSessions(ctx context.Context, q *lexical.Query) ([]scored, error) {
+func (p *partition) scoreSessions(ctx context.Context, ty *tally, q *lexical.Query) ([]scored, error) {
 	terms := termsOf(q)
-	ty := tallies.Get().(*tally)
-	defer ty.release()
-	if n := len(p.sessions.all); len(ty.place) < n {
-		ty.place = make([]uint32, n+n/4)
+	if n := len(p.sessions.all); len(ty.at) < n {
+		ty.at = make([]uint32, n+n/4)
 	}
-	ty.tf = ty.tf[:0]
-	df := make([]int, len(terms))
-	for i, t := range terms {
+	ty.views = p.views(ty.views, p.live)
+	average := max(float64(p.sessions.length)/float64(p.sessions.live), 1)
+	required := uint32(0)
+	for _, t := range terms {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		for _, v := range p.views(nil, p.live) {
-			err := v.Part.EachPosting(t.text, v.Accept, func(row, n uint32) {
-				k := p.link(p.of[row]).session
-				if k == none {
-					return
-				}
-				at := ty.place[k]
-				if at == 0 {
-					ty.met = append(ty.met, k)
-					at = uint32(len(ty.met))
-					ty.place[k] = at
-					ty.tf = append(ty.tf, make([]float64, len(terms))...)
-				}
-				tf := &ty.tf[int(at-1)*len(terms)+i]
-				if *tf == 0 {
-					df[i]++
-				}
-				*tf += float64(n)
-			})
-			if err != nil {
-				return nil, err
+		list, err := p.sessionsOf(&ty.sessionList, ty.views, t.text)
+		if err != nil {
+			return nil, err
+		}
+		needed := uint32(0)
+		if t.required {
+			needed = 1
+			required++
+		}
+		weight := t.boost * lexical.IDF(p.sessions.live, len(list))
+		for _, s := range list {
+			at := ty.at[s.session]
+			if at == 0 {
+				norm := k1 * (1 - b + b*float64(p.sessions.all[s.session].length)/average)
+				ty.scores = append(ty.scores, sessionScore{session: s.session, norm: norm})
+				at = uint32(len(ty.scores))
+				ty.at[s.session] = at
 			}
+			c, n := &ty.scores[at-1], float64(s.tf)
+			c.score += weight * n / (n + c.norm)
+			c.required += needed
+			c.matches = c.matches || t.boost > 0
 		}
 	}
-	weights := make([]float64, len(terms))
-	for i, t := range terms {
-		weights[i] = t.boost * lexical.IDF(p.sessions.live, df[i])
-	}
-	out := make([]scored, 0, len(ty.met))
-	average := max(float64(p.sessions.length)/float64(p.sessions.live), 1)
-	for at, k := range ty.met {
-		norm := k1 * (1 - b + b*float64(p.sessions.all[k].length)/average)
-		score, matches, all := 0.0, false, true
-		for i, n := range ty.tf[at*len(terms) : (at+1)*len(terms)] {
-			if n == 0 {
-				all = all && !terms[i].required
-				continue
-			}
-			matches = matches || terms[i].boost > 0
-			score += weights[i] * n / (n + norm)
-		}
-		if all && matches {
-			out = append(out, scored{k, float32(score)})
+	out := make([]scored, 0, len(ty.scores))
+	for _, c := range ty.scores {
+		if c.required == required && c.matches {
+			out = append(out, scored{c.session, float32(c.score)})
 		}
 	}
 	return out, nil

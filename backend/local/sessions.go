@@ -18,6 +18,7 @@ type sessions struct {
 	live   int      // number of sessions
 	length int64    // terms of all rows in sessions
 	gone   []uint32 // removed sources that are still in timed; see settle
+	terms  sessionTerms
 }
 
 // session is a run of neighbouring sources in a line.
@@ -252,6 +253,7 @@ func (x *sessions) join(p *partition, k, at uint32) {
 
 // merge adds session b to session a, which is directly before it.
 func (x *sessions) merge(p *partition, a, b uint32) {
+	x.terms.empty()
 	to, from := &x.all[a], &x.all[b]
 	for at, n := from.first, from.sources; n > 0; n-- {
 		p.links[at].session = a
@@ -272,6 +274,7 @@ func (x *sessions) end(k uint32) {
 
 // remove removes a source from its line and session. The next settle removes it from timed.
 func (x *sessions) remove(p *partition, at uint32) {
+	x.terms.empty()
 	s := &p.sources[at]
 	if s.name == 0 {
 		x.gone = append(x.gone, at)

@@ -39,9 +39,10 @@ func (p *partition) sizeBytes() int64 {
 	return int64(n) + p.keptBytes()
 }
 
-// keptBytes returns about how many bytes of heap the vector segments keep to speed up later searches. The
+// keptBytes returns about how many bytes of heap the vector segments and the sessions keep to speed up later searches. The
 // caller is the writer or holds mu.
 func (p *partition) keptBytes() (n int64) {
+	n = p.sessions.terms.bytes()
 	for _, v := range p.vectors {
 		if s, ok := v.search.(*vector.Segment); ok {
 			n += s.KeptBytes()

@@ -221,20 +221,32 @@ func (m *Mem) SizeBytes() int64 {
 	return m.store.bytes + int64(len(m.terms))*perTerm + int64(len(m.rows))*perDoc
 }
 
-// EachPosting calls f with every live row in accept (nil: all) that has a term, in ascending
-// order, and with the term's frequency. f must not call m. The error is always nil.
-func (m *Mem) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
+// EachPosting implements [Part]. The error is always nil.
+func (m *Mem) EachPosting(term string, accept *bitset.Set, f func(rows, tfs []uint32)) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	id, ok := m.ids[term]
 	if !ok || m.terms[id].df == 0 {
 		return nil
 	}
-	c := m.cursor(id)
+	var rows, tfs [memBatch]uint32
+	n, c := 0, m.cursor(id)
 	for c.next() {
-		if row := m.rows[c.doc]; !m.dead.Has(c.doc) && (accept == nil || accept.Has(row)) {
-			f(row, c.tf)
+		row := m.rows[c.doc]
+		if m.dead.Has(c.doc) || accept != nil && !accept.Has(row) {
+			continue
 		}
+		rows[n], tfs[n] = row, c.tf
+		if n++; n == memBatch {
+			f(rows[:], tfs[:])
+			n = 0
+		}
+	}
+	if n > 0 {
+		f(rows[:n], tfs[:n])
 	}
 	return nil
 }
+
+// memBatch is the number of rows that EachPosting gives to a call.
+const memBatch = 64

@@ -334,10 +334,14 @@ func checkPostings(t *testing.T, q *Query, m *model, views []View, accepts func(
 		}
 		for _, v := range views {
 			last := int64(-1)
-			require.NoError(t, v.Part.EachPosting(term, v.Accept, func(row, tf uint32) {
-				require.Greater(t, int64(row), last)
-				last = int64(row)
-				got[row] += tf
+			require.NoError(t, v.Part.EachPosting(term, v.Accept, func(rows, tfs []uint32) {
+				require.NotEmpty(t, rows)
+				require.Len(t, tfs, len(rows))
+				for i, row := range rows {
+					require.Greater(t, int64(row), last)
+					last = int64(row)
+					got[row] += tfs[i]
+				}
 			}))
 		}
 		require.Equal(t, want, got, term)

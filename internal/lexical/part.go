@@ -22,8 +22,9 @@ type Part interface {
 	// Len returns the number of live rows.
 	Len() int
 	// EachPosting calls f with every live row in accept (nil: all) that has a term, in ascending
-	// order, and with the term's frequency. f must not call the part.
-	EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error
+	// order, and with the term's frequency in each. A call has some of the rows, at least one. f must not call the part, and
+	// the slices are valid until f returns.
+	EachPosting(term string, accept *bitset.Set, f func(rows, tfs []uint32)) error
 
 	// count adds the part's statistics to r. It may store in ids the numbers of r's terms, for search.
 	count(r *run, ids []uint32) error

@@ -238,7 +238,7 @@ func TestConcurrentUse(t *testing.T) {
 					if err != nil {
 						t.Error(err)
 					}
-					if err := p.EachPosting("q1z", nil, func(uint32, uint32) {}); err != nil {
+					if err := p.EachPosting("q1z", nil, func([]uint32, []uint32) {}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -333,7 +333,7 @@ func exercise(tb testing.TB, s *Segment) {
 			_, _ = Search(tb.Context(), q, 5, []View{{Part: s}})
 		}
 	}
-	_ = s.EachPosting("alpha", nil, func(uint32, uint32) {})
+	_ = s.EachPosting("alpha", nil, func([]uint32, []uint32) {})
 	_, _ = s.Forward(9, nil)
 	_ = s.Has(30)
 	_, _ = s.Delete(12)

@@ -232,9 +232,8 @@ func (s *Segment) seedOf(id uint32, k int) uint8 {
 	return 0
 }
 
-// EachPosting calls f with every live row in accept (nil: all) that has a term, in ascending
-// order, and with the term's frequency. f must not call s. The error is ErrCorrupt.
-func (s *Segment) EachPosting(term string, accept *bitset.Set, f func(row, tf uint32)) error {
+// EachPosting implements [Part]. The error is ErrCorrupt.
+func (s *Segment) EachPosting(term string, accept *bitset.Set, f func(rows, tfs []uint32)) error {
 	id := s.lookup(term)
 	if id == noTerm {
 		return nil
@@ -252,10 +251,14 @@ func (s *Segment) EachPosting(term string, accept *bitset.Set, f func(row, tf ui
 			break
 		}
 		c.loadTFs()
+		rows, tfs := c.docs[:0], c.tfs[:0]
 		for i, doc := range c.docs[:c.n] {
 			if s.keep(doc, accept) {
-				f(s.row(doc), c.tfs[i])
+				rows, tfs = append(rows, s.row(doc)), append(tfs, c.tfs[i])
 			}
+		}
+		if len(rows) > 0 {
+			f(rows, tfs)
 		}
 	}
 	return c.fault
