@@ -3,6 +3,7 @@ package vector
 import (
 	"context"
 	"fmt"
+	"math"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -31,6 +32,7 @@ type Mem struct {
 	mu     sync.Mutex // held while appending
 	n      atomic.Uint32
 	chunks atomic.Pointer[[]*chunk]
+	scale  atomic.Uint32 // bits of the greatest 8-bit scale of a row
 }
 
 // NewMem returns an empty part. It allocates no rows before the first Append. It
@@ -80,6 +82,7 @@ func (m *Mem) Append(v []float32) (row uint32) {
 		normalise(f)
 	}
 	c.scales[i] = quantiseRow(c.codes[i*cs:][:cs], f)
+	m.scale.Store(math.Float32bits(max(m.maxScale(), c.scales[i])))
 	m.n.Store(row + 1)
 	return row
 }
@@ -142,6 +145,8 @@ func (m *Mem) floatRun(first uint32, _ *rowBuf) []float32 {
 func (m *Mem) rowScale(row uint32) float32 {
 	return (*m.chunks.Load())[row/chunkRows].scales[row%chunkRows]
 }
+
+func (m *Mem) maxScale() float32 { return math.Float32frombits(m.scale.Load()) }
 
 func (m *Mem) scanAll(ctx context.Context, s *search, n int) error {
 	chunks := *m.chunks.Load()

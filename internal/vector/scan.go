@@ -387,8 +387,9 @@ type rows interface {
 	floats
 	// scanAll pushes the accepted rows below n with their 8-bit scores to s.cand.
 	scanAll(ctx context.Context, s *search, n int) error
-	// rowScale returns the 8-bit scale of a row.
+	// rowScale returns the 8-bit scale of a row, and maxScale the greatest of all rows.
 	rowScale(row uint32) float32
+	maxScale() float32
 }
 
 // exact finds the best accepted rows below n.
@@ -403,6 +404,14 @@ func (s *search) exact(ctx context.Context, p rows, n int) error {
 	}
 	s.quantise()
 	s.cand.reset(m)
+	if s.floor > negInf && s.scale > 0 {
+		// A row of d numbers with a scale is at most as long as d times 128 steps of it.
+		scale := p.maxScale()
+		longest := float32(len(s.given)) * 128 * 128 * scale * scale
+		if floor := (s.floor - s.reach(scale, longest)) / s.scale; floor > negInf { // not NaN
+			s.cand.floor = floor
+		}
+	}
 	if err := p.scanAll(ctx, s, n); err != nil {
 		return err
 	}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"slices"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -25,6 +27,8 @@ type Segment struct {
 	odd    []uint32
 	reader io.ReaderAt // of data; nil: float32 rows are used in place
 	ivf    ivf
+
+	greatest atomic.Uint32 // bits of the greatest scale; 0: not known
 }
 
 // OpenSegment returns a segment over data. The segment refers to data and does not change it.
@@ -172,6 +176,16 @@ func (s *Segment) Search(ctx context.Context, q *Query, dst []Hit) ([]Hit, error
 
 func (s *Segment) rowScale(row uint32) float32 {
 	return s.scales[s.position(row)]
+}
+
+// maxScale reads the scales once.
+func (s *Segment) maxScale() float32 {
+	greatest := math.Float32frombits(s.greatest.Load())
+	if greatest == 0 && s.h.n > 0 {
+		greatest = slices.Max(s.scales[:s.h.n])
+		s.greatest.Store(math.Float32bits(greatest))
+	}
+	return greatest
 }
 
 func (s *Segment) scanAll(ctx context.Context, sr *search, n int) error {
