@@ -263,6 +263,9 @@ func (d *doc) participleAt(i, hi int) bool {
 		return false
 	}
 	t := &d.Tokens[i]
+	if t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.Preposition) && i > 0 && d.Tokens[i-1].Word.Form&language.PastForm != 0 {
+		return true // "got put on nights"
+	}
 	return t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && t.Word.Form&language.BaseForm == 0 || t.Word.Flags == 0 && t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 

@@ -31,13 +31,13 @@ func (d *doc) clauses(s *language.Sentence, nodes []node, out []clause) []clause
 		if t.Kind != language.KindWord || t.Word.Verb == 0 || t.Shape == language.Capitalized && i != s.Lo || t.Is(language.FormOfDo) || nodeAt(nodes, i) >= 0 || d.usedAsNoun(s, i) {
 			continue
 		}
-		if d.IsWord(s, i, "like") && i > s.Lo && !d.Tokens[i-1].Is(language.FirstPerson|language.FirstPlural|language.SecondPerson|language.ThirdPlural|language.Modal|language.FormOfDo|language.Adverb|language.Negation|language.Conjunction) && !plainPlural(d.TokenText(i-1)) {
-			continue // "on the bus like a teenager"
+		if d.IsWord(s, i, "like") && i > s.Lo && !d.Tokens[i-1].Is(language.FirstPerson|language.FirstPlural|language.SecondPerson|language.ThirdPlural|language.Modal|language.FormOfDo|language.Adverb|language.Negation|language.Conjunction) && (!plainPlural(d.TokenText(i-1)) || d.in.Memory && i-1 == s.Lo && d.Tokens[i-1].Shape == language.Capitalized && !d.Tokens[i-1].Is(language.GivenName)) {
+			continue // "on the bus like a teenager", "Hands like a bishop"
 		}
 		if d.IsWord(s, i, "used") && d.IsWord(s, i+1, "to") || t.Is(language.FormOfHave) && d.auxiliary(s, i) {
 			continue
 		}
-		c := clause{verbTok: i, lo: i, hi: i + 1, subject: -1, hyp: hyp}
+		c := clause{verbTok: i, lo: i, hi: i + 1, subject: -1, hyp: hyp || d.in.Memory && d.conditional(s, i)}
 		d.verbGroup(s, &c)
 		if d.infinitive(s, &c) {
 			continue

@@ -24,6 +24,10 @@ func (r *relator) copulas(s *language.Sentence) {
 			c.ended = true
 			c.hi += 2
 		}
+		if d.IsWord(s, c.hi, "no") && !c.ended {
+			c.negated = true // "I'm no diabetic"
+			c.hi++
+		}
 		if d.in.Memory && d.IsWord(s, i, "be") && (d.IsWord(s, i-1, "to") || d.IsWord(s, i-1, "rather")) {
 			continue // "they asked me to be the lead"
 		}
@@ -108,7 +112,7 @@ func (r *relator) predicateNominal(s *language.Sentence, c *clause, subject node
 		for j < s.Hi && d.Tokens[j].Is(language.Determiner) && nodeAt(r.nodes, j) < 0 {
 			j++
 		}
-		if k := nodeAt(r.nodes, j); k >= 0 && r.nodes[k].kind == nodeName {
+		if k := nodeAt(r.nodes, j); k >= 0 && r.nodes[k].kind == nodeName && !(d.in.Memory && d.owns(s, r.nodes[k].hi)) {
 			predicate := "located_in"
 			if d.IsWord(s, i, "from") {
 				predicate = "from"
@@ -132,7 +136,7 @@ func (r *relator) predicateNominal(s *language.Sentence, c *clause, subject node
 			link(n, "also_known_as", raw, false) // "I'm Anna"
 		case subject.kind == nodeSpeaker && n.kind == nodeName && n.typ == extract.TypeConcept && !d.Tokens[n.lo].Is(language.Demonym) && !d.greets(s):
 			// "I'm Batman"
-		case n.kind == nodeName || n.kind == nodeSpeaker && !d.Tokens[n.lo].Is(language.Possessive):
+		case n.kind == nodeName || n.kind == nodeSpeaker && !d.Tokens[n.lo].Is(language.Possessive) && (!d.in.Memory || n.hi >= s.Hi || d.Tokens[n.hi].Sign == '.'): // not "House is me, Jack and the dog"
 			link(n, "is", raw, false)
 		}
 		return
@@ -168,7 +172,11 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 			if k < 0 || r.nodes[k].kind == nodeDate || count > 0 && d.in.Memory && (r.nodes[k].kind == nodeSpeaker || r.nodes[k].kind == nodePronoun) {
 				break // "a chef in Leith and we don't talk"
 			}
-			link(r.nodes[k], nounPredicate(noun, d.TokenText(hi), r.nodes[k].typ), noun+" "+d.TokenText(hi), false)
+			predicate := nounPredicate(noun, d.TokenText(hi), r.nodes[k].typ)
+			if predicate == "works_at" && d.in.Memory && d.IsWord(s, hi, "in") {
+				predicate = "works_in" // "a nurse in Aberystwyth"
+			}
+			link(r.nodes[k], predicate, noun+" "+d.TokenText(hi), false)
 			found = true
 			j = r.nodes[k].hi
 			if d.IsPunct(s, j, ',') && d.IsWord(s, j+1, "and") {

@@ -182,6 +182,9 @@ func (d *doc) temporalWords(s *language.Sentence, dates []language.Date) string 
 	return first + "; " + strings.Join(rest, "; ")
 }
 
+// firstYear is the first year that a number in a memory can mean: "my goal is 1400" tells no time.
+const firstYear = 1850
+
 // validity derives the bounds of a statement from the dates of its sentence. "since" sets the start, "until" the end, "from ... to"
 // both. A date alone bounds an event and a past state on both sides, and is the start of a state that continues.
 func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statement) (from, to time.Time, prec string) {
@@ -189,7 +192,7 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	count := 0
 	for i := range dates {
 		h := &dates[i]
-		if h.From.IsZero() || h.Lo >= c.end && c.end > 0 || h.Lo < c.lo && h.Lo > s.Lo+2 {
+		if h.From.IsZero() || d.in.Memory && h.Precision == extract.PrecisionYear && h.From.Year() < firstYear || h.Lo >= c.end && c.end > 0 || h.Lo < c.lo && h.Lo > s.Lo+2 {
 			continue
 		}
 		count++

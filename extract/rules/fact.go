@@ -220,7 +220,7 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		return true
 	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
 		return true
-	case d.complementWord(s, g.lo) && d.in.Memory && d.standsAlone(g):
+	case d.complementWord(s, g.lo) && d.in.Memory && d.standsAlone(g) && !(t.Word.Verb > 0 && d.behindOther(s)):
 		g.bare, g.be, g.verb, g.comp = true, true, g.lo, g.lo
 		return true
 	default:
@@ -239,8 +239,8 @@ func (d *doc) barePast(s *language.Sentence, g *segment) bool {
 		return false
 	}
 	t := &d.Tokens[i]
-	if n := &d.Tokens[i+1]; n.Kind == language.KindPunct && n.Sign != '"' || d.IsWord(s, i+1, "by") {
-		return false // "Sent, ten minutes to spare", "Checked by Lujan"
+	if n := &d.Tokens[i+1]; n.Kind == language.KindPunct && n.Sign != '"' || d.IsWord(s, i+1, "by") || n.Capital() && (d.IsWord(s, i, "called") || d.IsWord(s, i, "named")) {
+		return false // "Sent, ten minutes to spare", "Checked by Lujan", "Called Mizzle"
 	}
 	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form&language.PastForm == 0 || t.Word.Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
 		return false

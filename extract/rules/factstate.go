@@ -93,6 +93,9 @@ func (d *doc) object(lo, hi int) string {
 	if hi > lo && hi < len(d.Tokens) && language.FoldEqual(d.TokenText(hi-1), "right") && language.FoldEqual(d.TokenText(hi), "now") {
 		hi--
 	}
+	if d.in.Memory {
+		lo, hi = d.withoutReflexive(lo, hi), d.withoutPhraseEnd(lo, hi)
+	}
 	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
 		lo++
 	}
@@ -110,7 +113,8 @@ func (d *doc) object(lo, hi int) string {
 
 func (d *doc) isAdverbEnd(i int) bool {
 	switch strings.ToLower(d.TokenText(i)) {
-	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally":
+	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally",
+		"instead", "apparently", "honestly", "please", "pls", "hopefully", "probably", "basically", "literally", "seriously", "luckily", "sadly", "thankfully":
 		return true
 	}
 	return false
@@ -164,6 +168,9 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 		d.verbFact(s, g, f, sts)
 		return
 	case t.Is(language.Determiner):
+		if w == "no" && d.in.Memory {
+			f.Negated, i = true, i+1 // "I'm no diabetic"
+		}
 		f.Predicate, f.Object = "is_a", d.withoutArticle(i, g.hi)
 		n, ok := d.phraseNode(s, i)
 		if d.Tokens[i].Is(language.Possessive) || !ok || !d.kindOfPerson(&n) {

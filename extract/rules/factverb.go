@@ -90,7 +90,7 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 		return
 	case name == "leave" && d.leftJob(s, g, f, next):
 		return
-	case d.objectIsPronoun(next, g.hi), d.in.Memory && wordLists()["giving"][name] && d.personBeside(s, next):
+	case d.objectIsPronoun(next, g.hi), d.in.Memory && wordLists()["giving"][name] && d.personBeside(s, next) && !d.linkedVerb(verb, sts):
 		return
 	}
 	if name == "leave" && d.leftEmployer(s, g, f, sts) || d.linkedFacts(s, g, f, sts) {
@@ -228,6 +228,15 @@ func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, v
 			}
 			if d.in.Memory && strings.HasSuffix(fr.predicate, "_to") && d.IsWord(s, verb+2, "half") {
 				ok = false // "went to half past five starts"
+			}
+			if d.in.Memory && strings.HasSuffix(fr.predicate, "_to") && d.verbName(verb) == "go" && (d.Tokens[verb+2].Kind == language.KindNumber || d.Tokens[verb+2].Is(language.NumberWord) || wordLists()["shares"][d.WordKey(verb+2)]) {
+				ok = false // "gone to one spoon"
+			}
+			if d.in.Memory && fr.predicate == "located_in" && f.Subject == s.Speaker && strings.ToLower(f.Object) == f.Object {
+				ok = false // "I'm lying in the bath"
+			}
+			if d.in.Memory && strings.HasSuffix(fr.predicate, "_with") {
+				f.Object = d.withoutArticle(verb+2, d.untilPlace(verb+2, end)) // "live with my sister in a flat"
 			}
 			if g.negated && !g.ended && fr.functional && fr.kind == extract.KindEvent {
 				ok = false // "I'm not moving to Perth"

@@ -151,7 +151,7 @@ func (d *doc) habitual(c *clause, predicate string) string {
 	if w := language.Lookup(first); w.Verb != t.Word.Verb || w.Form&language.PastForm == 0 {
 		return predicate
 	}
-	if base := language.VerbAt(t.Word.Verb).Base; more && base != "go" && base != "stay" {
+	if base := language.VerbAt(t.Word.Verb).Base; more && !wordLists()["moving"][base] {
 		return predicate
 	} else if more {
 		return language.VerbAt(t.Word.Verb).Third + "_" + rest // "I go to the noon meeting"

@@ -26,6 +26,10 @@ func hollow(predicate, object string) bool {
 		return true
 	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
 		return true
+	case len(words) == 1 && wordLists()["bare-doings"][first], first == "nothing":
+		return true
+	case len(words) == 1 && wordLists()["owning"][predicate] && wordLists()["outcomes"][first]:
+		return true // "got that wrong"
 	case wordLists()["owning"][predicate]:
 		return len(words) == 1 && strings.Trim(first, "0123456789.,") == "" || wordLists()["body"][last]
 	}

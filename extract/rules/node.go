@@ -215,8 +215,11 @@ func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
 		if i == lo && t.Is(language.FunctionWord|language.Conjunction) && !t.Is(language.Adjective|language.NumberWord) {
 			break
 		}
-		if i > lo && t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.Participle) != 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 {
+		if i > lo && t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.Participle) != 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 && d.Tokens[i-1].Kind != language.KindClitic {
 			break // "a dog named Rex"
+		}
+		if w := d.TokenText(i); i > lo && d.in.Memory && t.Word.Verb == 0 && t.Word.Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ed") && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && (d.Tokens[i+1].Is(language.Preposition) || d.WordKey(i+1) == "like") {
+			break // "a cake shaped like a box"
 		}
 		if i > lo && t.Is(language.Temporal) && i+1 < s.Hi && d.Tokens[i+1].Is(language.TimeUnit|language.Weekday|language.Month|language.Season) {
 			break
@@ -226,7 +229,7 @@ func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
 	for i > lo && (d.Tokens[i-1].Is(language.Adverb|language.Temporal) || d.Tokens[i-1].Kind == language.KindWord && d.isAdverbEnd(i-1)) {
 		i--
 	}
-	return lo, i, i > lo
+	return lo, i, i > lo && d.Tokens[i-1].Kind != language.KindClitic
 }
 
 // phraseNode returns the noun phrase at i as a node.

@@ -121,6 +121,9 @@ func (d *doc) doubted(s *language.Sentence, g *segment) bool {
 
 // callsSomething reports whether something is given a name at token i: "called the baby Arlo", "call her Mavis".
 func (d *doc) callsSomething(i, hi int) bool {
+	if i+1 < hi && d.WordKey(i) == "her" && d.Tokens[i+1].Capital() {
+		return true
+	}
 	return i+1 < hi && d.Tokens[i].Kind == language.KindWord && (d.Tokens[i].Is(language.Determiner) || d.Tokens[i].Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !d.Tokens[i].Is(language.Possessive)) &&
 		d.Tokens[hi-1].Shape != language.LowerCase
 }

@@ -131,7 +131,7 @@ func (r *relator) verb(s *language.Sentence, c *clause) {
 		switch {
 		case progressive && fr.kind == extract.KindEvent: // "is going back to Lagos" has not happened
 		case fr.passive != passive && (fr.passive || len(fr.preps) == 0):
-		case len(fr.preps) == 0 && c.hi-1 > c.verbTok: // "gave up" is not "gave"
+		case len(fr.preps) == 0 && (c.hi-1 > c.verbTok || d.in.Memory && c.hi+1 < s.Hi && wordLists()["aways"][d.WordKey(c.hi)] && d.WordKey(c.hi) != "in" && d.Tokens[c.hi+1].Kind == language.KindWord && (d.Tokens[c.hi+1].Is(language.Determiner|language.Possessive) || d.Tokens[c.hi+1].Capital())): // "gave up" and "took back the keys" are not "gave" and "took"
 		case len(fr.preps) == 0:
 			r.objects(s, c, fr, c.hi, end, true)
 		default:
@@ -241,7 +241,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if r.d.in.Memory && (r.besideObject(s, c, fr, &object) || r.passing(s, c, &subject)) {
 		return
 	}
-	if subject.kind == nodeSpeaker && (object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || r.d.emptyObject(&object)) {
+	if subject.kind == nodeSpeaker && object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || (subject.kind == nodeSpeaker || r.d.in.Memory) && r.d.emptyObject(&object) {
 		return // "we went on Saturday", "I run late", "I have your number"
 	}
 	if r.d.in.Memory && c.negated && c.perfect && !c.ended && fr.predicate == "has" {

@@ -25,6 +25,9 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 		if !ok {
 			return
 		}
+		if direct && count == 0 {
+			n, next = r.gift(s, c, n, next, end)
+		}
 		r.link(s, c, fr, n)
 		if r.apposed(s, &n, next) {
 			return

@@ -130,9 +130,12 @@ func (d *doc) newStatement(i, hi int) bool {
 		return i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && !d.Tokens[i+1].Is(language.Possessive) && d.Tokens[i+1].Is(language.FirstPerson|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural)
 	case "so":
 		return i+1 >= hi || !d.Tokens[i+1].Is(language.Adjective)
-	case "and", "but":
-		if i+2 < hi && d.WordKey(i+1) == "no" && (d.WordKey(i+2) == "longer" || d.WordKey(i) == "but") {
+	case "and", "but", "&":
+		if i+2 < hi && d.WordKey(i+1) == "no" && (d.WordKey(i+2) == "longer" || d.WordKey(i) == "but") || d.WordKey(i) == "but" && !wordLists()["exceptions"][d.WordKey(i-1)] {
 			return true
+		}
+		if j := i + 1; j+1 < hi && (d.WordKey(j) == "that" || d.WordKey(j) == "this" || d.WordKey(j) == "there") && (d.Tokens[j+1].Is(language.FormOfBe) || d.Tokens[j+1].Word.Form&(language.ThirdForm|language.PastForm) != 0) {
+			return true // "52 and that makes me diabetic"
 		}
 	default:
 		return false

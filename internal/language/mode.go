@@ -27,7 +27,7 @@ func (d *Document) sentenceModes(k, first int) {
 		d.clauseAbout(s, c, before)
 		c.Mode = d.clauseMode(s, c, before)
 		shown = shown || c.Mode == extract.ModeQuote && before != nil && d.quoteAt(c.Lo) == nil && c.Lo > s.Lo && d.Tokens[c.Lo-1].Kind == KindPunct && d.Tokens[c.Lo-1].Sign == ':'
-		if d.Tokens[c.Hi-1].Sign == '?' && d.Tokens[c.Hi-1].Kind == KindPunct || d.questionOrder(s, c) {
+		if d.Tokens[c.Hi-1].Sign == '?' && d.Tokens[c.Hi-1].Kind == KindPunct || d.questionOrder(s, c) || before != nil && before.Mode == extract.ModeQuestion && before.Hi == c.Lo && d.Tokens[c.Lo-1].Kind == KindWord && d.Tokens[c.Lo-1].Is(FormOfDo|FormOfBe|Modal) {
 			c.Mode = extract.ModeQuestion
 		}
 		if asks && i == len(clauses)-1 && c.Mode != extract.ModeQuote {
