@@ -12,3 +12,6 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 
 // release does nothing, as the bytes are not a mapped file.
 func release([]byte) {}
+
+// identity returns "": a file that was written to cannot be told from one that was not.
+func identity(string) string { return "" }

@@ -4,6 +4,7 @@ package checkpoint
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 
@@ -29,6 +30,15 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 		return nil, nil, err
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
+}
+
+// identity returns text that changes when a file is replaced or written to: its device, inode, size and times.
+func identity(path string) string {
+	var st unix.Stat_t
+	if unix.Stat(path, &st) != nil {
+		return ""
+	}
+	return fmt.Sprint(st.Dev, " ", st.Ino, " ", st.Size, " ", st.Mtim, " ", st.Ctim)
 }
 
 // release removes the pages of mapped bytes from memory until they are read again.

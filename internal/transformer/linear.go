@@ -106,6 +106,7 @@ type weights struct {
 	out, in int
 	q       tensor // the matrix: floats, I8, I8 in panels, or U8 with two 4-bit values per byte
 	scale   tensor // of I8 and U8
+	sum     tensor // of I8 in panels, if its file has them: the sum of each row's values
 	groups  int    // scales per row
 }
 
@@ -121,6 +122,9 @@ func findWeights(ts map[string]tensor, name string, out, in int) (weights, error
 		}
 		w.q = t
 		if w.inPanels() {
+			if sum := ts[name+".weight_sum"]; sum.dtype == "F32" && sum.is(out) {
+				w.sum = sum
+			}
 			return w, w.findScale(ts, name)
 		}
 		if !t.is(out, in) || t.dtype == "U8" {

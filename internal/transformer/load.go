@@ -58,8 +58,11 @@ func Load(cfg Config, safetensors []byte, over ...[]byte) (*Model, error) {
 // replace replaces tensors in ts by those of the same names in with. A matrix may have another form than the one that it replaces.
 func replace(ts, with map[string]tensor) error {
 	forms := func(name string) []string {
-		whole := strings.TrimSuffix(strings.TrimSuffix(name, "_scale"), "_q4")
-		return []string{whole, whole + "_q4", whole + "_scale"}
+		whole := name
+		for _, end := range []string{"_scale", "_sum", "_q4"} {
+			whole = strings.TrimSuffix(whole, end)
+		}
+		return []string{whole, whole + "_q4", whole + "_scale", whole + "_sum"}
 	}
 	for name := range with {
 		if !slices.ContainsFunc(forms(name), func(form string) bool { _, ok := ts[form]; return ok }) {

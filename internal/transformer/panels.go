@@ -26,36 +26,50 @@ func inPlace(ws []weights) bool {
 func (j packing) panels(k *kernels) error {
 	scales := make([]float32, j.from.out)
 	decode(scales, j.from.scale.data, j.from.scale.dtype)
-	if !finite(scales) {
+	sums := make([]float32, j.from.out)
+	if j.from.sum.data != nil {
+		decode(sums, j.from.sum.data, j.from.sum.dtype)
+	} else {
+		j.add(k, sums)
+	}
+	if !finite(scales) || !finite(sums) {
 		return errNotFinite
 	}
-	size := j.l.groupBytes()
-	// The product of the weights with a row of ones, in the kernels' format, is their sum. It is exact, as it is below 2^24.
-	ones := bytes.Repeat([]byte{1, 0}[:k.valueSize], j.l.steps*packDepth)
-	cols, sums := make([]float32, 3*groupCols), make([]float32, groupCols)
-	for i := range groupCols {
-		cols[i] = 1
+	for o, sum := range sums {
+		scale, c := scales[o]*j.factor, j.l.column(j.first+o)
+		c[0], c[groupCols] = scale, scale*sum
 	}
+	size := j.l.groupBytes()
 	for at := 0; at < j.from.out; at += groupCols {
 		data := j.from.q.data[at*j.from.in:][:size]
 		if to := j.l.groups[(j.first+at)/groupCols]; &to[0] != &data[0] {
 			copy(to, data)
 		}
-		k.gemm(sums, groupCols, ones, len(ones), []rowScale{{scale: 1}}, data, j.l.steps, cols)
-		for i, sum := range sums {
-			scale, c := scales[at+i]*j.factor, j.l.column(j.first+at+i)
-			c[0], c[groupCols] = scale, scale*sum
-		}
 	}
 	return nil
+}
+
+// add sets sums to the sums of the channels of a matrix in panels. It reads the whole matrix.
+func (j packing) add(k *kernels, sums []float32) {
+	// The product of the weights with a row of ones, in the kernels' format, is their sum. It is exact, as it is below 2^24.
+	ones := bytes.Repeat([]byte{1, 0}[:k.valueSize], j.l.steps*packDepth)
+	cols := make([]float32, 3*groupCols)
+	for i := range groupCols {
+		cols[i] = 1
+	}
+	size := j.l.groupBytes()
+	for at := 0; at < j.from.out; at += groupCols {
+		k.gemm(sums[at:at+groupCols], groupCols, ones, len(ones), []rowScale{{scale: 1}}, j.from.q.data[at*j.from.in:][:size], j.l.steps, cols)
+	}
 }
 
 // panelAlign is the alignment of the data of a file made by Panels.
 const panelAlign = 64
 
 // Panels returns a safetensors file with the matrices of another file's layers in the layout of the kernels. Passed to Load as over,
-// these matrices are read in place. It holds NAME.weight, I8 [out/16, in/4, 16, 4] (16 adjacent channels in steps of four inputs) and
-// NAME.weight_scale, F32 [out]. The model's results stay exactly the same. Matrices whose sizes are not multiples of 64 and 4 are left
+// these matrices are read in place. It holds NAME.weight, I8 [out/16, in/4, 16, 4] (16 adjacent channels in steps of four inputs),
+// NAME.weight_scale, F32 [out], and NAME.weight_sum, F32 [out] (the sum of each channel's weights, so that Load need not read the matrices).
+// The model's results stay exactly the same. Matrices whose sizes are not multiples of 64 and 4 are left
 // out. Panels returns nil if no matrix remains.
 func Panels(file []byte) ([]byte, error) {
 	ts, err := readTensors(file)
@@ -79,11 +93,11 @@ func Panels(file []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		panels, scales, err := w.panels()
+		panels, scales, sums, err := w.panels()
 		if err != nil {
 			return nil, err
 		}
-		done[base+".weight"], done[base+".weight_scale"] = panels, scales
+		done[base+".weight"], done[base+".weight_scale"], done[base+".weight_sum"] = panels, scales, sums
 	}
 	if len(done) == 0 {
 		return nil, nil
@@ -91,18 +105,21 @@ func Panels(file []byte) ([]byte, error) {
 	return writeTensors(done)
 }
 
-// panels returns the matrix in panels and its scales.
-func (w *weights) panels() (q, scale tensor, err error) {
+// panels returns the matrix in panels, its scales and its sums.
+func (w *weights) panels() (q, scale, sum tensor, err error) {
 	l, p := newLinear(w.out, w.in), newPacker(&genericKernels)
-	if err := p.pack(packing{l, 0, 1, *w}); err != nil {
-		return q, scale, err
+	if err := p.pack(packing{l: l, factor: 1, from: *w}); err != nil {
+		return q, scale, sum, err
 	}
 	q = tensor{"I8", []int{w.out / panelCols, w.in / packDepth, panelCols, packDepth}, bytes.Join(l.groups, nil)}
-	scale = tensor{"F32", []int{w.out}, make([]byte, 0, 4*w.out)}
+	scale, sum = tensor{"F32", []int{w.out}, make([]byte, 0, 4*w.out)}, tensor{"F32", []int{w.out}, make([]byte, 0, 4*w.out)}
+	sums := make([]float32, w.out)
+	packing{l: l, from: weights{out: w.out, in: w.in, q: q}}.add(&genericKernels, sums)
 	for o := range w.out {
 		scale.data = binary.LittleEndian.AppendUint32(scale.data, math.Float32bits(l.column(o)[0]))
+		sum.data = binary.LittleEndian.AppendUint32(sum.data, math.Float32bits(sums[o]))
 	}
-	return q, scale, nil
+	return q, scale, sum, nil
 }
 
 // writeTensors writes a safetensors file without gaps: first the matrices in panels, whose sizes are multiples of panelAlign, then all

@@ -30,25 +30,19 @@ func readTensors(file []byte) (map[string]tensor, error) {
 	if n > maxHeader || n > uint64(len(file)-8) {
 		return nil, errors.New("safetensors: header longer than the file")
 	}
-	var entries map[string]json.RawMessage
-	if err := json.Unmarshal(file[8:8+n], &entries); err != nil {
-		return nil, errors.New("safetensors: header is not a JSON object")
+	var entries map[string]struct {
+		DType   string `json:"dtype"`
+		Shape   []int  `json:"shape"`
+		Offsets []int  `json:"data_offsets"`
 	}
+	if err := json.Unmarshal(file[8:8+n], &entries); err != nil {
+		return nil, errors.New("safetensors: header is not a JSON object of tensors")
+	}
+	delete(entries, "__metadata__")
 	data := file[8+n:]
 	left := len(data)
 	out := make(map[string]tensor, len(entries))
-	for name, raw := range entries {
-		if name == "__metadata__" {
-			continue
-		}
-		var e struct {
-			DType   string `json:"dtype"`
-			Shape   []int  `json:"shape"`
-			Offsets []int  `json:"data_offsets"`
-		}
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return nil, fmt.Errorf("safetensors: tensor %.100q: malformed entry", name)
-		}
+	for name, e := range entries {
 		size, ok := dtypeSize[e.DType]
 		if !ok {
 			continue

@@ -30,7 +30,7 @@ func TestCache(t *testing.T) { // not parallel: the folder is the process's
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	require.NoError(t, neural.CacheIn(dir))
 	names := func() []string {
-		found, err := filepath.Glob(filepath.Join(dir, "*"))
+		found, err := filepath.Glob(filepath.Join(dir, "*.panels"))
 		require.NoError(t, err)
 		return found
 	}
@@ -50,7 +50,7 @@ func TestCache(t *testing.T) { // not parallel: the folder is the process's
 	for what, damage := range map[string]func(data []byte) []byte{
 		"a weight":  func(data []byte) []byte { data[len(data)/2]++; return data },
 		"cut":       func(data []byte) []byte { return data[:len(data)/2] },
-		"no head":   func([]byte) []byte { return []byte("CMPANEL1") },
+		"no head":   func([]byte) []byte { return []byte("CMPANEL2") },
 		"empty":     func([]byte) []byte { return nil },
 		"all zeros": func(data []byte) []byte { return make([]byte, len(data)) },
 	} {
