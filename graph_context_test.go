@@ -1,6 +1,7 @@
 package contextmem_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/extract"
 )
 
 // addDocuments adds plain texts as documents and waits for their completion.
@@ -263,4 +265,39 @@ func TestGraphContextAsOf(t *testing.T) {
 		require.Equal(t, []string{"clara lives_in lisbon"}, paths(onDay("2021-01-01"), time.Time{}))
 		require.Equal(t, []string{"clara lives_in lisbon"}, paths(time.Time{}, onDay("2021-01-01")))
 	})
+}
+
+// factReader is an extractor that reads a text of three parts as a fact: subject, predicate and object.
+type factReader struct{}
+
+func (factReader) Name() string { return "facts 1" }
+
+func (factReader) Extract(_ context.Context, ins []extract.Input) ([]extract.Output, error) {
+	out := make([]extract.Output, len(ins))
+	for i, in := range ins {
+		f := strings.Split(in.Text, " / ")
+		out[i].Facts = []extract.Fact{{Subject: f[0], Predicate: f[1], Object: f[2], Kind: extract.KindFact, Text: in.Text, Confidence: .9, Evidence: in.Text, End: len(in.Text)}}
+	}
+	return out, nil
+}
+
+// Checks that the two relations of a chain have an entity in common. A fact with a long object leads to no entity.
+func TestGraphContextChainsOverEntities(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, &contextmem.Options{Extractor: factReader{}})
+	maps, lakes := strings.Repeat("old maps ", 12)+"on the wall", strings.Repeat("cold lakes ", 12)+"in the hills"
+	var ms []contextmem.Memory
+	for _, text := range []string{"Ada Lind / likes / " + maps, "Ada Lind / knows / Clara Gray", "Clara Gray / likes / " + lakes, "Clara Gray / works_at / Zorblax"} {
+		ms = append(ms, contextmem.Memory{Text: text, Infer: true})
+	}
+	c := newStory(t, acme, ms...)
+	res, err := c.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "What does Ada Lind like?", Mode: contextmem.ModeThinking, GraphContext: true})
+	require.NoError(t, err)
+	checkGraph(t, res)
+	require.ElementsMatch(t, []string{
+		"ada lind likes " + maps,
+		"ada lind knows clara gray",
+		"ada lind knows clara gray; clara gray likes " + lakes,
+		"ada lind knows clara gray; clara gray works_at zorblax",
+	}, pathTexts(res.Graph.QueryPaths))
 }

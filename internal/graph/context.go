@@ -301,12 +301,22 @@ func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, 
 // secondRelations appends chains of two relations: each first relation with the relations of the entity that it leads to.
 func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []int64, first []Link) ([]Path, error) {
 	named := func(e int64) bool { return slices.Contains(ents, e) }
+	// leads returns the entity of the question at which a first relation begins, and the entity at which its chain goes on; 0 if no chain
+	// begins with it: its object is a plain text, or the chain would say little.
+	leads := func(l *Link) (start, mid int64) {
+		start, mid = l.From, l.To
+		if !named(start) {
+			start, mid = mid, start
+		}
+		if l.Predicate == relatedTo || named(mid) {
+			return start, 0
+		}
+		return start, mid
+	}
 	var frontier []int64
-	for _, l := range first {
-		for _, e := range [...]int64{l.From, l.To} {
-			if e != 0 && !named(e) && !slices.Contains(frontier, e) && len(frontier) < maxFrontier {
-				frontier = append(frontier, e)
-			}
+	for i := range first {
+		if _, e := leads(&first[i]); e != 0 && !slices.Contains(frontier, e) && len(frontier) < maxFrontier {
+			frontier = append(frontier, e)
 		}
 	}
 	if len(frontier) == 0 {
@@ -326,12 +336,9 @@ func (g *builder) secondRelations(paths []Path, part backend.Partition, ents []i
 	seen := g.pairs
 	for i := range first {
 		a := &first[i]
-		if a.Predicate == relatedTo || named(a.From) && named(a.To) {
+		start, mid := leads(a)
+		if mid == 0 {
 			continue
-		}
-		start, mid := a.From, a.To
-		if !named(start) {
-			start, mid = mid, start
 		}
 		for j := range second {
 			b := &second[j]
