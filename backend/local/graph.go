@@ -166,17 +166,22 @@ func (x *index) Mentions(ctx context.Context, part backend.Partition, chunks []i
 // MentionedIn lists the chunks of entities; see [backend.Graph].
 func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entities []int64, perEntity int) (out []backend.EntityRef, err error) {
 	err = x.read(ctx, part, facetGraph, func(p *partition) error {
-		m := &p.mentions
+		m, total := &p.mentions, 0
+		known := make([]*entity, 0, len(entities))
 		for _, num := range entities {
-			at, ok := m.findEntity(num)
-			if !ok {
-				continue
+			if at, ok := m.findEntity(num); ok {
+				e := &m.entities[at]
+				known = append(known, e)
+				total += min(len(e.edges), max(perEntity, 0))
 			}
-			e := &m.entities[at]
-			some := e.edges[:min(len(e.edges), max(perEntity, 0))]
-			out = slices.Grow(out, len(some))
-			for _, g := range some {
-				out = append(out, backend.EntityRef{Chunk: p.chunk[g.row], Entity: num, Weight: g.weight, DF: len(e.edges)})
+		}
+		if total == 0 {
+			return nil
+		}
+		out = make([]backend.EntityRef, 0, total)
+		for _, e := range known {
+			for _, g := range e.edges[:min(len(e.edges), max(perEntity, 0))] {
+				out = append(out, backend.EntityRef{Chunk: p.chunk[g.row], Entity: e.num, Weight: g.weight, DF: len(e.edges)})
 			}
 		}
 		return nil

@@ -53,6 +53,7 @@ func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error 
 func (q *work) walk(ents []named, gamma float64) error {
 	seeds := q.best(walkSeeds, bySearch)
 	g := newGraph(q)
+	defer g.release()
 	var chunks []int64
 	for _, p := range seeds {
 		chunks = append(chunks, p.chunk)
@@ -71,13 +72,13 @@ func (q *work) walk(ents []named, gamma float64) error {
 		}
 		chunks = nil
 	}
-	restartP, restartE := make([]float64, len(g.chunks)), make([]float64, len(g.entities))
+	restartP, restartE := make([]float64, len(g.chunks.nums)), make([]float64, len(g.entities.nums))
 	sum := 0.0
 	for _, e := range ents {
 		sum += e.idf
 	}
 	for _, e := range ents {
-		if at, ok := g.entityAt[e.entity]; ok && sum > 0 {
+		if at, ok := g.entities.find(e.entity); ok && sum > 0 {
 			restartE[at] = .5 * e.idf / sum
 		}
 	}
@@ -86,7 +87,7 @@ func (q *work) walk(ents []named, gamma float64) error {
 		sum += p.v * p.v
 	}
 	for _, p := range seeds {
-		if at, ok := g.chunkAt[p.chunk]; ok && sum > 0 {
+		if at, ok := g.chunks.find(p.chunk); ok && sum > 0 {
 			restartP[at] = .5 * p.v * p.v / sum
 		}
 	}
@@ -102,7 +103,7 @@ func (q *work) walk(ents []named, gamma float64) error {
 		if v < most*1e-3 {
 			continue
 		}
-		if i := q.admit(g.chunks[at]); i >= 0 {
+		if i := q.admit(g.chunks.nums[at]); i >= 0 {
 			q.cand[i].Graph = gamma * v / most
 		}
 	}

@@ -97,8 +97,9 @@ func TestThin(t *testing.T) {
 func TestPageRank(t *testing.T) {
 	t.Parallel()
 	g := newGraph(nil)
+	defer g.release()
 	for _, c := range []int64{10, 20} {
-		g.edges = append(g.edges, edge{chunk: g.chunk(c), entity: g.entity(1), toEntity: 2, toChunk: 1})
+		g.edges = append(g.edges, edge{chunk: int32(g.chunks.add(c)), entity: int32(g.entities.add(1)), toEntity: 2, toChunk: 1})
 	}
 	p := g.pagerank(nil, []float64{1})
 	require.Len(t, p, 2)

@@ -1,59 +1,86 @@
 package rank
 
-import "github.com/contextmem/contextmem/internal/lexical"
+import (
+	"sync"
+
+	"github.com/contextmem/contextmem/internal/lexical"
+	"github.com/contextmem/contextmem/internal/numtable"
+)
+
+// numbers is a list of numbers without repetition.
+type numbers struct {
+	nums  []int64
+	table numtable.Table
+}
+
+// find returns the index of a number, and whether the list has it.
+func (l *numbers) find(n int64) (int, bool) {
+	at, ok := l.table.Get(l.nums, n)
+	return int(at), ok
+}
+
+// add returns the index of a number. It appends the number if the list does not have it.
+func (l *numbers) add(n int64) int {
+	if at, ok := l.find(n); ok {
+		return at
+	}
+	l.nums = append(l.nums, n)
+	l.table.Put(l.nums, uint32(len(l.nums)-1))
+	return len(l.nums) - 1
+}
+
+func (l *numbers) empty() {
+	l.nums = l.nums[:0]
+	l.table.Clear()
+}
 
 // graph is the part of the bipartite graph of passages and entities that a walk can reach.
 type graph struct {
 	q        *work
-	chunks   []int64
-	chunkAt  map[int64]int
-	entities []int64
-	entityAt map[int64]int
-	grown    map[int64]bool // entities whose passages were read
-	asked    map[int64]bool // chunks whose entities were read
+	chunks   numbers
+	entities numbers
+	grown    numbers // entities whose passages were read
+	asked    int     // the entities of the first asked chunks were read
 	edges    []edge
 }
 
 // edge joins a passage and an entity, given by their indexes.
 type edge struct {
-	chunk, entity int
+	chunk, entity int32
 	toEntity      float64 // weight times rarity
 	toChunk       float64 // weight
 }
 
+var graphs = sync.Pool{New: func() any { return new(graph) }}
+
+// maxWalk is the greatest number of edges and of passages with which a graph goes back to the pool.
+const maxWalk = 1 << 17
+
+// newGraph returns an empty graph. The caller releases it.
 func newGraph(q *work) *graph {
-	return &graph{q: q, chunkAt: map[int64]int{}, entityAt: map[int64]int{}, grown: map[int64]bool{}, asked: map[int64]bool{}}
+	g := graphs.Get().(*graph)
+	g.q = q
+	return g
 }
 
-func (g *graph) chunk(n int64) int {
-	at, ok := g.chunkAt[n]
-	if !ok {
-		at = len(g.chunks)
-		g.chunkAt[n] = at
-		g.chunks = append(g.chunks, n)
+func (g *graph) release() {
+	if max(cap(g.edges), cap(g.chunks.nums)) > maxWalk {
+		return
 	}
-	return at
-}
-
-func (g *graph) entity(n int64) int {
-	at, ok := g.entityAt[n]
-	if !ok {
-		at = len(g.entities)
-		g.entityAt[n] = at
-		g.entities = append(g.entities, n)
+	for _, l := range [...]*numbers{&g.chunks, &g.entities, &g.grown} {
+		l.empty()
 	}
-	return at
+	g.q, g.asked, g.edges = nil, 0, g.edges[:0]
+	graphs.Put(g)
 }
 
 // growEntities adds the passages that mention entities.
 func (g *graph) growEntities(nums []int64) error {
-	var fresh []int64
+	known := len(g.grown.nums)
 	for _, n := range nums {
-		if !g.grown[n] {
-			g.grown[n] = true
-			fresh = append(fresh, n)
-		}
+		g.grown.add(n)
 	}
+	fresh := g.grown.nums[known:]
 	if len(fresh) == 0 {
 		return nil
 	}
@@ -61,9 +88,11 @@ func (g *graph) growEntities(nums []int64) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range refs {
-		g.chunk(r.Chunk)
-		g.entity(r.Entity)
+	for i, r := range refs {
+		g.chunks.add(r.Chunk)
+		if i == 0 || r.Entity != refs[i-1].Entity {
+			g.entities.add(r.Entity)
+		}
 	}
 	return nil
 }
@@ -72,31 +101,31 @@ func (g *graph) growEntities(nums []int64) error {
 // mention these entities.
 func (g *graph) growChunks(more []int64) error {
 	for _, c := range more {
-		g.chunk(c)
+		g.chunks.add(c)
 	}
-	var fresh []int64
-	for _, c := range g.chunks {
-		if !g.asked[c] {
-			g.asked[c] = true
-			fresh = append(fresh, c)
-		}
-	}
+	fresh := g.chunks.nums[g.asked:]
 	if len(fresh) == 0 {
 		return nil
 	}
+	g.asked = len(g.chunks.nums)
 	refs, err := g.q.Graph.Mentions(g.q.ctx, g.q.req.Part, fresh)
 	if err != nil {
 		return err
 	}
 	var ents []int64
-	for _, r := range refs {
+	chunk := 0
+	for i, r := range refs {
+		if i == 0 || r.Chunk != refs[i-1].Chunk {
+			chunk = g.chunks.add(r.Chunk)
+		}
+		entity := g.entities.add(r.Entity)
 		w := float64(r.Weight)
-		g.edges = append(g.edges, edge{chunk: g.chunk(r.Chunk), entity: g.entity(r.Entity), toEntity: w * lexical.IDF(g.q.docs, r.DF), toChunk: w})
+		g.edges = append(g.edges, edge{chunk: int32(chunk), entity: int32(entity), toEntity: w * lexical.IDF(g.q.docs, r.DF), toChunk: w})
 		if r.DF >= 2 && r.DF <= walkPerNode {
 			ents = append(ents, r.Entity)
 		}
 	}
-	if len(g.chunks) >= walkPassages {
+	if len(g.chunks.nums) >= walkPassages {
 		return nil
 	}
 	return g.growEntities(ents)
@@ -110,8 +139,8 @@ func (g *graph) pagerank(restartP, restartE []float64) []float64 {
 		}
 		return v
 	}
-	restartP, restartE = grow(restartP, len(g.chunks)), grow(restartE, len(g.entities))
-	outP, outE := make([]float64, len(g.chunks)), make([]float64, len(g.entities))
+	restartP, restartE = grow(restartP, len(g.chunks.nums)), grow(restartE, len(g.entities.nums))
+	outP, outE := make([]float64, len(g.chunks.nums)), make([]float64, len(g.entities.nums))
 	for _, e := range g.edges {
 		outP[e.chunk] += e.toEntity
 		outE[e.entity] += e.toChunk
