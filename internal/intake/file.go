@@ -102,7 +102,7 @@ func (in *batch) file(ctx context.Context, field string, f *content.File, b Know
 		return err
 	}
 	if len(data) == 0 {
-		in.unread(field, f, name, b.SkipUnsupported, fmt.Errorf("file %q is empty", fault.ShortID(name)))
+		in.unread(field, f, name, b.SkipUnsupported, fmt.Errorf("file %q is empty: send it again", fault.ShortID(name)))
 		return nil
 	}
 	id := f.ID
@@ -191,7 +191,7 @@ func (in *batch) read(ctx context.Context, field string, f *content.File, name s
 	limit := in.MaxFileBytes
 	tooLarge := func() error {
 		return &fault.Error{Op: in.op, Kind: fault.KindTooLarge, Resource: fault.File, ID: fault.ShortID(name), Field: strings.TrimSuffix(field, "."),
-			Err: fmt.Errorf("file %q is over the limit of %d bytes", fault.ShortID(name), limit)}
+			Err: fmt.Errorf("file %q is over the limit of %d bytes: split it into smaller files", fault.ShortID(name), limit)}
 	}
 	data := f.Data
 	if data == nil && f.Open != nil {

@@ -241,7 +241,7 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 		{"a.rar", "", "the file is an archive", "upload the files that it holds one by one"},
 		{"a.png", "", "the file is an image", "its text needs OCR"},
 		{"", "audio/mpeg", "the file is sound or video", "upload a transcript"},
-		{"a.exe", "", "the file is a program or library", ""},
+		{"a.exe", "", "the file is a program or library", "upload a text about it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := r.Refuse(tc.name, tc.contentType)

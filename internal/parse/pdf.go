@@ -35,11 +35,13 @@ func (p pdfParser) Parse(ctx context.Context, in document.Input, lim document.Li
 	if tool != nil && ctx.Err() == nil {
 		if text, toolErr := tool.Text(ctx, in.Data); toolErr == nil && strings.TrimSpace(text) != "" {
 			setPages(doc, text)
+			doc.AddPartial(res.Scans)
 			return doc, nil
 		}
 	}
 	switch {
 	case err == nil:
+		doc.AddPartial(res.Scans)
 		return output.Titled(doc), nil
 	case !errors.Is(err, pdf.ErrNoText):
 		return nil, pdfError(err)

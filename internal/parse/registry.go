@@ -180,7 +180,9 @@ func (r *Registry) Refuse(name, contentType string) *document.Error {
 }
 
 func refuse(why *media.Refusal) *document.Error {
-	return document.NewError(document.Unsupported, "the file is "+why.What, nil).WithHint(why.Hint)
+	e := document.NewError(document.Unsupported, "the file is "+why.What, nil).WithHint(why.Hint)
+	_ = advise(e, "")
+	return e
 }
 
 // Parse detects the type of in and returns its text. Zero fields of lim are the defaults. The error is an [*document.Error],
@@ -191,10 +193,10 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 	}
 	lim = lim.WithDefaults(int64(len(in.Data)))
 	if int64(len(in.Data)) > lim.MaxInput {
-		return nil, document.Errorf(document.LimitExceeded, "the file has %d bytes, more than the limit of %d", len(in.Data), lim.MaxInput)
+		return nil, advise(document.Errorf(document.LimitExceeded, "the file has %d bytes, more than the limit of %d", len(in.Data), lim.MaxInput), "")
 	}
 	if len(in.Data) == 0 {
-		return nil, document.NewError(document.NoText, "the file is empty", nil)
+		return nil, advise(document.NewError(document.NoText, "the file is empty", nil), "")
 	}
 	run := ctx
 	if lim.Timeout > 0 {
@@ -204,7 +206,7 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 	}
 	mediaType, p, err := r.choose(in)
 	if err != nil {
-		return nil, err
+		return nil, advise(err, mediaType)
 	}
 	doc, err := protect(run, p, in, lim)
 	if err == nil {
@@ -217,7 +219,7 @@ func (r *Registry) Parse(ctx context.Context, in document.Input, lim document.Li
 		err = finish(doc, mediaType, lim)
 	}
 	if err != nil {
-		return nil, classify(ctx, run, err, lim.Timeout)
+		return nil, advise(classify(ctx, run, err, lim.Timeout), mediaType)
 	}
 	return doc, nil
 }

@@ -27,7 +27,26 @@ func Overwritten(data []byte) bool {
 			}
 		}
 	}
-	return controls > maxControls && nul < len(data)/50 // UTF-16 has more
+	if nul < len(data)/50 {
+		return controls > maxControls
+	}
+	return longASCII(data) // UTF-16
+}
+
+// maxASCIIRun is the longest run of printable ASCII that a text in UTF-16 may have. Each pair of its bytes would be a Han character.
+const maxASCIIRun = 128
+
+// longASCII reports whether bytes have a run of printable ASCII that no text in UTF-16 has: two files may have been joined.
+func longASCII(data []byte) bool {
+	run := 0
+	for _, c := range data {
+		if c >= 0x7f || c < ' ' && c != '\n' && c != '\r' {
+			run = 0
+		} else if run++; run > maxASCIIRun {
+			return true
+		}
+	}
+	return false
 }
 
 // unused has the control characters that are not used by texts or charsets. Tabs, line and page ends, backspaces, shifts, escapes and ends

@@ -3,6 +3,7 @@ package chat
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,6 +28,7 @@ type writer struct {
 	title    string
 	talks    int
 	messages int
+	lost     int // messages that the export names and does not hold, or whose text is in no form that is read
 }
 
 func newWriter(lim document.Limits, size int) *writer { return &writer{w: output.New(lim, size/2)} }
@@ -114,6 +116,9 @@ func (c *writer) document() *document.Document {
 	}
 	doc := c.w.Document()
 	doc.Title, doc.Created, doc.Modified = c.title, c.first, c.last
+	if c.lost > 0 {
+		doc.AddPartial("the text of " + strconv.Itoa(c.lost) + " messages is missing, or in a form that is not read")
+	}
 	if c.talks > 1 {
 		doc.Title = ""
 	}

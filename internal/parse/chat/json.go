@@ -130,6 +130,10 @@ func readChatGPT(c *writer, ctx context.Context, data []byte) error {
 		var branch []gptNode
 		seen := map[string]bool{}
 		for id := t.last(); id != "" && !seen[id]; id = t.Mapping[id].Parent {
+			if _, ok := t.Mapping[id]; !ok {
+				c.lost++
+				break
+			}
 			seen[id] = true
 			branch = append(branch, t.Mapping[id])
 		}
@@ -178,8 +182,8 @@ func readClaude(c *writer, ctx context.Context, data []byte) error {
 			Text    string    `json:"text"`
 			Created time.Time `json:"created_at"`
 			Content []struct {
-				Type string `json:"type"`
-				Text string `json:"text"`
+				Type string  `json:"type"`
+				Text *string `json:"text"`
 			} `json:"content"`
 			Attachments []struct {
 				Name string `json:"file_name"`
@@ -192,7 +196,11 @@ func readClaude(c *writer, ctx context.Context, data []byte) error {
 			said := m.Text
 			if said == "" {
 				for _, p := range m.Content {
-					said = strings.TrimSpace(said + "\n\n" + p.Text)
+					if p.Text != nil {
+						said = strings.TrimSpace(said + "\n\n" + *p.Text)
+					} else if p.Type == "text" {
+						c.lost++
+					}
 				}
 			}
 			for _, a := range m.Attachments {
@@ -245,10 +253,14 @@ func readSlack(c *writer, ctx context.Context, data []byte) error {
 		Files []struct {
 			Title string `json:"title"`
 		} `json:"files"`
+		Blocks json.RawMessage `json:"blocks"`
 	}) {
 		ts, err := strconv.ParseFloat(m.TS, 64)
 		if m.Type != "message" || err != nil {
 			return
+		}
+		if m.Text == "" { // programs may send blocks alone
+			m.Text = blockText(m.Blocks)
 		}
 		said := slackRef.ReplaceAllStringFunc(m.Text, func(ref string) string {
 			p := slackRef.FindStringSubmatch(ref)
@@ -296,6 +308,21 @@ type telegramMessage struct {
 	From string       `json:"from"`
 	Text telegramText `json:"text"`
 	File string       `json:"file_name"`
+}
+
+// blockText returns the texts of the blocks of a Slack message, one a line.
+func blockText(blocks json.RawMessage) string {
+	var lines []string
+	d := json.NewDecoder(bytes.NewReader(blocks))
+	key := false
+	for t, err := d.Token(); err == nil; t, err = d.Token() {
+		s, ok := t.(string)
+		if ok && key && strings.TrimSpace(s) != "" {
+			lines = append(lines, s)
+		}
+		key = ok && !key && s == "text"
+	}
+	return strings.Join(lines, "\n")
 }
 
 // readTelegram reads the export of a chat, or of all chats.

@@ -190,19 +190,28 @@ func WalkZip(ctx context.Context, in document.Input, lim document.Limits, visit 
 	return nil
 }
 
+// tarBlock is the size of the blocks of an archive. Two blocks of zeros are its end mark.
+const tarBlock = 512
+
 // WalkTar visits the files of a tar archive.
 func WalkTar(_ context.Context, in document.Input, lim document.Limits, visit Visit) error {
 	t := tar.NewReader(bytes.NewReader(in.Data))
 	for {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
+			if !bytes.HasSuffix(in.Data, make([]byte, tarBlock)) {
+				return errors.New("the archive has no end mark")
+			}
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		if h.Typeflag != tar.TypeReg || h.Size > lim.MaxExpanded {
+		if h.Typeflag != tar.TypeReg {
 			continue
+		}
+		if h.Size > lim.MaxExpanded {
+			return document.Errorf(document.LimitExceeded, "the archive unpacks to more than the limit of %d bytes", lim.MaxExpanded)
 		}
 		data, err := io.ReadAll(t)
 		if err != nil {

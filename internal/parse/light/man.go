@@ -40,7 +40,7 @@ func ParseMan(ctx context.Context, in document.Input, lim document.Limits) (*doc
 			m.line(strings.TrimRight(line, "\n"))
 		}
 		m.flush()
-		if m.unfill || m.table {
+		if m.unfill || m.table || m.macro {
 			m.partial("the page ends within a block, and may be cut off")
 		}
 	})

@@ -309,7 +309,9 @@ func (r *rst) explicit(line string, body []string, depth int) {
 			args = ""
 		}
 		r.code(args, body)
-	case "toctree", "contents", "include", "index", "raw", "meta", "sectnum", "default-role", "role", "literalinclude", "currentmodule", "module":
+	case "include", "literalinclude":
+		r.partial("a file that the text includes is not part of it")
+	case "toctree", "contents", "index", "raw", "meta", "sectnum", "default-role", "role", "currentmodule", "module":
 	case "image":
 		r.paragraph(r.inline(options["alt"]))
 	case "figure":

@@ -34,13 +34,21 @@ const (
 	maxMailParts  = 500
 	maxMailHeader = 1 << 20
 	maxMails      = 100_000
+	// maxLine is far longer than the first line of a header.
+	maxLine = 16 << 10
+	// maxEpilogue is the size of text behind the last part that is not told. Mailing lists add lines there that no reader shows.
+	maxEpilogue = 1 << 10
 )
 
 // Parse reads one mail.
 func (p Parser) Parse(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	m := p.reader(ctx, lim, len(in.Data))
 	doc := &document.Document{Markdown: true}
-	head, body := splitHeader(bytes.TrimLeft(in.Data, "\r\n\xef\xbb\xbf"))
+	data := in.Data
+	if !bytes.Contains(clean.Head(data, maxLine), []byte("\n")) {
+		data = lineEnds(data)
+	}
+	head, body := splitHeader(bytes.TrimLeft(data, "\r\n\xef\xbb\xbf"))
 	if len(head) == 0 {
 		doc, err := text.Parse(ctx, in, lim)
 		if err == nil {
@@ -184,9 +192,7 @@ func (m *mailReader) part(h mailHeader, body []byte, level int) {
 	}
 	mediaType, params := h.contentType()
 	name := h.fileName(params)
-	if isBase64(h) && junkInBase64(body) {
-		m.note("the encoding of a part of the mail is damaged")
-	}
+	m.missing(h, mediaType, body)
 	if mediaType == "multipart/encrypted" || sealedTypes[mediaType] && !strings.Contains(params.get("smime-type"), "certs-only") {
 		m.note("a part of the mail is encrypted or sealed, and could not be read")
 	}
@@ -273,6 +279,9 @@ func (m *mailReader) attachment(name, mediaType, charset string, data []byte) {
 	if err != nil {
 		var e *document.Error
 		if errors.As(err, &e) && (e.Kind == document.Unsupported || e.Kind == document.NoText) {
+			if media.Ext(name) == "pdf" || mediaType == media.PDF {
+				m.note("an attachment could not be read: " + e.Message())
+			}
 			return // only its name is written
 		}
 		m.fault(err, "an attachment could not be read")
@@ -291,9 +300,12 @@ func (m *mailReader) multipart(mediaType, boundary string, body []byte, level in
 		m.note("parts are nested too deep")
 		return
 	}
-	parts, complete := splitParts(body, boundary)
+	parts, complete, after := splitParts(body, boundary)
 	if !complete {
 		m.note("the mail ends too early")
+	}
+	if words := bytes.TrimSpace(after); len(words) >= maxEpilogue {
+		m.note("text behind the last part of the mail was left out")
 	}
 	if len(parts) == 0 { // the body has no boundary line
 		parts = []mailPart{append([]byte("\n"), body...)}
@@ -349,9 +361,10 @@ func (m *mailReader) free(h mailHeader) {
 }
 
 // splitParts cuts a multipart body at its boundary lines. Without an end line the last part extends to the end.
-func splitParts(body []byte, boundary string) (parts []mailPart, complete bool) {
+// after is what follows the end line.
+func splitParts(body []byte, boundary string) (parts []mailPart, complete bool, after []byte) {
 	if boundary == "" {
-		return []mailPart{append([]byte("\n"), body...)}, false
+		return []mailPart{append([]byte("\n"), body...)}, false, nil
 	}
 	mark := []byte("--" + boundary)
 	start := -1
@@ -377,13 +390,13 @@ func splitParts(body []byte, boundary string) (parts []mailPart, complete bool) 
 		pos = min(len(body), pos+len(line)+1)
 		start = pos
 		if last {
-			return parts, true
+			return parts, true, body[start:]
 		}
 	}
 	if start >= 0 && start < len(body) {
 		parts = append(parts, mailPart(body[start:]))
 	}
-	return parts, false
+	return parts, false, nil
 }
 
 func trimLineEnd(b []byte) []byte {

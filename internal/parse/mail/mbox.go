@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
 // MboxParser reads mailboxes: mails one after another, each behind a line that begins with "From ".
@@ -16,6 +17,12 @@ func (p MboxParser) Parse(ctx context.Context, in document.Input, lim document.L
 	m := p.reader(ctx, lim, len(in.Data))
 	doc := &document.Document{Markdown: true}
 	data := in.Data
+	if bytes.Contains(data, []byte("\rFrom ")) || !bytes.Contains(clean.Head(data, maxLine), []byte("\n")) {
+		data = lineEnds(data)
+	}
+	if !bytes.HasSuffix(data, []byte("\n")) {
+		m.note("the mailbox ends within a line, and may be cut off")
+	}
 	first := true
 	for n := 0; len(data) > 0 && n < maxMails && !m.full && m.err == nil; n++ {
 		var mail []byte

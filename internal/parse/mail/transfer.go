@@ -24,24 +24,6 @@ func transferEncoding(h mailHeader) string {
 	return strings.ToLower(strings.TrimSpace(h.raw("content-transfer-encoding")))
 }
 
-func isBase64(h mailHeader) bool { return transferEncoding(h) == "base64" }
-
-// junkInBase64 reports whether more than one in 50 bytes before the padding are not base64 digits.
-func junkInBase64(body []byte) bool {
-	digits, junk := 0, 0
-	for _, c := range body {
-		switch {
-		case base64Digits[c]:
-			digits++
-		case c == '=':
-			return junk*50 > digits
-		case c > ' ':
-			junk++
-		}
-	}
-	return junk*50 > digits
-}
-
 // decodeTransfer decodes the transfer encoding of a whole body. It returns a body without encoding as it is.
 func decodeTransfer(h mailHeader, body []byte) []byte {
 	r := transferReader(h, body)

@@ -210,7 +210,7 @@ func (r *xmlReader) notebook() (*document.Document, error) {
 	var field, title, created string
 	var tags []string
 	var page strings.Builder
-	count := 0
+	count, sealed, broken := 0, false, false
 	flush := func() error {
 		if title == "" && page.Len() == 0 {
 			return nil
@@ -236,6 +236,8 @@ func (r *xmlReader) notebook() (*document.Document, error) {
 			r.w.Newline()
 		}
 		r.w.Block()
+		sealed = sealed || strings.Contains(page.String(), "<en-crypt")
+		broken = broken || brokenTag(page.String())
 		err := NewHTMLReader(r.w, true).Read(r.ctx, strings.NewReader(page.String()))
 		r.w.Block()
 		title, created, tags = "", "", nil
@@ -283,5 +285,49 @@ func (r *xmlReader) notebook() (*document.Document, error) {
 	if err := flush(); err != nil { // of a note that is cut off
 		return nil, err
 	}
-	return r.close(&about, media.Evernote)
+	doc, err := r.close(&about, media.Evernote)
+	if err == nil && sealed {
+		doc.AddPartial("a part of a note is encrypted")
+	}
+	if err == nil && broken {
+		doc.AddPartial("a tag of a note has no end")
+	}
+	return doc, err
+}
+
+// brokenTag reports whether a tag begins within another tag, outside its quoted attributes. XHTML does not allow it.
+func brokenTag(page string) bool {
+	for {
+		i := strings.IndexByte(page, '<')
+		if i < 0 {
+			return false
+		}
+		page = page[i+1:]
+		if strings.HasPrefix(page, "!") { // a declaration, a comment or character data
+			continue
+		}
+		quote := byte(0)
+		for j := 0; ; j++ {
+			if j == len(page) {
+				return true
+			}
+			c := page[j]
+			if quote != 0 {
+				if c == quote {
+					quote = 0
+				}
+				continue
+			}
+			if c == '"' || c == '\'' {
+				quote = c
+			}
+			if c == '<' {
+				return true
+			}
+			if c == '>' {
+				page = page[j+1:]
+				break
+			}
+		}
+	}
 }

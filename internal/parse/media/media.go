@@ -185,9 +185,9 @@ const (
 	whatZip   = "an archive: upload the files that it holds one by one"
 	whatImage = "an image: its text needs OCR"
 	whatMedia = "sound or video: upload a transcript"
-	whatExec  = "a program or library"
-	whatFont  = "a font"
-	whatData  = "a binary data file"
+	whatExec  = "a program or library: upload a text about it"
+	whatFont  = "a font: upload a text about it"
+	whatData  = "a binary data file: export it as CSV or JSON"
 )
 
 // refusedExts maps the name endings of formats that no bundled parser reads to their description.

@@ -31,6 +31,9 @@ func ParseEPUB(ctx context.Context, in document.Input, lim document.Limits) (*do
 	} else if locked {
 		return nil, document.NewError(document.Encrypted, "the book is protected", nil)
 	}
+	if book.lost {
+		z.Note("a chapter of the book is missing")
+	}
 	w := output.New(lim, 64<<10)
 	meta := map[string]string{}
 	for _, item := range book.spine {
@@ -101,6 +104,7 @@ func utf8Reader(r io.Reader) (io.Reader, error) {
 type book struct {
 	opf   string
 	spine []string // files in reading order
+	lost  bool     // the reading order names a chapter that the book does not list
 }
 
 const maxSpine = 20_000
@@ -158,6 +162,7 @@ func (b *book) readSpine(x *xmlscan.Scanner) {
 			nav[id] = strings.Contains(" "+x.Attr("properties")+" ", " nav ")
 		case "itemref":
 			id := x.Attr("idref")
+			b.lost = b.lost || files[id] == ""
 			if f := files[id]; f != "" && !nav[id] && !seen[f] {
 				seen[f] = true
 				b.spine = append(b.spine, f)

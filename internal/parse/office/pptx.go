@@ -98,6 +98,9 @@ func (d *drawReader) slide(part string) error {
 		return nil
 	}
 	rels := d.p.relations(part)
+	if len(rels) == 0 && d.p.Has("ppt/notesSlides/notesSlide1.xml") {
+		d.p.Note(reasonMissing) // a slide refers to its notes
+	}
 	d.rels, d.title = relationMap(rels), nil
 	d.w.Page("")
 	d.w.Capture()

@@ -3,6 +3,7 @@ package pdf
 import (
 	"bytes"
 	"errors"
+	"math"
 )
 
 const (
@@ -44,6 +45,7 @@ type interpreter struct {
 	marks      []mark
 	lostMarks  int // sequences that were not kept because of the limit
 	hidden     int // depth of hidden optional content
+	inText     bool
 	path       map[*stream]bool
 	lines      path
 	page       *pageGlyphs
@@ -75,8 +77,10 @@ func (in *interpreter) run(data []byte, resources dict, depth int) {
 		case "Do":
 			in.xobject(nameArg(args), resources, depth)
 		case "BI":
-			in.page.images = true
-			skipInlineImage(l)
+			in.picture()
+			if !skipInlineImage(l) {
+				in.d.note(partialContent)
+			}
 		case "Q":
 			if len(in.saved) > floor || in.overflow > 0 {
 				in.restore()
@@ -135,8 +139,10 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 			s.font = in.fonts.get(f[0])
 			s.size, _ = in.d.number(f[1])
 		}
+	case "ET":
+		in.inText = false
 	case "BT":
-		in.page.begins = true
+		in.page.begins, in.inText = true, true
 		in.text, in.line = identity, identity
 	case "Tf":
 		s.font = in.fonts.get(in.resource(resources, "Font", nameArg(args)))
@@ -210,14 +216,24 @@ func nameArg(args []any) name {
 func (in *interpreter) xobject(n name, resources dict, depth int) {
 	st := in.d.stream(in.resource(resources, "XObject", n))
 	if st == nil {
+		if in.resource(resources, "XObject", n) != nil && in.d.stop == nil {
+			in.d.note(partialContent) // the page shows what the file does not hold
+		}
 		return
 	}
 	switch in.d.name(st.dict["Subtype"]) {
 	case "Image":
-		in.page.images = true
+		in.picture()
 	case "Form":
 		in.form(st, identity, resources, depth)
 	}
+}
+
+// picture records that the page shows an image, which fills the unit square of the current coordinates.
+func (in *interpreter) picture() {
+	m := in.state.ctm
+	in.page.images = true
+	in.page.pictured += math.Abs(m[0]*m[3] - m[1]*m[2])
 }
 
 // form runs the content of a form with the transformation at. It skips a form that is already running or nested too deeply.
@@ -249,26 +265,27 @@ func (in *interpreter) form(st *stream, at matrix, resources dict, depth int) {
 
 // skipInlineImage moves behind the EI that ends an inline image. The data is binary, so an EI counts only if white space precedes it and
 // what follows looks like content.
-func skipInlineImage(l *lexer) {
+func skipInlineImage(l *lexer) bool {
 	i := bytes.Index(l.b[l.pos:], []byte("ID"))
 	if i < 0 {
 		l.pos = len(l.b)
-		return
+		return false
 	}
 	l.pos += i + 2
 	for l.pos < len(l.b) {
 		i := bytes.Index(l.b[l.pos:], []byte("EI"))
 		if i < 0 {
 			l.pos = len(l.b)
-			return
+			return false
 		}
 		at := l.pos + i
 		l.pos = at + 2
 		before := at > 0 && isSpace(l.b[at-1])
 		if before && looksLikeContent(l.b[at+2:min(len(l.b), at+18)]) {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // looksLikeContent reports whether b has no binary data and is empty or begins with white space.

@@ -31,6 +31,7 @@ const (
 	partialWork     = "the document asks for too much work"
 	partialPages    = "the document has more pages than are read"
 	partialGlyphs   = "some characters have no known meaning in their font"
+	partialContent  = "the content of a page ends early, or a part of it is missing"
 )
 
 // document is an open file. Its methods do not return errors: an unreadable object is null, partial has the first reason why the text may

@@ -188,6 +188,9 @@ func (d *document) glyphs(page dict, fs *fonts, ly *layers, tree *structure, sp 
 	in.text, in.line = identity, identity
 	resources := d.dict(page["Resources"])
 	in.run(d.contents(page["Contents"], sp), resources, 0)
+	if in.inText && d.stop == nil {
+		d.note(partialContent) // a text object has no end
+	}
 	for _, a := range d.array(page["Annots"]) {
 		if d.stop != nil {
 			break
@@ -261,6 +264,7 @@ func (d *document) extract() (*Result, error) {
 	tree := d.newStructure(catalog)
 	w, hyphens := newWriter(d.lim.MaxOutputBytes, d.expectedPages(catalog)), newHyphenation()
 	images, mapped, unmapped := false, 0, 0
+	var scans []int // numbers of pages
 	queue := pageQueue{seen: map[string]bool{}}
 	var page []block // the previous page, written once it is known whether its last row continues
 	begun := false
@@ -289,6 +293,9 @@ func (d *document) extract() (*Result, error) {
 		mapped += len(p.glyphs)
 		images = images || p.images
 		unmapped += p.unmapped
+		if p.isScan() {
+			scans = append(scans, pages)
+		}
 		queue.pages = append(queue.pages, newPageLayout(d, p, space))
 		write(false)
 		if cleaned-d.work >= collectAfter && len(d.data)+2*cap(w.text) >= collectFrom {
@@ -312,6 +319,7 @@ func (d *document) extract() (*Result, error) {
 	res.Text, res.Pages = w.finish()
 	res.Partial = d.partial
 	if res.Text != "" {
+		res.Scans = scansReason(scans)
 		return res, nil
 	}
 	switch {

@@ -74,6 +74,8 @@ type Result struct {
 	Pages []Page
 	// Partial is the reason why the text may be incomplete. Empty means complete.
 	Partial string
+	// Scans says which pages among pages of text are images without text. Empty means none.
+	Scans string
 	// Images is set when the document has images and no text: it is likely a scan.
 	Images bool
 }

@@ -34,8 +34,9 @@ type pageGlyphs struct {
 	bounds   box
 	rotate   int // of the page, clockwise, 0, 90, 180 or 270
 	images   bool
-	full     bool // the limit of glyphs was reached
-	unmapped int  // codes without a text
+	pictured float64 // the area of the images, in units of the page
+	full     bool    // the limit of glyphs was reached
+	unmapped int     // codes without a text
 	comments []string
 	rules    []rule
 	number   int        // of the page's object, 0 when unknown

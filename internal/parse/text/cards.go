@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"mime/quotedprintable"
+	"strconv"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
@@ -27,7 +28,10 @@ type cardField struct {
 }
 
 // cardReader reads the fields of a card. It joins folded lines.
-type cardReader struct{ lines []string }
+type cardReader struct {
+	lines []string
+	lost  int // lines with words that are no fields
+}
 
 func (r *cardReader) next() (cardField, bool) {
 	for len(r.lines) > 0 {
@@ -50,6 +54,9 @@ func (r *cardReader) next() (cardField, bool) {
 		}
 		if f, ok := parseCardField(b.String()); ok {
 			return f, true
+		}
+		if strings.TrimSpace(b.String()) != "" {
+			r.lost++
 		}
 	}
 	return cardField{}, false
@@ -215,6 +222,9 @@ func parseCards(ctx context.Context, in document.Input, lim document.Limits, wan
 	}
 	doc := w.Document()
 	doc.Title, doc.Partial = calendar, plain.Partial
+	if r.lost > 0 {
+		doc.AddPartial(strconv.Itoa(r.lost) + " lines are no fields, and were left out")
+	}
 	if open {
 		doc.AddPartial("the last entry has no end: the file may be cut off")
 	}

@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"strings"
 
 	"github.com/contextmem/contextmem/document"
@@ -39,6 +40,7 @@ type notebookCell struct {
 		Data struct {
 			Markdown notebookText `json:"text/markdown"`
 			Plain    notebookText `json:"text/plain"`
+			HTML     notebookText `json:"text/html"`
 		} `json:"data"`
 		Name  string `json:"ename"`
 		Value string `json:"evalue"`
@@ -46,18 +48,21 @@ type notebookCell struct {
 }
 
 // notebookText is a text that the file holds as one string or as a list of lines.
-type notebookText string
+type notebookText struct {
+	string
+	read bool // the file has such a text, which may be empty
+}
 
 // UnmarshalJSON accepts a string or a list of strings. Any other value gives an empty text.
 func (t *notebookText) UnmarshalJSON(data []byte) error {
 	var lines []string
-	if json.Unmarshal(data, &lines) == nil {
-		*t = notebookText(strings.Join(lines, ""))
+	if json.Unmarshal(data, &lines) == nil && lines != nil {
+		*t = notebookText{strings.Join(lines, ""), true}
 		return nil
 	}
-	var s string
-	if json.Unmarshal(data, &s) == nil {
-		*t = notebookText(s)
+	var s *string
+	if json.Unmarshal(data, &s) == nil && s != nil {
+		*t = notebookText{*s, true}
 	}
 	return nil
 }
@@ -73,8 +78,11 @@ func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) 
 		}
 		return doc, err
 	}
-	cells := n.Cells
+	cells, lost := n.Cells, 0
 	for _, s := range n.Worksheets {
+		if s.Cells == nil {
+			lost++
+		}
 		cells = append(cells, s.Cells...)
 	}
 	language := clean.FirstOf(n.Metadata.Language.Name, n.Metadata.Kernel.Language)
@@ -90,7 +98,10 @@ func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) 
 			break
 		}
 		c := &cells[i]
-		source := clean.Text(clean.FirstOf(string(c.Source), string(c.Input)))
+		source := clean.Text(clean.FirstOf(c.Source.string, c.Input.string))
+		if !c.Source.read && !c.Input.read {
+			lost++
+		}
 		switch c.Type {
 		case "markdown", "raw":
 			w.Insert([]byte(strings.TrimSpace(source)))
@@ -100,7 +111,7 @@ func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) 
 			w.Block()
 		default:
 			w.Fenced(language, source)
-			c.outputs(w)
+			lost += c.outputs(w)
 		}
 	}
 	doc := w.Document()
@@ -108,20 +119,28 @@ func ParseNotebook(ctx context.Context, in document.Input, lim document.Limits) 
 	if len(n.Metadata.Authors) > 0 {
 		doc.Author = n.Metadata.Authors[0].Name
 	}
+	if lost > 0 {
+		doc.AddPartial("the text of " + strconv.Itoa(lost) + " cells or outputs is missing, or in a form that is not read")
+	}
 	return output.Titled(doc), nil
 }
 
-// outputs writes the text output of a code cell and leaves pictures out.
-func (c *notebookCell) outputs(w *output.Writer) {
+// outputs writes the text output of a code cell and leaves pictures out. It returns the number of outputs that have their text as HTML alone.
+func (c *notebookCell) outputs(w *output.Writer) (lost int) {
 	for _, o := range c.Outputs {
 		if o.Name != "" {
 			w.Fenced("", clean.Text(clean.Cut(o.Name+": "+o.Value, maxCellOutput)))
 			continue
 		}
-		if o.Data.Markdown != "" {
-			w.Insert([]byte(clean.Text(clean.Cut(string(o.Data.Markdown), maxCellOutput))))
+		if o.Data.Markdown.string != "" {
+			w.Insert([]byte(clean.Text(clean.Cut(o.Data.Markdown.string, maxCellOutput))))
 			continue
 		}
-		w.Fenced("", clean.Text(clean.Cut(clean.FirstOf(string(o.Text), string(o.Data.Plain)), maxCellOutput)))
+		text := clean.FirstOf(o.Text.string, o.Data.Plain.string)
+		if text == "" && o.Data.HTML.string != "" {
+			lost++
+		}
+		w.Fenced("", clean.Text(clean.Cut(text, maxCellOutput)))
 	}
+	return lost
 }
