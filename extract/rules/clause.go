@@ -226,6 +226,7 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 		}
 		i--
 	}
+	who := -1 // whom a pronoun without a node means
 	for steps := 0; i >= s.Lo && steps < 10; i, steps = i-1, steps+1 {
 		t := &d.Tokens[i]
 		if k := nodeAt(nodes, i); k >= 0 {
@@ -250,11 +251,19 @@ func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before 
 			if d.in.Memory && nodes[k].hi-nodes[k].lo == 1 && d.Tokens[nodes[k].lo].Is(language.Demonym) && nodes[k].lo > s.Lo && d.Tokens[nodes[k].lo-1].Is(language.FormOfBe) {
 				return // "the cook is Filipino, Rodel, makes"
 			}
+			if who >= 0 && who != k {
+				return
+			}
 			c.subject, c.far = k, c.far || steps > 3
 			return
 		}
 		if t.Kind == language.KindWord && t.Is(language.SecondPerson) && !t.Is(language.Possessive) {
 			return // "Astrid, you keep mixing them up"
+		}
+		if d.in.Memory && t.Kind == language.KindWord && t.Is(language.Masculine|language.Feminine|language.ThirdPlural) && !t.Is(language.Possessive) {
+			if who = d.lastPerson(nodes, i); who < 0 || t.Is(language.ThirdPlural) {
+				return // "gave Lagos to Hulya, she knows them"
+			}
 		}
 		if t.Kind == language.KindWord && t.Shape == language.LowerCase && !t.Is(language.FunctionWord|language.Adverb) {
 			start := d.phraseStart(s, i)

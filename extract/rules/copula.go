@@ -24,6 +24,9 @@ func (r *relator) copulas(s *language.Sentence) {
 			c.ended = true
 			c.hi += 2
 		}
+		if d.in.Memory && d.IsWord(s, i-1, "there") {
+			continue // "ADHD at 41, there's a letter"
+		}
 		if d.IsWord(s, c.hi, "no") && !c.ended {
 			c.negated = true // "I'm no diabetic"
 			c.hi++
@@ -173,7 +176,9 @@ func (r *relator) described(s *language.Sentence, subject node, i int, raw strin
 				break // "a chef in Leith and we don't talk"
 			}
 			predicate := nounPredicate(noun, d.TokenText(hi), r.nodes[k].typ)
-			if predicate == "works_at" && d.in.Memory && d.IsWord(s, hi, "in") {
+			if predicate == "manages" && d.in.Memory && (d.IsWord(s, hi, "in") || d.IsWord(s, hi, "at")) {
+				predicate = "works_at" // "a manager in the big Sainsburys"
+			} else if predicate == "works_at" && d.in.Memory && d.IsWord(s, hi, "in") {
 				predicate = "works_in" // "a nurse in Aberystwyth"
 			}
 			link(r.nodes[k], predicate, noun+" "+d.TokenText(hi), false)

@@ -215,7 +215,7 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		i++
 	case d.IsWord(s, g.lo, "user"), language.FoldEqual(d.TokenText(g.lo), s.Speaker):
 		g.third = true
-	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g) && !d.IsWord(s, g.lo+1, "to") && !d.behindOther(s):
+	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g) && !d.IsWord(s, g.lo+1, "to") && !d.behindOther(s) && !d.asksBare(g):
 		g.bare, g.verb, g.comp = true, g.lo, g.lo+1
 		return true
 	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
@@ -239,7 +239,7 @@ func (d *doc) barePast(s *language.Sentence, g *segment) bool {
 		return false
 	}
 	t := &d.Tokens[i]
-	if n := &d.Tokens[i+1]; n.Kind == language.KindPunct && n.Sign != '"' || d.IsWord(s, i+1, "by") || n.Capital() && (d.IsWord(s, i, "called") || d.IsWord(s, i, "named")) {
+	if n := &d.Tokens[i+1]; n.Kind == language.KindPunct && n.Sign != '"' || d.IsWord(s, i+1, "by") || d.IsPunct(s, i+2, ':') || n.Capital() && (d.IsWord(s, i, "called") || d.IsWord(s, i, "named")) {
 		return false // "Sent, ten minutes to spare", "Checked by Lujan", "Called Mizzle"
 	}
 	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form&language.PastForm == 0 || t.Word.Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
@@ -278,6 +278,9 @@ func (d *doc) openVerb(s *language.Sentence, g *segment, i int) bool {
 			g.ended = true
 			i++
 			continue
+		case (w == "sort" || w == "kind") && d.in.Memory && d.IsWord(s, i+1, "of") && i+2 < g.hi && d.Tokens[i+2].Word.Verb > 0:
+			i++
+			continue // "I sort of miss her"
 		case w == "'d" || w == "would":
 			if d.IsWord(s, i+1, "like") || d.IsWord(s, i+1, "love") || d.IsWord(s, i+1, "rather") || d.IsWord(s, i+1, "prefer") {
 				g.wish = true
@@ -346,36 +349,6 @@ func (d *doc) leadsToVerb(i int) bool {
 		}
 		if !t.Is(language.Adverb | language.Negation) {
 			return t.Kind == language.KindWord && !t.Is(language.FunctionWord)
-		}
-	}
-	return false
-}
-
-// openMy reads "my X is Y" and "my X does Y"; g.verb becomes the verb after the noun.
-func (d *doc) openMy(s *language.Sentence, g *segment) bool {
-	for i := g.lo + 1; i < g.hi && i < g.lo+7; i++ {
-		t := &d.Tokens[i]
-		if t.Kind == language.KindPunct && (t.Sign != ',' || i+1 < g.hi && d.Tokens[i+1].Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural)) ||
-			t.Kind == language.KindWord && (t.Is(language.FirstPerson) && !t.Is(language.Possessive) || d.IsWord(s, i, "when") || d.IsWord(s, i, "because") || d.IsWord(s, i, "if")) {
-			return false
-		}
-		if t.Is(language.FormOfBe) && (t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.Tokens[i+1].Is(language.Determiner|language.Adjective|language.Adverb)) {
-			g.be, g.verb, g.comp = true, i, i+1
-			w := strings.ToLower(d.TokenText(i))
-			g.past, g.negated = w == "was" || w == "were", t.Is(language.Negation)
-			for g.comp < g.hi && d.Tokens[g.comp].Kind == language.KindWord && d.Tokens[g.comp].Is(language.Adverb|language.Negation) {
-				g.negated = g.negated || d.Tokens[g.comp].Is(language.Negation)
-				g.comp++
-			}
-			return i > g.lo+1
-		}
-		if t.Kind == language.KindWord && t.Is(language.Modal|language.FormOfDo|language.FormOfHave) && i > g.lo+1 {
-			return d.openVerb(s, g, i)
-		}
-		if t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.BaseForm == 0 && i > g.lo+1 {
-			g.verb, g.comp = i, i+1
-			g.past = t.Word.Form&language.PastForm != 0
-			return true
 		}
 	}
 	return false

@@ -10,6 +10,42 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
+// openMy reads "my X is Y" and "my X does Y"; g.verb becomes the verb after the noun.
+func (d *doc) openMy(s *language.Sentence, g *segment) bool {
+	for i := g.lo + 1; i < g.hi && i < g.lo+7; i++ {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindPunct && (t.Sign != ',' || i+1 < g.hi && d.Tokens[i+1].Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural)) ||
+			t.Kind == language.KindWord && (t.Is(language.FirstPerson) && !t.Is(language.Possessive) || d.IsWord(s, i, "when") || d.IsWord(s, i, "because") || d.IsWord(s, i, "if")) {
+			return false
+		}
+		if d.in.Memory && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && i+1 < g.hi && d.Tokens[i+1].Kind == language.KindWord && (d.Tokens[i+1].Is(language.FormOfBe|language.Modal|language.FormOfHave|language.FormOfDo) || d.Tokens[i+1].Is(language.Adverb) && i+2 < g.hi && d.Tokens[i+2].Word.Verb > 0 || d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.PastForm != 0 && d.Tokens[i+1].Word.Form&language.BaseForm == 0) {
+			continue // "my library books are overdue"
+		}
+		if d.in.Memory && t.Kind == language.KindClitic && i+2 < g.hi && d.Text[t.End-1] == 's' && d.Tokens[i+1].Is(language.Adjective) && !d.Tokens[i+1].Is(language.Adverb|language.Determiner) && d.Tokens[i+2].Kind == language.KindWord && d.Tokens[i+2].Shape == language.LowerCase && !d.Tokens[i+2].Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal) && d.Tokens[i+2].Word.Verb == 0 {
+			continue // "my friend's other brother"
+		}
+		if t.Is(language.FormOfBe) && (t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.Tokens[i+1].Is(language.Determiner|language.Adjective|language.Adverb)) {
+			g.be, g.verb, g.comp = true, i, i+1
+			w := strings.ToLower(d.TokenText(i))
+			g.past, g.negated = w == "was" || w == "were", t.Is(language.Negation)
+			for g.comp < g.hi && d.Tokens[g.comp].Kind == language.KindWord && d.Tokens[g.comp].Is(language.Adverb|language.Negation) {
+				g.negated = g.negated || d.Tokens[g.comp].Is(language.Negation)
+				g.comp++
+			}
+			return i > g.lo+1
+		}
+		if t.Kind == language.KindWord && t.Is(language.Modal|language.FormOfDo|language.FormOfHave) && i > g.lo+1 {
+			return d.openVerb(s, g, i)
+		}
+		if t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.BaseForm == 0 && i > g.lo+1 {
+			g.verb, g.comp = i, i+1
+			g.past = t.Word.Form&language.PastForm != 0
+			return true
+		}
+	}
+	return false
+}
+
 // myFact reads "my favorite color is blue", "my name is Alexandra", "my dog barks".
 func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []statement) {
 	nounHi := g.verb
@@ -198,11 +234,26 @@ func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bo
 		return false // "kills me", "wants me to go", not "gave me a raise"
 	}
 	switch name := d.verbName(v); {
-	case name == "get" && d.participleAt(v+1, hi), name == "have" && f.Negated && d.Tokens[v-1].Is(language.Modal):
+	case d.in.Memory && (name == "have" || name == "get") && d.Tokens[v].Word.Form&language.IngForm != 0, name == "get" && d.participleAt(v+1, hi), name == "have" && f.Negated && d.Tokens[v-1].Is(language.Modal):
 		return false // "got soaked", "can't have egg"
 	case (name == "stop" || name == "quit") && v+1 < hi && strings.HasSuffix(d.TokenText(v+1), "ing"):
 		f.Predicate, f.Object, f.Kind, f.Retracts, f.Negated = d.verbName(v+1), d.withoutArticle(v+2, hi), extract.KindRelationship, true, false
 		d.endAt(f)
+		return true
+	case d.in.Memory && v+2 < hi && d.IsWord(s, v+1, "to") && wordLists()["wishing"][name]:
+		if d.Tokens[v].Word.Form&language.PastForm != 0 || wordLists()["request-words"][d.WordKey(v+2)] {
+			return false
+		}
+		f.Predicate, f.Object = language.VerbAt(d.Tokens[v].Word.Verb).Third, d.object(v+2, hi) // "my son wants to try"
+		return f.Object != ""
+	case d.in.Memory && v+2 < hi && wordLists()["turning"][d.WordKey(v+1)]:
+		f.Predicate, f.Object = name+"_"+d.WordKey(v+1), d.withoutArticle(v+2, hi) // "my partner gave up his passport"
+		if i := v + 2; i+1 < hi && (d.IsWord(s, i, "from") || d.IsWord(s, i, "of") || d.IsWord(s, i, "to") || d.IsWord(s, i, "with") || d.IsWord(s, i, "on") || d.IsWord(s, i, "for")) && f.Object != "" {
+			f.Predicate, f.Object = f.Predicate+"_"+d.WordKey(i), d.withoutArticle(i+1, hi) // "came back from Crete"
+		}
+		return !d.objectIsPronoun(v+2, hi)
+	case d.in.Memory && name == "get" && v > 0 && d.IsWord(s, v, "got") && d.Tokens[v-1].Is(language.FormOfHave|language.FormOfBe) && f.Object != "":
+		f.Predicate, f.Kind = "has", extract.KindRelationship // "my sister's got six bantams"
 		return true
 	}
 	if d.prepositional(s, &segment{hi: hi}, f, v) {
@@ -211,7 +262,7 @@ func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bo
 	if v+1 < hi && d.Tokens[v+1].Kind == language.KindWord && d.Tokens[v+1].Is(language.Preposition|language.Adverb) && !d.Tokens[v+1].Is(language.Adjective|language.Determiner) {
 		return !wordLists()["light"][d.verbName(v)]
 	}
-	if verb := d.Tokens[v].Word.Verb; verb > 0 && f.Object != "" && !d.Tokens[v+1].Is(language.Preposition|language.FunctionWord) || verb > 0 && f.Object != "" && d.Tokens[v+1].Is(language.Determiner|language.Possessive) {
+	if verb := d.Tokens[v].Word.Verb; verb > 0 && f.Object != "" && !d.Tokens[v+1].Is(language.Preposition|language.FunctionWord) || verb > 0 && f.Object != "" && d.Tokens[v+1].Is(language.Determiner|language.Possessive|language.NumberWord) {
 		for _, fr := range framesOf(d.Tokens[v].Word) {
 			if len(fr.preps) == 0 && !fr.passive {
 				if !d.objectFits(s, fr.predicate, v+1, hi) {

@@ -96,6 +96,9 @@ func (d *doc) object(lo, hi int) string {
 	if d.in.Memory {
 		lo, hi = d.withoutReflexive(lo, hi), d.withoutPhraseEnd(lo, hi)
 	}
+	if d.in.Memory && lo < hi && d.Tokens[lo].Kind == language.KindPunct && (d.Tokens[lo].Sign == ',' || d.Tokens[lo].Sign == ';') {
+		return "" // "stopped drinking, day 12"
+	}
 	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
 		lo++
 	}
@@ -309,6 +312,9 @@ func (d *doc) eachObject(s *language.Sentence, i, hi int, yield func(string)) {
 			n++
 		}
 		lo = i + 1
+		if d.in.Memory && i < hi && d.IsPunct(s, i, ',') && d.aside(s, lo, hi) {
+			return // "penicillin, full on hives as a kid"
+		}
 		if lo < hi && (d.IsWord(s, lo, "and") || d.IsWord(s, lo, "or")) {
 			continue
 		}

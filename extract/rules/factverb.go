@@ -289,7 +289,7 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 			return
 		}
 	}
-	if d.objectIsPronoun(i, g.hi) || d.in.Memory && g.past && !g.perfect && (!g.progress && !g.future || g.future && predicate == "plans") {
+	if d.objectIsPronoun(i, g.hi) || d.in.Memory && i+2 == g.hi && d.objectIsPronoun(i+1, g.hi) || d.in.Memory && g.past && !g.perfect && (!g.progress && !g.future || g.future && predicate == "plans") {
 		return // it is not understandable alone; "I wanted a boat" says nothing about the present
 	}
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState

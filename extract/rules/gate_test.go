@@ -43,8 +43,8 @@ var turnLine = regexp.MustCompile(`^(\d+) *U: *(.+)$`)
 func userTurns(t *testing.T, name string) map[string]judgement {
 	t.Helper()
 	dir := conversations
-	if name == "messages" {
-		dir = statements // single messages of many people
+	if name == "messages" || name == "told" {
+		dir = statements // messages of many people
 	}
 	b, err := os.ReadFile(dir + name + ".txt")
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func userTurns(t *testing.T, name string) map[string]judgement {
 	j := judgement{conversation: name}
 	for line := range strings.SplitSeq(string(b), "\n") {
 		if user, ok := strings.CutPrefix(line, "user:"); ok {
-			if j.user = strings.TrimSpace(user); name == "messages" {
+			if j.user = strings.TrimSpace(user); dir == statements {
 				j.conversation = name + " " + j.user
 			}
 		} else if when, ok := strings.CutPrefix(line, "## "); ok {

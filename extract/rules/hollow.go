@@ -26,7 +26,9 @@ func hollow(predicate, object string) bool {
 		return true
 	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
 		return true
-	case len(words) == 1 && wordLists()["bare-doings"][first], first == "nothing":
+	case len(words) == 2 && (last == "times" || first == "my" && last == "own"), first == "stuck", first == "told" && (predicate == "is" || predicate == "was"), predicate == "was_told" || predicate == "was_asked":
+		return true
+	case len(words) == 1 && wordLists()["bare-doings"][first], first == "nothing", len(words) > 1 && wordLists()["pointing-first"][first] && language.Lookup(words[1]).Flags&language.Preposition != 0:
 		return true
 	case len(words) == 1 && wordLists()["owning"][predicate] && wordLists()["outcomes"][first]:
 		return true // "got that wrong"
@@ -39,7 +41,7 @@ func hollow(predicate, object string) bool {
 // timeAlone reports whether the object is only a time, for a predicate that has nothing to do with time: "runs Mondays".
 func timeAlone(predicate, object string) bool {
 	switch strings.TrimPrefix(predicate, "not_") {
-	case "runs", "ran", "is", "has", "had", "wants", "knows", "drives", "drove", "makes", "made", "does", "plays", "uses", "keeps", "teaches", "owns":
+	case "runs", "ran", "is", "has", "had", "got", "gets", "takes", "took", "wants", "knows", "drives", "drove", "makes", "made", "does", "plays", "uses", "keeps", "teaches", "owns":
 	default:
 		return false
 	}

@@ -3,6 +3,7 @@ package rules
 import (
 	"strings"
 
+	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
 )
 
@@ -21,8 +22,10 @@ func (d *doc) withoutPhraseEnd(lo, hi int) int {
 		switch {
 		case d.Tokens[hi-1].Kind == language.KindPunct && d.Tokens[hi-1].Sign != '%', d.Tokens[hi-1].Kind == language.KindWord && d.isAdverbEnd(hi-1):
 			hi--
-		case wordLists()["phrase-ends"][d.WordKey(hi-2)+"_"+last]:
+		case wordLists()["phrase-ends"][d.WordKey(hi-2)+"_"+last] && !d.Tokens[hi-3].Is(language.Preposition):
 			hi -= 2
+		case d.Tokens[hi-1].Kind == language.KindWord && d.Tokens[hi-1].Is(language.Weekday) && d.Tokens[hi-2].Kind == language.KindWord && !d.Tokens[hi-2].Is(language.Preposition|language.Determiner|language.Conjunction|language.Possessive|language.Temporal|language.Weekday) && !wordLists()["weekdays"][d.WordKey(hi-2)]:
+			hi-- // "started at Nordkap Logistics monday"
 		case last == "times" && (before.Kind == language.KindNumber || before.Is(language.NumberWord)):
 			hi -= 2 // "drew his ear eleven times"
 		default:
@@ -97,4 +100,49 @@ func (r *relator) gift(s *language.Sentence, c *clause, n node, next, end int) (
 		return n, next
 	}
 	return thing, thing.hi
+}
+
+// aside reports whether the words [lo, hi) after a comma are no further element of a list but say more of the one before.
+func (d *doc) aside(s *language.Sentence, lo, hi int) bool {
+	end := lo
+	for ; end < hi && d.Tokens[end].Kind != language.KindPunct; end++ {
+		if d.IsWord(s, end, "and") || d.IsWord(s, end, "or") {
+			return false
+		}
+	}
+	for i := end; i < hi; i++ {
+		if d.IsWord(s, i, "and") || d.IsWord(s, i, "or") {
+			return false
+		}
+	}
+	return end-lo > 3
+}
+
+// asksBare reports whether a segment without a subject that begins with "does" asks something: "does crab count as seafood".
+func (d *doc) asksBare(g *segment) bool {
+	if !d.Tokens[g.lo].Is(language.FormOfDo) {
+		return false
+	}
+	for i := g.lo + 2; i < min(g.hi, g.lo+5); i++ {
+		if t := &d.Tokens[i]; t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&language.BaseForm != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// lastPerson returns the last node before token i if it is a name that a person can have, else -1: who "she" is in "that's Abena now, she's in
+// Kumasi".
+func (d *doc) lastPerson(nodes []node, i int) int {
+	for k := len(nodes) - 1; k >= 0; k-- {
+		n := &nodes[k]
+		if n.hi > i || n.kind == nodeDate {
+			continue
+		}
+		if n.kind != nodeName || n.typ != extract.TypePerson && n.typ != extract.TypeConcept || d.Tokens[n.lo].Shape != language.Capitalized {
+			return -1
+		}
+		return k
+	}
+	return -1
 }

@@ -250,6 +250,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
 		return // "I'm not moving to Perth" says nothing about the home
 	}
+	if r.d.in.Memory && (r.d.IsWord(s, object.hi, "of") && object.hi+1 < s.Hi && r.d.objectIsPronoun(object.hi+1, s.Hi) || fr.predicate == "knows" && object.kind == nodePhrase && object.hi-object.lo == 1 && r.d.Tokens[object.lo].Word.Form == language.ThirdForm) {
+		return // "I keep 27 of it", "nobody I know smokes"
+	}
 	if object.kind == nodePhrase {
 		hi := r.d.withoutAgo(object.lo, object.hi)
 		if hi == object.hi {

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
 )
@@ -9,6 +11,9 @@ import (
 func (d *doc) notPreposition(s *language.Sentence, i int) bool {
 	if i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0 {
 		return true
+	}
+	if w := d.TokenText(i + min(1, s.Hi-1-i)); d.in.Memory && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Flags == 0 && len(w) > 5 && (strings.HasSuffix(w, "ise") || strings.HasSuffix(w, "ize") || strings.HasSuffix(w, "ify")) {
+		return true // "enough Dutch to apologise"
 	}
 	return d.IsWord(s, i-1, "due") || d.IsWord(s, i-1, "next") || d.IsWord(s, i-1, "up") || d.IsWord(s, i-1, "according") || d.IsWord(s, i-1, "thanks")
 }
