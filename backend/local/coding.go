@@ -42,6 +42,19 @@ func (d *decoder) fail() {
 }
 
 func (d *decoder) uint() uint64 {
+	if b := d.buf; len(b) > 2 { // nearly all numbers have up to three bytes
+		switch {
+		case b[0] < 0x80:
+			d.buf = b[1:]
+			return uint64(b[0])
+		case b[1] < 0x80:
+			d.buf = b[2:]
+			return uint64(b[0]&0x7f) | uint64(b[1])<<7
+		case b[2] < 0x80:
+			d.buf = b[3:]
+			return uint64(b[0]&0x7f) | uint64(b[1]&0x7f)<<7 | uint64(b[2])<<14
+		}
+	}
 	v, n := binary.Uvarint(d.buf)
 	if n <= 0 {
 		d.fail()
@@ -62,13 +75,8 @@ func (d *decoder) uint32() uint32 {
 }
 
 func (d *decoder) int() int64 {
-	v, n := binary.Varint(d.buf)
-	if n <= 0 {
-		d.fail()
-		return 0
-	}
-	d.buf = d.buf[n:]
-	return v
+	v := d.uint()
+	return int64(v>>1) ^ -int64(v&1) // zigzag, as binary.Varint
 }
 
 func (d *decoder) bytes(n int) []byte {

@@ -101,6 +101,12 @@ func sortHits(hits []backend.Hit) { slices.SortFunc(hits, compareHits) }
 
 // compareHits orders hits by score, highest first, then by chunk.
 func compareHits(a, b backend.Hit) int {
+	switch {
+	case a.Score > b.Score:
+		return -1
+	case a.Score < b.Score:
+		return 1
+	}
 	return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Chunk, b.Chunk))
 }
 

@@ -15,16 +15,11 @@ func (q *work) sessionOf(num int64) int32 {
 	if n := len(q.sessions); n > 0 && q.sessions[n-1].num == num {
 		return int32(n)
 	}
-	at, ok := q.sessionAt[num]
-	if !ok {
-		if q.sessionAt == nil {
-			q.sessionAt = make(map[int64]int32)
-		}
+	at := q.sessionNums.add(num)
+	if at == len(q.sessions) {
 		q.sessions = append(q.sessions, session{num: num})
-		at = int32(len(q.sessions))
-		q.sessionAt[num] = at
 	}
-	return at
+	return int32(at + 1)
 }
 
 // filtered reports whether the request has a filter. If so, only searches may add candidates, since only they apply it.

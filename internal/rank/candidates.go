@@ -23,13 +23,12 @@ func (q *work) place(chunk int64) int32 {
 		return i
 	}
 	q.indexAll()
-	if i, ok := q.index[chunk]; ok {
-		return i
+	if i, ok := q.index.Get(q.column, chunk); ok {
+		return int32(i)
 	}
 	i := int32(len(q.rows))
-	q.index[chunk] = i
 	q.rows, q.cand = append(q.rows, backend.Surveyed{Chunk: chunk}), append(q.cand, cand{})
-	q.indexed++
+	q.indexAll()
 	q.vague = true
 	return i
 }
@@ -39,7 +38,9 @@ func (q *work) get(chunk int64) int32 {
 	i, ok := q.findRising(chunk)
 	if !ok {
 		q.indexAll()
-		i, ok = q.index[chunk]
+		var at uint32
+		at, ok = q.index.Get(q.column, chunk)
+		i = int32(at)
 	}
 	if ok && q.cand[i].in {
 		return i
@@ -60,19 +61,17 @@ func (q *work) findRising(chunk int64) (int32, bool) {
 	return int32(from), from < q.rising && q.rows[from].Chunk == chunk
 }
 
-// indexAll adds the chunks of a survey to q.index. Most searches do not need that.
+// indexAll adds the chunks of rows to q.index. Most searches of small partitions do not need that. Of several rows with one chunk, the
+// first is found.
 func (q *work) indexAll() {
-	if q.index == nil {
-		q.index = make(map[int64]int32)
-	}
-	for ; q.indexed < len(q.rows); q.indexed++ {
-		if chunk := q.rows[q.indexed].Chunk; !q.knows(chunk) {
-			q.index[chunk] = int32(q.indexed)
+	for i := len(q.column); i < len(q.rows); i++ {
+		chunk := q.rows[i].Chunk
+		q.column = append(q.column, chunk)
+		if i < q.rising {
+			continue
+		}
+		if _, known := q.index.Get(q.column, chunk); !known {
+			q.index.Put(q.column, uint32(i))
 		}
 	}
-}
-
-func (q *work) knows(chunk int64) bool {
-	_, ok := q.index[chunk]
-	return ok
 }

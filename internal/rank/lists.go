@@ -68,7 +68,7 @@ func (q *work) survey(counted bool) (bool, error) {
 		}
 	}
 	if rising {
-		q.rising, q.indexed = len(q.rows), len(q.rows)
+		q.rising = len(q.rows)
 	}
 	return true, nil
 }

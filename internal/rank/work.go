@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/numtable"
 	"github.com/contextmem/contextmem/observe"
 	"github.com/contextmem/contextmem/rerank/local"
 )
@@ -36,7 +37,6 @@ type work struct {
 	talk          float64 // see Answer.Talk
 
 	speakers  []string         // indexed by Beside.Speaker
-	sessionAt map[int64]int32  // session number -> index in sessions, counted from 1; nil: none
 	speakerAt map[string]int32 // name from Neighbours -> index in speakers
 
 	scratch
@@ -51,8 +51,8 @@ type work struct {
 type scratch struct {
 	rows    []backend.Surveyed // chunks; Prev and Next are indexes in rows, counted from 1
 	cand    []cand             // scores of rows, with the same indexes
-	index   map[int64]int32    // chunk -> index in rows
-	indexed int                // the first indexed rows are in index or below rising
+	column  []int64            // the chunks of rows, as far as they are in index or below rising
+	index   numtable.Table     // index in rows, by chunk
 	rising  int                // the first rising rows are not in index, since they are few and their chunks ascend
 	order   []place            // used by best
 	sorted  []place
@@ -68,8 +68,10 @@ type scratch struct {
 	places   []int32
 	around   []backend.Neighbours
 	sessions []session
-	hits     []Scored
-	scored   *local.Scorer // for late interaction
+	// sessionNums has the numbers of sessions, at the same indexes.
+	sessionNums numbers
+	hits        []Scored
+	scored      *local.Scorer // for late interaction
 }
 
 var works = sync.Pool{New: func() any { return new(work) }}
@@ -86,10 +88,11 @@ func (q *work) release() {
 	clear(s.terms)
 	clear(s.grams)
 	clear(s.keys)
-	clear(s.index)
+	s.index.Clear()
+	s.sessionNums.empty()
 	s.scored.Forget()
 	s.terms, s.grams, s.keys = s.terms[:0], s.grams[:0], s.keys[:0]
-	s.rows, s.cand, s.indexed, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], 0, 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
+	s.rows, s.cand, s.column, s.rising, s.order, s.around, s.sessions, s.hits = s.rows[:0], s.cand[:0], s.column[:0], 0, s.order[:0], s.around[:0], s.sessions[:0], s.hits[:0]
 	*q = work{scratch: s}
 	works.Put(q)
 }
