@@ -233,6 +233,13 @@ func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bo
 	if d.objectIsPronoun(v+1, hi) && (v+2 >= hi || !d.Tokens[v+2].Is(language.Determiner|language.Possessive|language.NumberWord)) {
 		return false // "kills me", "wants me to go", not "gave me a raise"
 	}
+	if d.in.Memory && v+2 < hi && (d.IsWord(s, v+1, "me") || d.IsWord(s, v+1, "us")) && d.Tokens[v+2].Kind == language.KindWord && d.Tokens[v+2].Is(language.Determiner|language.Possessive|language.NumberWord) && wordLists()["giving"][d.verbName(v)] {
+		f.Object = d.withoutArticle(v+2, hi) // "my aunt lent me her camper"
+		if d.Tokens[v].Word.Form&language.PastForm != 0 && d.Tokens[v].Word.Form&language.BaseForm == 0 {
+			f.Predicate = d.WordKey(v)
+		}
+		return f.Object != ""
+	}
 	switch name := d.verbName(v); {
 	case d.in.Memory && (name == "have" || name == "get") && d.Tokens[v].Word.Form&language.IngForm != 0, name == "get" && d.participleAt(v+1, hi), name == "have" && f.Negated && d.Tokens[v-1].Is(language.Modal):
 		return false // "got soaked", "can't have egg"
@@ -268,7 +275,7 @@ func (d *doc) genericObject(s *language.Sentence, f *extract.Fact, v, hi int) bo
 				if !d.objectFits(s, fr.predicate, v+1, hi) {
 					return false
 				}
-				f.Predicate = d.habitual(&clause{verbTok: v, past: d.Tokens[v].Word.Form&language.PastForm != 0 || d.helped(v)}, fr.predicate)
+				f.Predicate = d.habitual(&clause{verbTok: v, past: d.Tokens[v].Word.Form&language.PastForm != 0 || d.helped(v) && !(d.in.Memory && d.Tokens[v].Word.Form&language.IngForm != 0)}, fr.predicate)
 				dislike(f)
 				break
 			}

@@ -247,8 +247,8 @@ func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 // complementFact adds what a known word after "be" states, once for each object of a list.
 func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c *complement, i int) {
 	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
-	if c.predicate == "diet" && g.past && !g.perfect && !g.ended {
-		return // "I was vegan for two years"
+	if (c.predicate == "diet" || d.in.Memory && c.predicate == "marital_status" && g.be) && g.past && !g.perfect && !g.ended {
+		return // "I was vegan for two years", "we were married for nine years"
 	}
 	if c.functional && !f.Negated && !f.Retracts {
 		f.ValidTo = time.Time{} // "I got married yesterday" lasts

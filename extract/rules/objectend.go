@@ -146,3 +146,9 @@ func (d *doc) lastPerson(nodes []node, i int) int {
 	}
 	return -1
 }
+
+// visits reports whether those at token i, behind a form of "have" or "get", are only visiting: "we've got people over".
+func (d *doc) visits(s *language.Sentence, i int) bool {
+	n, ok := d.phraseNode(s, i)
+	return ok && n.hi < s.Hi && (d.IsWord(s, n.hi, "over") || d.IsWord(s, n.hi, "round"))
+}

@@ -250,6 +250,12 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
 		return // "I'm not moving to Perth" says nothing about the home
 	}
+	if w := r.d.WordKey(max(object.lo-1, 0)); r.d.in.Memory && object.kind == nodePhrase && (w == "every" || w == "each" || w == "other") && r.d.Tokens[object.lo].Is(language.TimeUnit|language.DayWord|language.Weekday|language.DatePart) {
+		return // "I run every morning"
+	}
+	if base := r.d.verbName(c.verbTok); r.d.in.Memory && (base == "have" || base == "get") && (r.d.IsWord(s, object.hi, "over") || r.d.IsWord(s, object.hi, "round")) {
+		return // "we've got people over on Saturday"
+	}
 	if r.d.in.Memory && (r.d.IsWord(s, object.hi, "of") && object.hi+1 < s.Hi && r.d.objectIsPronoun(object.hi+1, s.Hi) || fr.predicate == "knows" && object.kind == nodePhrase && object.hi-object.lo == 1 && r.d.Tokens[object.lo].Word.Form == language.ThirdForm) {
 		return // "I keep 27 of it", "nobody I know smokes"
 	}

@@ -70,6 +70,9 @@ func (d *doc) gerund(i int) bool { return d.Tokens[i].Word.Form&language.IngForm
 // object reads one object at token i.
 func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) (node, int, bool) {
 	d := r.d
+	if d.in.Memory && i < end && d.Tokens[i].Is(language.FormOfBe) {
+		return node{}, 0, false // "the best city I've lived in is Turin"
+	}
 	for j, steps := i, 0; j < end && steps < 6; j, steps = j+1, steps+1 {
 		if k := nodeAt(r.nodes, j); k >= 0 {
 			n := r.nodes[k]

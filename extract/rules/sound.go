@@ -210,6 +210,9 @@ func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
 		return false
 	}
 	t := &d.Tokens[i]
+	if w := d.TokenText(i); t.Kind == language.KindWord && t.Shape == language.LowerCase && t.Word.Verb == 0 && t.Word.Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ed") {
+		return true // "got my nose pierced"
+	}
 	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.Participle|language.IngForm) != 0 && t.Word.Form&language.BaseForm == 0 && !t.Is(language.Preposition|language.Conjunction|language.Adjective) && t.Shape == language.LowerCase && !d.IsWord(s, i, "called") && !d.IsWord(s, i, "named")
 }
 
