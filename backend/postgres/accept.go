@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
@@ -11,7 +12,9 @@ func (s *store) Accept(ctx context.Context, items []backend.Incoming) (out []bac
 	if err := storerules.CheckIncoming(items); err != nil {
 		return nil, err
 	}
+	expects := slices.ContainsFunc(items, func(in backend.Incoming) bool { return expects(&in) })
 	err = s.change(ctx, func(t *tx) error {
+		t.expects = expects
 		out, err = t.Accept(items)
 		return err
 	})
@@ -27,7 +30,7 @@ type itemKey struct {
 	id   string
 }
 
-// LoadItems reads the newest versions of all items of a call in one query. Versions that the call changes are read again.
+// LoadItems reads the newest versions of all items of a call in one query, or assumes that there are none. Versions that the call changes are read again.
 func (x rows) LoadItems(n int, of func(i int) *backend.Source) error {
 	ids, known := make(map[int64][]string), make(map[itemKey]*head, n)
 	for i := range n {
@@ -41,6 +44,11 @@ func (x rows) LoadItems(n int, of func(i int) *backend.Source) error {
 			ids[part] = append(ids[part], k.id)
 		}
 	}
+	x.t.incoming = known
+	if x.t.absent = x.t.assumesNew(n); x.t.absent {
+		return nil
+	}
+	x.t.news = true
 	for part, ids := range ids {
 		found, err := x.t.items(part, ids)
 		if err != nil {
@@ -48,9 +56,9 @@ func (x rows) LoadItems(n int, of func(i int) *backend.Source) error {
 		}
 		for _, v := range found {
 			known[itemKey{part, v.ID}] = v
+			x.t.news = false
 		}
 	}
-	x.t.incoming = known
 	return nil
 }
 

@@ -31,6 +31,8 @@ type conn struct {
 	// single precedes every statement with a result, in reads whose statements are separate transactions.
 	single  []statement
 	pending []statement
+	generic bool         // the transaction begins with genericPlans
+	lock    statement    // sent after the statements that begin the transaction; empty: none
 	asked   statement    // sent with the first statements; empty: none
 	answer  *transaction // result of asked
 	tail    statement    // sent after statements with a result; empty: none
@@ -108,6 +110,10 @@ func (c *conn) one(ctx context.Context, sql string, f func(r *row) error, args .
 
 // send sends the queued statements. It passes the rows of the last statement to rows unless rows is nil, and returns the last statement's number of changed rows.
 func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
+	if c.lock.sql != "" {
+		c.pending = slices.Insert(c.pending, beginning, c.lock)
+		c.lock = statement{}
+	}
 	var b pgx.Batch
 	last, asked := len(c.pending)-1, -1
 	for i, s := range c.pending {

@@ -10,7 +10,7 @@
 // # Changes
 //
 // A transaction that changes a workspace locks the row of its ledger until the commit, so sequence numbers of the change feed
-// have no gaps and are in the order of commits. Concurrent calls of one process share a transaction. Workers claim with FOR
+// have no gaps and are in the order of commits. A call that no other process or call interferes with is one message to the server; see assume.go. Concurrent calls of one process share a transaction. Workers claim with FOR
 // UPDATE SKIP LOCKED and without that lock. If a connection is lost during a commit, the process asks the server whether the
 // commit took place, so that nothing is done twice.
 //
@@ -101,6 +101,7 @@ type DB struct {
 	storerules.Gate
 	o          Options
 	pool       *pgxpool.Pool
+	generic    bool // writing calls use genericPlans
 	reg        *registry
 	watch      *watch
 	reconnects reconnects
@@ -128,7 +129,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = DefaultConns
 	}
-	pooled, err := prepare(ctx, config.ConnConfig, &opts)
+	pooled, partitions, err := prepare(ctx, config.ConnConfig, &opts)
 	if err != nil {
 		return nil, fmt.Errorf("open deployment: %w", err)
 	}
@@ -139,7 +140,8 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open deployment: %w", translate(err))
 	}
-	d := &DB{o: opts, pool: pool, open: make(map[string]*store)}
+	cached := config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement // otherwise each call would make such a plan
+	d := &DB{o: opts, pool: pool, generic: cached && partitions <= genericPartitions, open: make(map[string]*store)}
 	d.reg = &registry{db: d}
 	var listen *pgx.ConnConfig
 	switch {
@@ -155,14 +157,14 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	return d, nil
 }
 
-// prepare creates the tables. pooled reports whether a pooler is in front of the server. prepare recognises a pooler by the process
+// prepare creates the tables, and returns the number of their partitions. pooled reports whether a pooler is in front of the server. prepare recognises a pooler by the process
 // number of a connection, which a pooler invents.
-func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bool, err error) {
+func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bool, partitions int64, err error) {
 	config = config.Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // the presence of a pooler is not known yet
 	c, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return false, translate(err)
+		return false, 0, translate(err)
 	}
 	defer func() { _ = c.Close(bg) }()
 	var pid, version int32
@@ -172,19 +174,22 @@ func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bo
 		Scan(&pid, &version, &free, &role)
 	switch {
 	case err != nil:
-		return false, translate(err)
+		return false, 0, translate(err)
 	case version < 150000:
-		return false, fmt.Errorf("postgres: the server is of version %d, want 15 or newer", version/10000)
+		return false, 0, fmt.Errorf("postgres: the server is of version %d, want 15 or newer", version/10000)
 	case free:
-		return false, fmt.Errorf("postgres: row-level security does not bind the role %q: connect as one that is neither superuser nor has BYPASSRLS", role)
+		return false, 0, fmt.Errorf("postgres: row-level security does not bind the role %q: connect as one that is neither superuser nor has BYPASSRLS", role)
 	}
 	if err := migrate(ctx, c, o.Partitions); err != nil {
-		return false, err
+		return false, 0, err
 	}
 	if !o.Moving {
-		err = checkMoved(ctx, c)
+		if err := checkMoved(ctx, c); err != nil {
+			return false, 0, err
+		}
 	}
-	return uint32(pid) != c.PgConn().PID(), err
+	err = c.QueryRow(ctx, "SELECT partitions FROM contextmem_schema").Scan(&partitions)
+	return uint32(pid) != c.PgConn().PID(), partitions, translate(err)
 }
 
 // Registry returns the registry of the deployment.

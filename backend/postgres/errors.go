@@ -64,6 +64,8 @@ func translateServer(pe *pgconn.PgError) error {
 	switch {
 	case pe.Code == "23505":
 		return &constraintError{pe.ConstraintName}
+	case pe.Code == assumedCode:
+		return errAssumed
 	case pe.Code == movedCode:
 		return fmt.Errorf("%w: %w", backend.ErrMoved, backend.ErrUnavailable)
 	case pe.Code == "40001", pe.Code == "40P01", pe.Code == "55P03":

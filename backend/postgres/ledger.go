@@ -33,15 +33,22 @@ func (l *ledger) read(r *row) {
 // maxRecent is the number of transactions that the ledger remembers.
 const maxRecent = 32
 
-// write stores the ledger and the mark of the transaction.
-func (l *ledger) write(c *conn, mark int64) error {
-	args := make([]any, 0, 17)
+const ledgerUpdate = `UPDATE ledgers SET rev = $2, source = $3, chunk = $4, entity = $5, relation = $6, merge_no = $7, event = $8, part = $9,
+		succession = $10, seq = $11, feed_start = $12, completed = $13, errored = $14, retractions = $15, epoch = $16,
+		recent = ($17::bigint || recent)[1:32] WHERE ws = $1`
+
+// values returns the arguments of ledgerUpdate. mark is the mark of the transaction.
+func (l *ledger) values(mark int64) []any {
+	args := make([]any, 0, 18)
 	for _, p := range l.fields() {
 		args = append(args, *p)
 	}
-	return c.do(`UPDATE ledgers SET rev = $2, source = $3, chunk = $4, entity = $5, relation = $6, merge_no = $7, event = $8, part = $9,
-		succession = $10, seq = $11, feed_start = $12, completed = $13, errored = $14, retractions = $15, epoch = $16,
-		recent = ($17::bigint || recent)[1:32] WHERE ws = $1`, append(args, mark)...)
+	return append(args, mark)
+}
+
+// write stores the ledger and the mark of the transaction.
+func (l *ledger) write(c *conn, mark int64) error {
+	return c.do(ledgerUpdate, l.values(mark)...)
 }
 
 // move updates the state counts for a newest version that changes its state; 0 is no state. Only final states are counted here; the others are counted by query.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
@@ -11,7 +12,9 @@ func (s *store) Place(ctx context.Context, items []backend.Placed) (out *backend
 	if err := storerules.CheckPlaced(items); err != nil {
 		return nil, err
 	}
+	expects := slices.ContainsFunc(items, func(in backend.Placed) bool { return expects(&in.Incoming) })
 	err = s.change(ctx, func(t *tx) error {
+		t.expects = expects
 		out, err = t.Place(items)
 		return err
 	})

@@ -37,6 +37,17 @@ func (s scope) limits(timeout time.Duration) statement {
 		[]any{s.setting, s.value, strconv.FormatInt(timeout.Milliseconds(), 10)}}
 }
 
+// Expressions that choose between plans of prepared statements for the rest of a transaction. The server prefers to plan a statement on a
+// partitioned table again for each call, because a plan of one partition looks cheaper. For rows found by their keys the planning takes
+// longer than the rest.
+const (
+	genericPlans = "set_config('plan_cache_mode', 'force_generic_plan', true)"
+	autoPlans    = "set_config('plan_cache_mode', 'auto', true)"
+)
+
+// genericPartitions is the largest number of partitions for which transactions use genericPlans. Such a plan includes all partitions.
+const genericPartitions = 16
+
 // query runs f without a common snapshot: each statement sees the rows at its own time. It is meant for reads of one statement.
 func (d *DB) query(ctx context.Context, s scope, f func(c *conn) error) error {
 	return d.retry(ctx, func() error {
@@ -112,7 +123,11 @@ func (d *DB) writeAsking(ctx context.Context, s scope, happened func(c *conn) (b
 func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(c *conn) error, happened func(c *conn) (bool, error)) error {
 	committing := false
 	err := d.with(ctx, s, func(c *conn) error {
-		c.pending = append(c.pending, statement{sql: "BEGIN"}, s.limits(d.o.StatementTimeout))
+		limits := s.limits(d.o.StatementTimeout)
+		if c.generic = d.generic && begun == nil; c.generic {
+			limits.sql += ", " + genericPlans
+		}
+		c.pending = append(c.pending, statement{sql: "BEGIN"}, limits)
 		if begun != nil {
 			c.asked = statement{sql: "SELECT pg_current_xact_id()::text, pg_postmaster_start_time()::text"}
 			c.answer = begun

@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -33,6 +34,13 @@ type tx struct {
 	names    map[int64]backend.Partition
 	entities map[storerules.EntityKey]storerules.EntityRef
 	incoming map[itemKey]*head // newest versions of the current call's items that it has not changed yet
+	base     int64             // mark of the transaction that wrote led; 0: led must be read
+	alone    bool              // no other process wrote between the last two transactions
+	over     int64             // base of the current transaction; 0: it has read led
+	may      bool              // the transaction may assume that items are new
+	absent   bool              // it has assumed that
+	news     bool              // the items that were looked up last were new
+	expects  bool              // the current call expects versions of items
 	waits    bool              // the transaction leaves work to be done
 	uid      string
 	mine     int64 // mark of the transaction; 0: the transaction is not prepared
@@ -47,10 +55,26 @@ func newTx(uid string, e *epochs) *tx {
 	return t
 }
 
-// begin locks the workspace and reads its ledger.
-func (t *tx) begin(c *conn) error {
+// begin locks the workspace and reads its ledger. If assume is set, it may do so later; see assume.go.
+func (t *tx) begin(c *conn, assume bool) error {
 	t.c = c
-	found, err := c.one(bg, "SELECT "+ledgerCols+" FROM ledgers WHERE ws = $1 FOR UPDATE", func(r *row) error {
+	if t.may, t.absent, t.over = assume, false, 0; assume && t.alone && t.base != 0 {
+		t.over = t.base
+		c.lock = t.led.holds(c, t.over)
+	} else if err := t.readLedger(); err != nil {
+		return err
+	}
+	if t.known != t.led.rev || len(t.parts) > partCache || len(t.entities) > entityCache {
+		t.forget()
+	}
+	t.known, t.base, t.waits, t.mine = -1, 0, false, 0 // invalid until the transaction is committed
+	t.Clear()
+	return nil
+}
+
+// readLedger locks the ledger and reads it.
+func (t *tx) readLedger() error {
+	found, err := t.c.one(bg, "SELECT "+ledgerCols+", "+autoPlans+" FROM ledgers WHERE ws = $1 FOR UPDATE", func(r *row) error {
 		t.led.read(r)
 		return nil
 	})
@@ -63,12 +87,8 @@ func (t *tx) begin(c *conn) error {
 	if t.led.rev < t.seen { // the database was replaced by an older copy
 		t.epochs.renew()
 	}
+	t.alone = t.led.rev == t.seen
 	t.seen = t.led.rev
-	if t.known != t.led.rev || len(t.parts) > partCache || len(t.entities) > entityCache {
-		t.forget()
-	}
-	t.known, t.waits, t.mine = -1, false, 0 // invalid until the transaction is committed
-	t.Clear()
 	return nil
 }
 
@@ -86,6 +106,13 @@ func (t *tx) prepare() error {
 		return err
 	}
 	t.mine = newEpoch()
+	if t.c.lock.sql != "" { // nothing was sent, so one statement can lock and write the ledger
+		t.c.lock = t.led.writeOver(t.c, t.over, t.mine)
+		return nil
+	}
+	if t.c.generic {
+		t.c.pending = slices.Insert(t.c.pending, 0, statement{sql: "SELECT " + genericPlans})
+	}
 	return t.led.write(t.c, t.mine)
 }
 
@@ -104,7 +131,7 @@ func (t *tx) happened(c *conn) (done bool, err error) {
 
 // committed records that the caches match the stored state.
 func (t *tx) committed() {
-	t.known, t.seen = t.led.rev, t.led.rev
+	t.known, t.seen, t.base = t.led.rev, t.led.rev, t.mine
 	t.epochs.committed()
 }
 

@@ -19,10 +19,11 @@ import (
 	"github.com/contextmem/contextmem/internal/move"
 )
 
-// wire is a proxy between a process and the server. It counts the bytes sent by the server, and may close a connection.
+// wire is a proxy between a process and the server. It counts what they send, and may close a connection.
 type wire struct {
-	sent atomic.Int64 // by the server, in bytes
-	cut  atomic.Int64 // after how many more messages of the process a connection ends, once; below 0: never
+	asked atomic.Int64 // messages of the process
+	sent  atomic.Int64 // by the server, in bytes
+	cut   atomic.Int64 // after how many more messages of the process a connection ends, once; below 0: never
 }
 
 // connect returns the URL of a database through the wire.
@@ -51,7 +52,7 @@ func (w *wire) connect(t *testing.T, raw string) string {
 				_ = c.Close()
 				continue
 			}
-			go w.forward(s, c, func(int) bool { return w.cut.Load() >= 0 && w.cut.Add(-1) == -1 })
+			go w.forward(s, c, func(int) bool { w.asked.Add(1); return w.cut.Load() >= 0 && w.cut.Add(-1) == -1 })
 			go w.forward(c, s, func(n int) bool { w.sent.Add(int64(n)); return false })
 		}
 	}()

@@ -88,10 +88,34 @@ func (w *writer) take() (group []*job) {
 // errNothing causes a rollback of a transaction in which every call failed.
 var errNothing = errors.New("nothing to commit")
 
-// group runs calls in one transaction.
+// group runs calls in one transaction, and passes its result to them.
 func (w *writer) group(jobs []*job) {
-	err := w.s.db.writeAsking(bg, w.s.scope, w.tx.happened, func(c *conn) error {
-		if err := w.tx.begin(c); err != nil {
+	err := w.transact(jobs, len(jobs) == 1)
+	if w.tx.mistaken(err) {
+		w.tx.known = -1
+		err = w.transact(jobs, false)
+	}
+	if err == nil {
+		w.tx.committed()
+		w.s.changed(uint64(w.tx.led.Seq) << storerules.SeqShift)
+	} else {
+		w.tx.known = -1
+		if err = taken(err); errors.Is(err, errNothing) {
+			err = nil
+		}
+	}
+	for _, j := range jobs {
+		if j.err == nil {
+			j.err = err
+		}
+		close(j.done)
+	}
+}
+
+// transact runs calls in one transaction. If assume is set, it may fail because of a wrong assumption; see assume.go.
+func (w *writer) transact(jobs []*job, assume bool) error {
+	return w.s.db.writeAsking(bg, w.s.scope, w.tx.happened, func(c *conn) error {
+		if err := w.tx.begin(c, assume); err != nil {
 			return err
 		}
 		good := 0
@@ -113,21 +137,6 @@ func (w *writer) group(jobs []*job) {
 		}
 		return w.tx.prepare()
 	})
-	if err == nil {
-		w.tx.committed()
-		w.s.changed(uint64(w.tx.led.Seq) << storerules.SeqShift)
-	} else {
-		w.tx.known = -1
-		if err = taken(err); errors.Is(err, errNothing) {
-			err = nil
-		}
-	}
-	for _, j := range jobs {
-		if j.err == nil {
-			j.err = err
-		}
-		close(j.done)
-	}
 }
 
 // taken returns the error of package backend for a violated constraint.
@@ -154,8 +163,11 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 	if err == nil && saved {
 		c.pending = append(c.pending, statement{sql: "RELEASE call"})
 	}
-	if err == nil || again(err) {
+	if err == nil || again(err) || errors.Is(err, errAssumed) {
 		return err
+	}
+	if w.tx.assumes() {
+		return errAssumed
 	}
 	j.err = taken(err)
 	w.tx.undo()
