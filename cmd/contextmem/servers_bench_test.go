@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -14,31 +15,51 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
-// BenchmarkServers lets 1, 2 and 4 servers over one database ingest memories of 16 tenants and answer recalls of 16
-// clients, in one run. It reports the rates, and the processor time of the servers per completed item and per recall,
-// without that of the database.
+// BenchmarkServers lets 1, 2 and 4 servers over one database and one node of Weaviate ingest memories of 16 tenants and answer recalls of
+// 16 clients, in one run. It reports the rates, and the processor time of the servers per completed item and per recall, without that of the
+// database and the node. For 2 and 4 servers it also reports each as a multiple of that of one server.
 func BenchmarkServers(b *testing.B) {
 	pg := postgresServer(b)
+	bin, err := testtool.BuildWeaviate(b.Context())
+	if errors.Is(err, testtool.ErrNoWeaviate) {
+		testtool.Missing(b, err.Error())
+	}
+	require.NoError(b, err)
+	var single map[string]float64
 	for _, n := range []int{1, 2, 4} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			node, err := testtool.StartWeaviate(bin, b.TempDir(), 1)
+			require.NoError(b, err)
+			b.Cleanup(node.Stop)
 			name := fmt.Sprint("servers", n)
 			require.NoError(b, pg.CreateDatabase(name, ""))
 			dir := b.TempDir()
 			var seats []*seat
 			for range n {
-				seats = append(seats, seatOn(b, dir, "--store", pg.URL(name), "--embedder", "static", "--judge", "none", "--lease", "1m"))
+				seats = append(seats, seatOn(b, dir, "--store", pg.URL(name), "--index", node.URL(0), "--embedder", "static", "--judge", "none", "--lease", "1m"))
 			}
-			benchServers(b, seats)
+			rates := benchServers(b, seats)
+			if n == 1 {
+				single = rates
+			}
+			for unit, rate := range rates {
+				b.ReportMetric(rate, unit)
+				if of := single[unit]; n > 1 && of > 0 {
+					b.ReportMetric(rate/of, unit+"/one")
+				}
+			}
 		})
 	}
 }
 
 const benchTenants = 16
 
-func benchServers(b *testing.B, seats []*seat) {
-	ctx := b.Context()
+// benchServers returns the rates by their units. With -short it does a part of the work.
+func benchServers(b *testing.B, seats []*seat) map[string]float64 {
+	ctx, rates := b.Context(), make(map[string]float64)
 	clients := make([]*client.Client, len(seats))
 	for i, s := range seats {
 		clients[i] = s.client(b)
@@ -59,7 +80,11 @@ func benchServers(b *testing.B, seats []*seat) {
 		wg.Wait()
 		return time.Since(began)
 	}
-	const batches, each, recalls = 8, 10, 20
+	batches, recalls := 5, 15
+	if testing.Short() {
+		batches, recalls = 1, 2
+	}
+	const each = 10
 	var failed atomic.Int64
 	for b.Loop() {
 		before := processorTime(b, seats)
@@ -86,8 +111,8 @@ func benchServers(b *testing.B, seats []*seat) {
 		})
 		after := processorTime(b, seats)
 		items := float64(benchTenants * batches * each)
-		b.ReportMetric(items/took.Seconds(), "items/s")
-		b.ReportMetric((after-before).Seconds()*1000/items, "cpu-ms/item")
+		rates["items/s"] = items / took.Seconds()
+		rates["cpu-ms/item"] = (after - before).Seconds() * 1000 / items
 		took = all(func(k int) {
 			for i := range recalls {
 				if _, err := sub(k).Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: fmt.Sprintf("Which box has the parcel number %d?", i)}); err != nil {
@@ -95,10 +120,12 @@ func benchServers(b *testing.B, seats []*seat) {
 				}
 			}
 		})
-		b.ReportMetric(benchTenants*recalls/took.Seconds(), "recalls/s")
-		b.ReportMetric((processorTime(b, seats)-after).Seconds()*1000/(benchTenants*recalls), "cpu-ms/recall")
+		asked := float64(benchTenants * recalls)
+		rates["recalls/s"] = asked / took.Seconds()
+		rates["cpu-ms/recall"] = (processorTime(b, seats) - after).Seconds() * 1000 / asked
 	}
 	require.Zero(b, failed.Load())
+	return rates
 }
 
 // processorTime returns the processor time that the servers have used so far, in steps of 10 ms.
