@@ -111,17 +111,18 @@ func Read(r io.Reader) (*Set, error) {
 	return s, nil
 }
 
-// Hit is one recalled chunk.
+// Hit is one recalled chunk, or a standing instruction that the system returned beside the chunks.
 type Hit struct {
-	DocID string
-	Chars int
+	DocID       string
+	Chars       int
+	Instruction bool // no chunk: it has no rank, and counts in Answer.Returned alone
 }
 
 // Target is the system that is measured.
 type Target interface {
 	// Fill puts the documents of a group into a fresh sub-tenant and waits until they are completed.
 	Fill(ctx context.Context, lane string, g Group) error
-	// Ask recalls up to n chunks for a question in the group's sub-tenant, best first.
+	// Ask recalls up to n chunks for a question in the group's sub-tenant, best first, and the standing instructions that come with them.
 	Ask(ctx context.Context, lane, group, question string, n int) ([]Hit, error)
 }
 
@@ -129,9 +130,10 @@ type Target interface {
 type Answer struct {
 	Query    string        `json:"query"`
 	Category string        `json:"category,omitempty"`
-	Recall   [4]float64    `json:"recall"` // at Depths
-	NDCG     float64       `json:"ndcg"`   // at 10, linear gains
-	MRR      float64       `json:"mrr"`    // at 10
+	Recall   [4]float64    `json:"recall"`   // at Depths
+	NDCG     float64       `json:"ndcg"`     // at 10, linear gains
+	MRR      float64       `json:"mrr"`      // at 10
+	Returned float64       `json:"returned"` // share of the relevant documents among the first 10 or the standing instructions
 	Latency  time.Duration `json:"latency"`
 	Chars    int           `json:"chars"` // of the context that was returned
 }
@@ -198,13 +200,16 @@ func ask(ctx context.Context, t Target, lane, group string, q Query, n int) (Ans
 		return Answer{}, err
 	}
 	a := Answer{Query: group + "/" + q.ID, Category: q.Category, Latency: time.Since(start)}
-	var ids []string
+	var ids, instructions []string
 	for _, h := range hits {
 		a.Chars += h.Chars
-		if !slices.Contains(ids, h.DocID) {
+		if h.Instruction {
+			instructions = append(instructions, h.DocID)
+		} else if !slices.Contains(ids, h.DocID) {
 			ids = append(ids, h.DocID)
 		}
 	}
 	a.score(ids, q.Relevant)
+	a.Returned = share(append(ids[:min(10, len(ids)):min(10, len(ids))], instructions...), q.Relevant)
 	return a, nil
 }

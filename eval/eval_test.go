@@ -85,3 +85,22 @@ func TestPrint(t *testing.T) {
 	require.Contains(t, b.String(), "nDCG@10")
 	require.Contains(t, b.String(), "12")
 }
+
+// TestInstructionsCountAsReturned checks that a standing instruction counts as returned although no rank has it.
+func TestInstructionsCountAsReturned(t *testing.T) {
+	t.Parallel()
+	svc, err := contextmem.New(t.Context(), inmem.New(), nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, svc.Close()) })
+	_, err = svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "eval"})
+	require.NoError(t, err)
+	tn := svc.Tenant("eval")
+	require.NoError(t, tn.WaitReady(t.Context()))
+	set := &eval.Set{Name: "orders", Lane: "memory", Groups: []eval.Group{{ID: "anna",
+		Docs:    []eval.Doc{{ID: "a", Text: "user: Always name the source when I ask about numbers."}, {ID: "b", Text: "user: I sail on Sundays."}},
+		Queries: []eval.Query{{ID: "q", Text: "zzz", Relevant: map[string]float64{"a": 1}}}}}}
+	rep, err := eval.Run(t.Context(), &eval.InProcess{Tenant: tn, Infer: true}, set, eval.Options{Results: 1})
+	require.NoError(t, err)
+	require.InDelta(t, 1, rep.Answers[0].Returned, 1e-9)
+	require.Less(t, rep.Answers[0].NDCG, 1e-9, "no hit holds it")
+}

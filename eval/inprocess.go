@@ -90,5 +90,8 @@ func (p *InProcess) Ask(ctx context.Context, lane, group, question string, n int
 	for i, c := range res.Chunks {
 		hits[i] = Hit{DocID: c.SourceID, Chars: len(c.Text)}
 	}
+	for _, x := range res.Instructions {
+		hits = append(hits, Hit{DocID: x.SourceID, Chars: len(x.Text), Instruction: true})
+	}
 	return hits, nil
 }

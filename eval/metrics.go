@@ -45,6 +45,17 @@ func (a *Answer) score(ids []string, rel map[string]float64) {
 	}
 }
 
+// share returns which share of the relevant documents is among ids.
+func share(ids []string, rel map[string]float64) float64 {
+	found := 0
+	for id := range rel {
+		if slices.Contains(ids, id) {
+			found++
+		}
+	}
+	return float64(found) / float64(len(rel))
+}
+
 // Metric is a named number of an answer.
 type Metric struct {
 	Name string
@@ -59,6 +70,7 @@ var Metrics = []Metric{
 	{"R@10", func(a *Answer) float64 { return a.Recall[3] }},
 	{"nDCG@10", func(a *Answer) float64 { return a.NDCG }},
 	{"MRR@10", func(a *Answer) float64 { return a.MRR }},
+	{"R@10+I", func(a *Answer) float64 { return a.Returned }},
 }
 
 // Estimate is a mean with a 95 % confidence interval.

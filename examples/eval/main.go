@@ -47,6 +47,7 @@ func run(ctx context.Context, args []string) error {
 	dir := fs.String("dir", "", "directory of the deployment; empty: a temporary one")
 	url := fs.String("url", "", "measure a server instead")
 	key := fs.String("key", "", "API key of the server")
+	infer := fs.Bool("infer", false, "have memories inferred from, in the process: standing instructions count in R@10+I")
 	cats := fs.Bool("cats", false, "a row for each category")
 	queries := fs.Int("queries", 0, "questions of each group; 0: all")
 	compare := fs.Bool("compare", false, "compare two saved runs")
@@ -84,7 +85,7 @@ func run(ctx context.Context, args []string) error {
 		if err != nil {
 			return err
 		}
-		rep, err := measure(ctx, set, fmt.Sprintf("eval-%d-%d", os.Getpid(), i), &opts, *dir, *url, *key, q, *alpha, eval.Options{MaxQueries: *queries})
+		rep, err := measure(ctx, set, fmt.Sprintf("eval-%d-%d", os.Getpid(), i), &opts, *dir, *url, *key, q, *infer, *alpha, eval.Options{MaxQueries: *queries})
 		if err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func choose(o *contextmem.Options, embedder, rerank string) (err error) {
 	return err
 }
 
-func measure(ctx context.Context, set *eval.Set, tenant string, opts *contextmem.Options, dir, url, key string, q contextmem.Recall, alpha string, o eval.Options) (*eval.Report, error) {
+func measure(ctx context.Context, set *eval.Set, tenant string, opts *contextmem.Options, dir, url, key string, q contextmem.Recall, infer bool, alpha string, o eval.Options) (*eval.Report, error) {
 	if url != "" {
 		t := &eval.Remote{URL: url, Key: key, Tenant: tenant, Mode: string(q.Mode), Alpha: alpha}
 		if err := t.Create(ctx); err != nil {
@@ -160,7 +161,7 @@ func measure(ctx context.Context, set *eval.Set, tenant string, opts *contextmem
 	if err := tn.WaitReady(ctx); err != nil {
 		return nil, err
 	}
-	return eval.Run(ctx, &eval.InProcess{Tenant: tn, Recall: q}, set, o)
+	return eval.Run(ctx, &eval.InProcess{Tenant: tn, Recall: q, Infer: infer}, set, o)
 }
 
 func diff(a, b string) error {

@@ -57,8 +57,23 @@ func matterOf(order string) string {
 	return ""
 }
 
+// occasionOf returns the words of an instruction that say when it holds ("when I ask about recipes"), or "" if it always holds. Instructions
+// of one matter for different occasions do not contradict each other.
+func occasionOf(order string) string {
+	words := strings.Fields(strings.ToLower(order))
+	for i, w := range words {
+		switch w {
+		case "when", "whenever", "if", "unless":
+			if i > 0 {
+				return extract.Key(strings.Join(words[i:], " "))
+			}
+		}
+	}
+	return ""
+}
+
 // instructions returns the standing instructions of a partition as they were known at knownAt (zero: now), newest first and up to maxInstructions and maxInstructionBytes. Of two with one
-// matter only the later one counts. If subject is not 0, only that subject's instructions count. until is the time at which the first evidence expires; zero: never.
+// matter and one occasion only the later one counts. If subject is not 0, only that subject's instructions count. until is the time at which the first evidence expires; zero: never.
 func instructions(ctx context.Context, a asked, subject int64, knownAt time.Time) (out []facts.Instruction, until time.Time, err error) {
 	q := backend.RelationQuery{Part: a.part, Predicates: []string{orderPredicate}, KnownAt: knownAt, Limit: batch}
 	if subject != 0 {
@@ -91,7 +106,10 @@ func instructions(ctx context.Context, a asked, subject int64, knownAt time.Time
 	size := 0
 	seen := map[string]bool{}
 	for _, x := range all {
-		k := cmp.Or(x.Matter, "\x00"+extract.Key(x.Order))
+		k := "\x00" + extract.Key(x.Order)
+		if x.Matter != "" {
+			k = x.Matter + "\x00" + occasionOf(x.Order)
+		}
 		if seen[k] {
 			continue
 		}
