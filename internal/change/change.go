@@ -61,6 +61,7 @@ type Space struct {
 	Embedder pipeline.Embedder // made the vectors in Lane; nil: near memories are found by words alone
 	Model    string            // name of Embedder
 	Lane     backend.Lane
+	Yield    func() // called between searches, so that recalls come first; nil: it is not called
 }
 
 // Compare compares versions with earlier statements and stores the successions that it finds.

@@ -31,6 +31,9 @@ func (r *run) neighbours(s *statement) ([]*statement, error) {
 	}
 	var like map[int64]float64 // inner products by chunk
 	least, known := 0.0, 0
+	if r.Yield != nil {
+		r.Yield()
+	}
 	if s.vector != nil {
 		hits, err := r.Vectors.SearchVectors(r.ctx, backend.VectorQuery{Part: s.src.Part, Lane: r.Lane, Vector: s.vector, K: vectorsDeep})
 		if err != nil {
@@ -45,6 +48,9 @@ func (r *run) neighbours(s *statement) ([]*statement, error) {
 		}
 		add(hits[:min(len(hits), searchDeep)])
 		known = len(hits)
+	}
+	if r.Yield != nil {
+		r.Yield()
 	}
 	hits, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: s.src.Part, Text: s.text, K: searchDeep})
 	if err != nil {

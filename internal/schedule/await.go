@@ -19,9 +19,11 @@ func (c *Scheduler) AwaitCompared(ctx context.Context, sp *workspace.Space) {
 	if c.Changes == nil || sp.Compared() || !c.comparesSoon(sp.UID) || sp.Follower.InTrouble() {
 		return
 	}
-	if few, err := c.set.FewToCompare(ctx, sp, changes{c.Changes}, awaitMost); err != nil || !few {
+	if few, err := c.set.FewToCompare(ctx, sp, c.changes(), awaitMost); err != nil || !few {
 		return
 	}
+	c.awaited.Add(1)
+	defer c.awaited.Add(-1)
 	late := time.NewTimer(awaitFor)
 	defer late.Stop()
 	for {

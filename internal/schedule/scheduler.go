@@ -71,6 +71,7 @@ type Scheduler struct {
 	removal   chan struct{}  // wakes the remover
 	search    chan struct{}  // wakes the seeker
 	wakes     [64]sync.Mutex // striped by workspace; orders writes of a workspace's stored wake time; locked before mu
+	awaited   atomic.Int64   // recalls that wait for the comparer, which then lets no others go first
 	tokens    atomic.Int64
 	completed atomic.Int64
 	errored   atomic.Int64

@@ -235,7 +235,7 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	}
 	compare := false
 	if c.Changes != nil {
-		if compare, err = c.set.ToCompare(ctx, sp, changes{c.Changes}); err != nil {
+		if compare, err = c.set.ToCompare(ctx, sp, c.changes()); err != nil {
 			return false, err
 		}
 	}

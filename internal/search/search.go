@@ -281,6 +281,8 @@ func (c *call) filter(op string) (err error) {
 
 // answer runs a search and records its results. It ends the call if the search fails.
 func (c *call) answer(ctx context.Context, op string, search func() (*recall.Result, error)) (*Found, error) {
+	c.Set.Traffic.Begin()
+	defer c.Set.Traffic.End()
 	found, err := search()
 	if err == nil && len(found.Hits) == 0 && c.Class == 0 {
 		found, err = c.searchMemories(ctx, found, search)

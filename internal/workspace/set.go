@@ -61,6 +61,9 @@ type Set struct {
 	leased   sync.Map // uid -> struct{}: workspaces in which an earlier process may have left claims
 	gate     *Gate
 	tallies  *tallies
+
+	// Traffic counts the recalls that run now.
+	Traffic Traffic
 }
 
 // NewSet returns the tenants of a backend. SetAttention must be called before tenants are created or deleted.
