@@ -256,7 +256,7 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if base := r.d.verbName(c.verbTok); r.d.in.Memory && (base == "have" || base == "get") && (r.d.IsWord(s, object.hi, "over") || r.d.IsWord(s, object.hi, "round")) {
 		return // "we've got people over on Saturday"
 	}
-	if r.d.in.Memory && (r.d.IsWord(s, object.hi, "of") && object.hi+1 < s.Hi && r.d.objectIsPronoun(object.hi+1, s.Hi) || fr.predicate == "knows" && object.kind == nodePhrase && object.hi-object.lo == 1 && r.d.Tokens[object.lo].Word.Form == language.ThirdForm) {
+	if r.d.in.Memory && (object.hi-object.lo == 1 && (r.d.Tokens[object.lo].Kind == language.KindNumber || r.d.Tokens[object.lo].Is(language.NumberWord)) && r.d.IsWord(s, object.hi, "of") && object.hi+1 < s.Hi && r.d.objectIsPronoun(object.hi+1, s.Hi) || fr.predicate == "knows" && object.kind == nodePhrase && object.hi-object.lo == 1 && r.d.Tokens[object.lo].Word.Form == language.ThirdForm) {
 		return // "I keep 27 of it", "nobody I know smokes"
 	}
 	if object.kind == nodePhrase {
