@@ -70,6 +70,7 @@ type bag struct {
 	length uint32     // sum of all term frequencies without those of stop words and stems, at most math.MaxUint32
 
 	positions []uint32
+	room      []uint32 // for sorting
 }
 
 // bagTerm is a term of a document.
@@ -110,7 +111,7 @@ func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 		base = next + fieldGap
 	}
 	b.length = uint32(length)
-	slices.Sort(b.terms)
+	b.room = sortTerms(b.terms, b.room, 0)
 	clear(a.tokens) // their terms keep the text in memory
 }
 

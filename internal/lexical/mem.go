@@ -28,6 +28,7 @@ const compactMin = 256
 type Mem struct {
 	mu       sync.RWMutex
 	ids      map[string]uint32
+	recent   []uint32 // numbers of terms by their place, see recentPlace; nil in a small index
 	terms    []memTerm
 	store    arena
 	rows     []uint32 // row of each document, ascending
@@ -144,6 +145,21 @@ func (m *Mem) add(row uint32, doc *analyzed) error {
 
 // number returns the number of a term. It adds the term if it is new.
 func (m *Mem) number(term string) uint32 {
+	if len(m.recent) == 0 {
+		if len(m.terms) < recentTerms {
+			return m.known(term)
+		}
+		m.recent = make([]uint32, recentTerms)
+	}
+	place := &m.recent[recentPlace(term)]
+	if id := *place; m.terms[id].text != term {
+		*place = m.known(term)
+	}
+	return *place
+}
+
+// known is number without the table of recent terms.
+func (m *Mem) known(term string) uint32 {
 	if id, ok := m.ids[term]; ok {
 		return id
 	}
@@ -152,6 +168,32 @@ func (m *Mem) number(term string) uint32 {
 	m.ids[term] = id
 	m.terms = append(m.terms, memTerm{text: term})
 	return id
+}
+
+// recentTerms is the number of places for terms that were numbered last, a power of two. Only an index with as many terms has them.
+const recentTerms = 1 << recentBits
+
+const recentBits = 12
+
+// recentPlace returns the place of a term, which depends on its first and last bytes and its length.
+func recentPlace(term string) uint64 {
+	const mix = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
+	n := len(term)
+	h := uint64(n)
+	switch {
+	case n >= 8:
+		h += eightBytes(term[:8])*mix ^ eightBytes(term[n-8:])
+	default:
+		for i := range n {
+			h = h<<8 | uint64(term[i])
+		}
+	}
+	return h * mix >> (64 - recentBits)
+}
+
+func eightBytes(s string) uint64 {
+	_ = s[7]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
 }
 
 // insert adds the document in the bag.
@@ -265,7 +307,7 @@ func (m *Mem) compact() {
 	live := len(m.rows) - m.deadDocs
 	old := m.frozen()
 	m.ids = make(map[string]uint32, len(old.ids)/2)
-	m.terms, m.store = nil, arena{}
+	m.terms, m.store, m.recent = nil, arena{}, nil
 	m.rows, m.lens = make([]uint32, 0, live), make([]uint32, 0, live)
 	m.forward = make([]uint32, 0, live)
 	m.dead, m.deadDocs = bitset.New(live), 0

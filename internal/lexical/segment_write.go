@@ -249,7 +249,7 @@ func (w *segmentWriter) writeForward() error {
 }
 
 func (w *segmentWriter) eachForward(f func(entry []byte) error) error {
-	var terms []uint64 // number in the upper half, frequency in the lower
+	var terms, room []uint64 // number in the upper half, frequency in the lower
 	var entry []byte
 	for i, d := range w.docs {
 		if i%checkEvery == 0 && w.ctx.Err() != nil {
@@ -266,7 +266,7 @@ func (w *segmentWriter) eachForward(f func(entry []byte) error) error {
 		if err != nil {
 			return err
 		}
-		slices.Sort(terms)
+		room = sortTerms(terms, room, 32)
 		entry = entry[:0]
 		next := uint32(0)
 		for _, t := range terms {
