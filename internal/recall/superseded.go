@@ -56,6 +56,7 @@ type succession struct {
 
 // succeed marks superseded hits, and puts the superseding memories before them.
 func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
+	past := asksOfPast(r.Query)
 	for i := range r.scopes { // in a fixed order
 		sc := &r.scopes[i]
 		if sc.Part.Class != backend.Memory || slices.ContainsFunc(r.scopes[:i], func(o scope) bool { return o.Part == sc.Part }) {
@@ -74,6 +75,11 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 		if err := s.read(r.nums); err != nil {
 			return nil, err
 		}
+		if past && r.Superseded != Mark {
+			if hits, err = s.handBack(sc, r.nums, hits); err != nil {
+				return nil, err
+			}
+		}
 		if len(s.hints) == 0 {
 			continue
 		}
@@ -84,7 +90,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 			}
 		}
 		s.mark(some)
-		if r.Superseded == Mark || asksOfPast(r.Query) {
+		if r.Superseded == Mark || past {
 			continue
 		}
 		if some, hits, err = s.weigh(sc, some, hits); err != nil {
@@ -151,7 +157,11 @@ func (s *succession) read(ask []int64) error {
 		if found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders }); len(found) == 0 {
 			break
 		}
-		rows, err := s.rows(found)
+		ends := make([]end, len(found))
+		for i, f := range found {
+			ends[i] = end{f.Later, f.LaterChunk}
+		}
+		rows, err := s.rows(ends)
 		if err != nil {
 			return err
 		}
@@ -183,25 +193,30 @@ func (s *succession) read(ask []int64) error {
 	return nil
 }
 
-// rows returns, by version, those rows of later memories that the caller may see.
-func (s *succession) rows(found []backend.Succession) (map[int64]*backend.Hydrated, error) {
+// end is a memory on one side of a succession, with the ordinal of the chunk that the succession is about; -1: the whole memory.
+type end struct {
+	src     int64
+	ordinal int
+}
+
+// rows returns, by version, the rows of those ends that the caller may see. Of several ends of one version the first counts.
+func (s *succession) rows(ends []end) (map[int64]*backend.Hydrated, error) {
 	out := map[int64]*backend.Hydrated{}
 	of := map[int64]int64{}
 	var nums []int64
-	for i := range found {
-		f := &found[i]
-		if _, asked := out[f.Later]; asked {
+	for _, e := range ends {
+		if _, asked := out[e.src]; asked {
 			continue
 		}
-		out[f.Later] = nil
-		at := max(f.LaterChunk, 0)
-		chunks, err := s.Store.SourceChunks(s.ctx, f.Later, at, at+1, false)
+		out[e.src] = nil
+		at := max(e.ordinal, 0)
+		chunks, err := s.Store.SourceChunks(s.ctx, e.src, at, at+1, false)
 		if err != nil {
 			return nil, err
 		}
 		if len(chunks) > 0 {
 			nums = append(nums, chunks[0].Num)
-			of[chunks[0].Num] = f.Later
+			of[chunks[0].Num] = e.src
 		}
 	}
 	rows, err := s.Store.Chunks(s.ctx, nums, s.Now)
@@ -301,12 +316,7 @@ func (s *succession) successors(src int64, ordinal int) (out []*backend.Hydrated
 // transferScores gives superseding memories at least the scores of the hits that they supersede, and puts these just below. some are
 // the hits of a scope, best first.
 func (s *succession) transferScores(sc *scope, some, hits []*Hit) []*Hit {
-	best := map[int64]*Hit{} // best hit of each version
-	for _, h := range hits {
-		if b := best[h.Row.Src.Num]; h.Row.Src.Part == s.part && (b == nil || h.Score > b.Score) {
-			best[h.Row.Src.Num] = h
-		}
-	}
+	best := s.bestOf(hits)
 	for _, h := range some {
 		successors := s.successors(h.Row.Src.Num, ordinalOf(h))
 		score := h.Score
@@ -318,16 +328,33 @@ func (s *succession) transferScores(sc *scope, some, hits []*Hit) []*Hit {
 				hits = append(hits, successor)
 				s.mark([]*Hit{successor})
 			}
-			if successor.Score < score {
-				successor.Parts.Succession += score - successor.Score
-				successor.Score = score
-			}
+			successor.raise(score)
 			successor.Relevance = max(successor.Relevance, h.Relevance) // a judge may change it later
-			if below := successor.Score * (1 - standBelow); h.Score > below {
-				h.Parts.Succession -= h.Score - below
-				h.Score = below
-			}
+			h.lower(successor.Score * (1 - standBelow))
 		}
 	}
 	return hits
+}
+
+// bestOf returns the best hit of each version of the scope.
+func (s *succession) bestOf(hits []*Hit) map[int64]*Hit {
+	best := map[int64]*Hit{}
+	for _, h := range hits {
+		if b := best[h.Row.Src.Num]; h.Row.Src.Part == s.part && (b == nil || h.Score > b.Score) {
+			best[h.Row.Src.Num] = h
+		}
+	}
+	return best
+}
+
+// raise makes to the least score of h.
+func (h *Hit) raise(to float64) { h.shift(max(0, to-h.Score)) }
+
+// lower makes to the greatest score of h.
+func (h *Hit) lower(to float64) { h.shift(min(0, to-h.Score)) }
+
+// shift adds to the score of h what successions give or take.
+func (h *Hit) shift(by float64) {
+	h.Parts.Succession += by
+	h.Score += by
 }
