@@ -124,12 +124,33 @@ func (d *Document) tense(s *Sentence, i int) int {
 		past, ahead = d.pastTense(s), d.futureTense(s) || d.underWay(s)
 	}
 	switch {
+	case past && !ahead && d.setFor(s, i):
+		return 1
 	case past && !ahead:
 		return -1
 	case ahead && !past:
 		return 1
 	}
 	return 0
+}
+
+// arranging are verbs of setting something for a later time.
+var arranging = map[string]bool{"book": true, "rebook": true, "reserve": true, "schedule": true, "reschedule": true, "postpone": true, "arrange": true, "enroll": true, "register": true, "sign": true, "move": true, "delay": true, "push": true}
+
+// setFor reports whether the date at token i is the time for which something was arranged, not when: "booked a cruise from 9 May", "postponed
+// to 2 June".
+func (d *Document) setFor(s *Sentence, i int) bool {
+	if !d.IsWord(s, i-1, "from") && !d.IsWord(s, i-1, "for") && !d.IsWord(s, i-1, "to") {
+		return false
+	}
+	for j := i - 1; j >= s.Lo; j-- {
+		t := &d.Tokens[j]
+		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0 && t.Word.Form&BaseForm == 0 {
+			base := VerbAt(t.Word.Verb).Base
+			return arranging[base] && (base != "move" || d.IsWord(s, i-1, "to"))
+		}
+	}
+	return false
 }
 
 func (d *Document) cutsTense(i int) bool {
