@@ -52,6 +52,32 @@ func TestWritesInOneMessage(t *testing.T) {
 	assert.Equal(t, 26, stats.Sources)
 }
 
+// TestAnswerToOneMessageIsLost checks that a write is done once if the connection ends after the server has committed it, and goes on
+// from the right numbers.
+func TestAnswerToOneMessageIsLost(t *testing.T) {
+	var w wire
+	name := onceName(t)
+	d, err := Open(t.Context(), w.connect(t, database(t, name)), &Options{Poll: time.Hour, ListenURL: database(t, name)})
+	require.NoError(t, err)
+	defer d.Close()
+	opened, err := d.OpenStore(t.Context(), backendtest.UID(name))
+	require.NoError(t, err)
+	s := opened.(*store)
+	d.watch.stop() // its answers would be lost instead
+	writeAlone(t, s, "before")
+	for i := range 3 {
+		in := placedMemory(fmt.Sprint("lost", i))
+		in.IfAbsent = true // a second time would fail
+		w.mute.Store(true)
+		_, err = s.Place(t.Context(), []backend.Placed{in})
+		require.NoError(t, err)
+		require.False(t, w.mute.Load(), "an answer was lost")
+		checkFeed(t, s, 4+i)
+	}
+	writeAlone(t, s, "after")
+	checkFeed(t, s, 9)
+}
+
 // writeAlone makes a process assume that nobody else writes and that items are new.
 func writeAlone(t *testing.T, s *store, name string) {
 	t.Helper()

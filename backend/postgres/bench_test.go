@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkAcknowledged measures a durable write of one item, alternately with an insert of one row into a table of the
-// same server. It reports the p50 of each.
+// same server. It reports the p50 of each, also for an item that exists and for two processes that write to a workspace in turns.
 func BenchmarkAcknowledged(b *testing.B) {
 	sharedServer(b)
 	pg, err := testtool.StartPostgres(true)
@@ -29,8 +29,19 @@ func BenchmarkAcknowledged(b *testing.B) {
 	require.NoError(b, err)
 	_, err = d.pool.Exec(ctx, "CREATE TABLE plain (id bytea PRIMARY KEY, body bytea NOT NULL)")
 	require.NoError(b, err)
+	other, err := Open(ctx, pg.URL("bench"), nil)
+	require.NoError(b, err)
+	defer other.Close()
+	again, err := d.OpenStore(ctx, backendtest.UID("again"))
+	require.NoError(b, err)
+	var turns []backend.Store
+	for _, d := range []*DB{d, other} {
+		s, err := d.OpenStore(ctx, backendtest.UID("turns"))
+		require.NoError(b, err)
+		turns = append(turns, s)
+	}
 	body := make([]byte, 200)
-	var plain, accept, place []time.Duration
+	var plain, accept, place, replace, taken []time.Duration
 	i := 0
 	for b.Loop() {
 		i++
@@ -56,6 +67,16 @@ func BenchmarkAcknowledged(b *testing.B) {
 				_, err := s.Place(ctx, []backend.Placed{in})
 				return err
 			}},
+			{&replace, func() error {
+				same := in
+				same.ID = "same"
+				_, err := again.Place(ctx, []backend.Placed{same})
+				return err
+			}},
+			{&taken, func() error {
+				_, err := turns[i%2].Place(ctx, []backend.Placed{in})
+				return err
+			}},
 		} {
 			start := time.Now()
 			require.NoError(b, x.f())
@@ -70,4 +91,6 @@ func BenchmarkAcknowledged(b *testing.B) {
 	b.ReportMetric(p50(accept), "accept-p50-us")
 	b.ReportMetric(p50(accept)/p50(plain), "accept/plain")
 	b.ReportMetric(p50(place)/p50(plain), "place/plain")
+	b.ReportMetric(p50(replace)/p50(plain), "replace/plain")
+	b.ReportMetric(p50(taken)/p50(plain), "in-turns/plain")
 }

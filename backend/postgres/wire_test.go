@@ -23,6 +23,7 @@ import (
 type wire struct {
 	asked atomic.Int64 // messages of the process
 	sent  atomic.Int64 // by the server, in bytes
+	mute  atomic.Bool  // the next answer of the server is lost with its connection
 	cut   atomic.Int64 // after how many more messages of the process a connection ends, once; below 0: never
 }
 
@@ -53,7 +54,7 @@ func (w *wire) connect(t *testing.T, raw string) string {
 				continue
 			}
 			go w.forward(s, c, func(int) bool { w.asked.Add(1); return w.cut.Load() >= 0 && w.cut.Add(-1) == -1 })
-			go w.forward(c, s, func(n int) bool { w.sent.Add(int64(n)); return false })
+			go w.forward(c, s, func(n int) bool { w.sent.Add(int64(n)); return w.mute.Swap(false) })
 		}
 	}()
 	u.RawQuery = url.Values{"host": {dir}}.Encode()
