@@ -1,6 +1,10 @@
 package charset
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/contextmem/contextmem/internal/parse/clean"
+)
 
 // zeros is a run of zero bytes that occurs in no text in any charset.
 var zeros = make([]byte, 16)
@@ -18,13 +22,12 @@ func Overwritten(data []byte) bool {
 		return true
 	}
 	controls, nul := 0, 0
-	for _, c := range data {
-		if c < 0x20 && unused[c] {
-			if c == 0 {
-				nul++
-			} else {
-				controls++
-			}
+	s := clean.String(data)
+	for i := clean.NextMarked(s, 0, &unused); i < len(s); i = clean.NextMarked(s, i+1, &unused) {
+		if s[i] == 0 {
+			nul++
+		} else {
+			controls++
 		}
 	}
 	if nul < len(data)/50 {
@@ -51,5 +54,5 @@ func longASCII(data []byte) bool {
 
 // unused has the control characters that are not used by texts or charsets. Tabs, line and page ends, backspaces, shifts, escapes and ends
 // of file are used.
-var unused = [0x20]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 16: true, 17: true, 18: true, 19: true, 20: true,
+var unused = [256]bool{0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 16: true, 17: true, 18: true, 19: true, 20: true,
 	21: true, 22: true, 23: true, 24: true, 25: true, 28: true, 29: true, 30: true, 31: true}

@@ -60,23 +60,29 @@ func Text(s string) string {
 	return s
 }
 
+// controls marks the control characters except line feeds and tabs.
+var controls = func() (t [256]bool) {
+	for b := range t {
+		t[b] = b < ' ' && b != '\n' && b != '\t' || b == 0x7f
+	}
+	return t
+}()
+
 // BlankControls replaces each control character except line feeds and tabs by a space, so that byte offsets stay valid.
 func BlankControls(s string) string {
-	control := func(b byte) bool { return b < ' ' && b != '\n' && b != '\t' || b == 0x7f }
-	for i := 0; i < len(s); i++ {
-		if !control(s[i]) {
-			continue
-		}
-		b := []byte(s)
-		for ; i < len(b); i++ {
-			if control(b[i]) {
-				b[i] = ' '
-			}
-		}
-		return string(b)
+	i := NextMarked(s, 0, &controls)
+	if i == len(s) {
+		return s
 	}
-	return s
+	b := []byte(s)
+	for ; i < len(b); i = NextMarked(s, i+1, &controls) {
+		b[i] = ' '
+	}
+	return string(b)
 }
+
+// HasControls reports whether s has a control character other than a line feed or a tab.
+func HasControls(s string) bool { return NextMarked(s, 0, &controls) < len(s) }
 
 // Cut cuts s to at most n bytes without splitting a character.
 func Cut(s string, n int) string {

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
 // errTextFull stops a copy to a Collector that has reached its limit.
@@ -154,10 +156,5 @@ func (t *Collector) ReadAll(r io.Reader) error {
 
 // IsClean reports whether a Collector would keep data unchanged: UTF-8 with no control characters except line feeds and tabs.
 func IsClean(data []byte) bool {
-	for _, c := range data {
-		if !plainBytes[c] {
-			return false
-		}
-	}
-	return utf8.Valid(data)
+	return !clean.HasControls(clean.String(data)) && utf8.Valid(data)
 }
