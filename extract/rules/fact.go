@@ -373,7 +373,7 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || emptyObject(f.Predicate, f.Object) || f.Object == "" && wordLists()["no-event"][f.Predicate] {
 		return
 	}
-	if d.in.Memory && (timeAlone(f.Predicate, f.Object) || hollow(f.Predicate, f.Object) || d.supposed(s, d.at) || d.hearsay(s, d.at)) {
+	if d.in.Memory && (timeAlone(f.Predicate, f.Object) || hollow(f.Predicate, f.Object) || endsInOwner(f.Predicate, f.Object) || d.supposed(s, d.at) || d.hearsay(s, d.at)) {
 		return
 	}
 	mode := d.modeAt(d.at)

@@ -65,6 +65,8 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 		return
 	case name == "get" && next < g.hi && d.becomes(s, g, f, next):
 		return
+	case d.in.Memory && name == "have" && g.progress && !g.past && !g.arranged && !g.future:
+		return // "we're having a picnic"
 	case d.in.Memory && (name == "get" || name == "have") && (d.going(s, next, g.hi) || d.visits(s, next)):
 		return // "got the raffle going on a quilt", "got people over"
 	case d.in.Memory && name == "have" && g.past && !g.ended && d.hadSomebody(s, next):

@@ -26,7 +26,7 @@ func hollow(predicate, object string) bool {
 		return true
 	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
 		return true
-	case len(words) == 2 && (last == "times" || first == "my" && last == "own"), first == "stuck", first == "told" && (predicate == "is" || predicate == "was"), predicate == "was_told" || predicate == "was_asked":
+	case len(words) > 1 && first == "one" && words[1] != "of" && language.Lookup(words[1]).Flags&language.Preposition != 0, len(words) == 2 && (last == "times" || first == "my" && last == "own"), first == "stuck", first == "told" && (predicate == "is" || predicate == "was"), predicate == "was_told" || predicate == "was_asked":
 		return true
 	case len(words) == 1 && wordLists()["bare-doings"][first], first == "nothing", len(words) > 1 && wordLists()["pointing-first"][first] && language.Lookup(words[1]).Flags&language.Preposition != 0:
 		return true

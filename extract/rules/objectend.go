@@ -51,6 +51,22 @@ func (d *doc) owns(s *language.Sentence, i int) bool {
 	return i+1 < s.Hi && d.Tokens[i].Kind == language.KindClitic && d.Text[d.Tokens[i].End-1] == 's' && d.Tokens[i+1].Kind == language.KindWord && !d.Tokens[i+1].Is(language.Preposition|language.Determiner)
 }
 
+// endsInOwner is ownerAlone for the object of a fact whose predicate has no preposition.
+func endsInOwner(predicate, object string) bool {
+	if strings.Contains(strings.TrimPrefix(predicate, extract.NotPrefix), "_") || !strings.HasSuffix(object, "'s") && !strings.HasSuffix(object, "’s") {
+		return false
+	}
+	return object[0] >= 'a' && object[0] <= 'z' && !strings.Contains(object, " ")
+}
+
+// ownerAlone reports whether the words that end before token i are only the owner of a thing that is not named: "we're keeping grandad's".
+func (d *doc) ownerAlone(s *language.Sentence, i int) bool {
+	if i >= s.Hi || d.Tokens[i-1].Shape != language.LowerCase || d.Tokens[i].Kind != language.KindClitic || d.Text[d.Tokens[i].End-1] != 's' {
+		return false
+	}
+	return i+1 >= s.Hi || d.Tokens[i+1].Kind == language.KindPunct || d.Tokens[i+1].Is(language.Conjunction)
+}
+
 // conditional reports whether a condition stands before the verb at token i in its part of the sentence: "here's one: if we went".
 func (d *doc) conditional(s *language.Sentence, i int) bool {
 	for j := i - 1; j >= s.Lo && j > i-8; j-- {

@@ -253,6 +253,9 @@ func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) 
 	if w := r.d.WordKey(max(object.lo-1, 0)); r.d.in.Memory && object.kind == nodePhrase && (w == "every" || w == "each" || w == "other") && r.d.Tokens[object.lo].Is(language.TimeUnit|language.DayWord|language.Weekday|language.DatePart) {
 		return // "I run every morning"
 	}
+	if r.d.in.Memory && (len(fr.preps) == 0 && r.d.ownerAlone(s, object.hi) || r.d.verbName(c.verbTok) == "have" && r.d.Tokens[c.verbTok].Word.Form&language.IngForm != 0 && fr.predicate == "has") {
+		return // "we're keeping grandad's", "we're having a picnic"
+	}
 	if base := r.d.verbName(c.verbTok); r.d.in.Memory && (base == "have" || base == "get") && (r.d.IsWord(s, object.hi, "over") || r.d.IsWord(s, object.hi, "round")) {
 		return // "we've got people over on Saturday"
 	}
