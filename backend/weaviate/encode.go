@@ -73,8 +73,12 @@ func laneSpace(p backend.Partition, l backend.Lane) string {
 	return string(spaceOf(p)) + "/" + number(int64(l))
 }
 
-// stopSign is the first character of a stop word in a bag. It replaces the zero byte with which the term begins.
-const stopSign = '!'
+const (
+	// stopSign is the first character of a stop word in a bag. It replaces the zero byte with which the term begins.
+	stopSign = '!'
+	// stemSign begins a stem in a bag: the encoded byte with which the term begins.
+	stemSign = "%01"
+)
 
 // encodeTerm encodes a term without white space, so that it stays one token.
 func encodeTerm(term string) string {
@@ -232,7 +236,7 @@ func eachTerm(text string, f func(term string, weight, field, pos int)) (length 
 				}
 				pos += n
 			}
-			if term == "" || term[0] != stopSign {
+			if (term == "" || term[0] != stopSign) && !strings.HasPrefix(term, stemSign) {
 				length += weight
 			}
 			f(term, weight, number, pos)

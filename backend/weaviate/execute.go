@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/weaviate/weaviate/entities/models"
 
@@ -42,6 +43,21 @@ func (x *index) execute(ctx context.Context, to target, p *plan) error {
 			if err := x.removeFrom(ctx, to, x.x.schema.vectors(dim), equal(propLane, number(int64(*p.lane)))); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// executeAll carries out plans. latest reports whether they are those of the next changes of the feed, which are made in
+// cached contents afterwards. A read beside a write that stores objects again may miss them. So executeAll drops contents
+// that were read meanwhile, except where latest puts or deletes whole versions.
+func (x *index) executeAll(ctx context.Context, to target, plans []*plan, latest bool) error {
+	if !latest || to.deleteFirst || slices.ContainsFunc(plans, func(p *plan) bool { return len(p.tags)+len(p.vectors) > 0 }) {
+		defer x.x.partitions.dropReadSince(x, time.Now())
+	}
+	for _, p := range plans {
+		if err := x.execute(ctx, to, p); err != nil {
+			return err
 		}
 	}
 	return nil

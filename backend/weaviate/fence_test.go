@@ -140,7 +140,7 @@ func TestSuspendedLeader(t *testing.T) {
 
 				close(s.release)
 				require.ErrorIs(t, <-applied, backend.ErrUnavailable)
-				second.stats.clear()
+				second.forget()
 				require.Equal(t, sent, c.harmed(t, set, want))
 				if !sent {
 					requireMatchesFeed(t, set, whole, "after an unsent request")

@@ -97,14 +97,14 @@ func (w *where) message() *pb.Filters {
 // message returns the search as a gRPC request, or nil if it asks for fields that are only read by GraphQL.
 func (a *searchRequest) message() *pb.SearchRequest {
 	props, more, _ := strings.Cut(a.fields, " _additional{")
-	if more != "" && more != "distance}" {
+	if more != "" && more != "distance}" && more != "vector}" {
 		return nil
 	}
 	out := &pb.SearchRequest{
 		//lint:ignore SA1019 without them the server answers in the forms of older releases
 		Collection: a.collection, Tenant: a.tenant, Limit: uint32(min(a.limit, maxResults)), Uses_123Api: true, Uses_125Api: true, Uses_127Api: true,
 		Properties: &pb.PropertiesRequest{NonRefProperties: strings.Fields(props)},
-		Metadata:   &pb.MetadataRequest{Distance: more != ""},
+		Metadata:   &pb.MetadataRequest{Distance: more == "distance}", Vector: more == "vector}"},
 		Filters:    a.where.message(),
 	}
 	if a.words != "" {
@@ -121,6 +121,15 @@ func bytesOf(v []float32) []byte {
 	out := make([]byte, 0, 4*len(v))
 	for _, f := range v {
 		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(f))
+	}
+	return out
+}
+
+// vectorOf decodes a vector of an answer by gRPC.
+func vectorOf(data []byte) []float32 {
+	out := make([]float32, len(data)/4)
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
 	}
 	return out
 }

@@ -29,6 +29,8 @@ type index struct {
 	leaderPrimary  atomic.Pointer[node] // the only node that has everything the leading process has applied; nil: all nodes have it, or this process leads
 	replicasBehind atomic.Bool          // whether some replicas lack changes that the leading process has applied
 	rewindFrom     atomic.Uint64        // changes up to this number are applied again if the position is before it
+	leading        atomic.Bool          // whether role is leader
+	idle           idleChanges          // the last changes that are not stored in the cluster
 	wroteLate      atomic.Bool          // whether a write may be carried out after the lead of this process ended; see confess
 	maintenance    maintenance
 
@@ -145,12 +147,12 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	to := changes[len(changes)-1].Seq
 	plans := planOf(changes)
 	if len(plans) == 0 {
-		x.reach(to)
+		x.reach(changes)
 		return nil
 	}
+	given := changes
 	done, err := x.readProgress(ctx)
 	if err != nil {
 		return err
@@ -160,7 +162,7 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 	if changes[0].Seq > x.mustApplyTo && done > x.mustApplyTo && x.pending.allConfirmed() {
 		if changes = after(changes, done); len(changes) == 0 {
 			x.stats.clear()
-			x.reach(to)
+			x.reach(given)
 			return nil
 		}
 		plans = planOf(changes)
@@ -169,12 +171,14 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 		return err
 	}
 	x.stats.clear()
-	x.reach(to)
+	x.reach(given)
 	return nil
 }
 
-// reach records that every change up to seq is applied.
-func (x *index) reach(seq uint64) {
+// reach records that changes are applied, the next ones of the feed.
+func (x *index) reach(changes []backend.Change) {
+	seq := changes[len(changes)-1].Seq
+	x.saw(x.applied.Load(), seq, changes)
 	x.epoch.Store(x.next.Load())
 	x.applied.Store(seq)
 	x.pollFor(statePollDuration)
@@ -240,7 +244,7 @@ func (x *index) Reset(ctx context.Context) error {
 	if err := x.deleteContent(ctx); err != nil {
 		return err
 	}
-	x.stats.clear()
+	x.forget()
 	x.rewindFrom.Store(0)
 	x.applied.Store(0)
 	x.epoch.Store(0)

@@ -149,7 +149,7 @@ const (
 )
 
 // SearchKeywords implements [backend.Keywords]. It returns at most 10,000 hits. The terms of a partition of up to 2,000
-// chunks are cached until a change is applied, for at most two seconds. In larger partitions, and with a filter, chunks
+// chunks are cached and brought up to date with the changes. In larger partitions, and with a filter, chunks
 // that have one of the rarest terms are ranked by all terms. Further terms are included until no chunk without the rarest
 // ones can be among the best, or until 10,000 chunks are ranked. If more than 10,000 chunks have the rarest term, or all
 // required terms, the cluster selects 10,000 of them by its own BM25.
@@ -162,19 +162,16 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 	if q.K <= 0 || len(query.terms) == 0 && len(query.required) == 0 {
 		return nil, nil
 	}
-	c, err := x.counts(ctx, query.space, query.names())
+	if len(query.required) == 0 && len(q.Filter.All)+len(q.Filter.Not) == 0 {
+		var hits []backend.Hit
+		small, err := x.useTerms(ctx, q.Part, func(t *partitionTerms) { hits = t.search(&query, t.counts(query.names()), q.Answer.Into) })
+		if small || err != nil {
+			return hits[:min(q.K, len(hits))], err
+		}
+	}
+	c, err := x.counts(ctx, q.Part, query.names())
 	if err != nil || query.matches(c) == 0 {
 		return nil, err
-	}
-	if len(query.required) == 0 && len(q.Filter.All)+len(q.Filter.Not) == 0 {
-		p, err := x.readPartition(ctx, query.space, c.docs)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			hits := p.search(&query, c, q.Answer.Into)
-			return hits[:min(q.K, len(hits))], nil
-		}
 	}
 	for budget := max(fewMatches, 2*min(q.K, maxResults)); ; budget *= 4 {
 		budget = min(budget, maxResults)
@@ -287,7 +284,7 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 	}
 	defer x.leave()
 	query := parse(&backend.KeywordQuery{Part: part, Text: text})
-	c, err := x.counts(ctx, query.space, query.names())
+	c, err := x.counts(ctx, part, query.names())
 	if err != nil {
 		return nil, 0, 0, err
 	}

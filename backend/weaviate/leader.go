@@ -2,6 +2,9 @@ package weaviate
 
 import (
 	"context"
+	"sync"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 // role is the part of a process in applying the change feed of a tenant.
@@ -25,6 +28,8 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	if err := x.confess(ctx); err != nil {
 		return err
 	}
+	x.leading.Store(false)
+	x.forget()
 	if x.stillLeads = still; still == nil {
 		// The state of this process records its unfinished work and what some replicas lack. The new leader completes it.
 		x.leaderPrimary.Store(x.pending.primaryNode())
@@ -42,8 +47,9 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 	x.ownState, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead, x.takenOver, x.unfinishedOthers = state{Process: x.x.process}, 0, 0, false, nil, nil
 	x.resumeFrom(found)
 	x.replicasBehind.Store(false)
-	x.stats.clear()
+	x.forget() // it was read before the position was set
 	x.role = leader
+	x.leading.Store(true)
 	x.pollFor(leadPollDuration)
 	return nil
 }
@@ -99,6 +105,12 @@ func (x *index) Refresh(ctx context.Context) error {
 	}
 	_ = x.checkGeneration(found) // an error means that the position was reset to 0
 	r := x.farthestProgress(found)
+	if upto := x.idle.skip(r.seq); upto > r.seq {
+		r.seq, r.epoch = upto, x.next.Load()
+		if x.history != nil {
+			r.epoch = x.history.EpochOf(upto)
+		}
+	}
 	if r.seq < x.applied.Load() {
 		return nil
 	}
@@ -110,6 +122,42 @@ func (x *index) Refresh(ctx context.Context) error {
 		x.stats.clear()
 	}
 	return nil
+}
+
+// idleChanges is the last changes of the feed that this process has seen, as far as the cluster stores nothing of them: marks
+// and changes of the graph. The leader does not store its state after them, so that another process would wait for it.
+type idleChanges struct {
+	mu         sync.Mutex
+	from, upto uint64 // the changes after from, up to upto
+}
+
+// add adds changes that this process has seen: all changes after number from, up to number upto.
+func (i *idleChanges) add(from, upto uint64, changes []backend.Change) {
+	last := from
+	for _, c := range changes {
+		if c.Kind != backend.Mark && c.Kind != backend.PutGraph {
+			last = c.Seq
+		}
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case upto <= i.upto:
+	case last == from && i.from <= from && from <= i.upto:
+		i.upto = upto
+	default:
+		i.from, i.upto = last, upto
+	}
+}
+
+// skip returns the last change up to which the cluster has everything, if it has every change up to seq.
+func (i *idleChanges) skip(seq uint64) uint64 {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.from <= seq && seq < i.upto {
+		return i.upto
+	}
+	return seq
 }
 
 // allReplicated reports whether all replicas have all applied changes, confirmed.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -74,6 +75,62 @@ func TestLeaderIsReplaced(t *testing.T) {
 	require.NoError(t, second.Lead(t.Context(), nil))
 	require.NoError(t, first.Lead(t.Context(), alwaysLeads(true)))
 	require.Equal(t, feed[len(feed)-1].Seq, first.Applied(), "the other process has no unfinished work")
+}
+
+// TestFollowerSkipsIdleChanges checks that a process that follows does not wait for the leader to store changes of which the
+// cluster stores nothing, once it has seen them itself.
+func TestFollowerSkipsIdleChanges(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	prefix, feed := prefixOf(t.Name()), testFeed(4)[:3]
+	_, _, first := openAs(t, prefix, urls, true, Options{})
+	_, set, second := openAs(t, prefix, urls, false, Options{})
+	last := feed[2].Seq
+	graph := func(seq uint64) backend.Change {
+		return backend.Change{Seq: seq, Kind: backend.PutGraph, Part: testPart, Source: 1}
+	}
+	whole := append(slices.Clone(feed), graph(last+1), backend.Change{Seq: last + 2, Kind: backend.Mark})
+	require.NoError(t, first.Apply(t.Context(), whole))
+	requireRefreshed(t, second, whole[4].Seq)
+	whole = append(whole, graph(last+3), graph(last+4))
+	for _, c := range whole[5:] {
+		require.NoError(t, first.Apply(t.Context(), []backend.Change{c}))
+	}
+	requireRefreshed(t, second, whole[4].Seq) // it has not seen them
+	local := set.Indexes()[1]
+	require.NoError(t, local.Apply(t.Context(), whole[:6]))
+	requireRefreshed(t, second, whole[5].Seq)
+	require.NoError(t, local.Apply(t.Context(), whole[6:]))
+	requireRefreshed(t, second, whole[6].Seq)
+	requireMatchesFeed(t, set, whole, "in the process that follows")
+
+	put := feed[2]
+	put.Seq = last + 5
+	whole = append(whole, put, graph(last+6))
+	require.NoError(t, local.Apply(t.Context(), whole[7:]))
+	requireRefreshed(t, second, whole[6].Seq) // the leader has not applied the change before
+	require.NoError(t, first.Apply(t.Context(), whole[7:8]))
+	requireRefreshed(t, second, whole[8].Seq)
+}
+
+// TestIdleChanges checks which changes count as the last that the cluster stores nothing of.
+func TestIdleChanges(t *testing.T) {
+	var i idleChanges
+	change := func(seq uint64, kind backend.ChangeKind) backend.Change { return backend.Change{Seq: seq, Kind: kind} }
+	i.add(10, 13, []backend.Change{change(11, backend.PutChunks), change(13, backend.PutGraph)})
+	for seq, want := range map[uint64]uint64{10: 10, 11: 13, 12: 13, 13: 13, 14: 14} {
+		assert.Equal(t, want, i.skip(seq))
+	}
+	i.add(5, 12, []backend.Change{change(12, backend.Drop)})
+	assert.Equal(t, uint64(13), i.skip(11), "an old change")
+	i.add(13, 15, []backend.Change{change(15, backend.Mark)})
+	i.add(14, 16, []backend.Change{change(16, backend.Mark)})
+	assert.Equal(t, uint64(16), i.skip(11))
+	i.add(17, 18, []backend.Change{change(18, backend.Mark)})
+	assert.Equal(t, uint64(11), i.skip(11), "change 17 was not seen")
+	assert.Equal(t, uint64(18), i.skip(17))
+	i.add(18, 20, []backend.Change{change(19, backend.PutTags), change(20, backend.Mark)})
+	assert.Equal(t, uint64(18), i.skip(18))
+	assert.Equal(t, uint64(20), i.skip(19))
 }
 
 // TestFormerLeaderDoesNotRepair checks that a process which no longer leads repairs nothing, though it has kept

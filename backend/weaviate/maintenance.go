@@ -180,6 +180,7 @@ func (x *index) takeOverAbandoned(ctx context.Context) error {
 // rewind moves the position back to from, so that the feed is applied again from there. Objects of changes up to upto are
 // deleted before they are stored. The caller holds mu.
 func (x *index) rewind(from point, upto uint64) {
+	x.forget()
 	x.mustApplyTo, x.deleteFirstTo = max(x.mustApplyTo, upto), max(x.deleteFirstTo, upto)
 	x.rewindFrom.Store(max(x.rewindFrom.Load(), x.applied.Load()))
 	x.epoch.Store(from.epoch)

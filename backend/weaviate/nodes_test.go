@@ -74,8 +74,17 @@ func requireFound(t testing.TB, set backend.IndexSet, c *backend.Change, msg str
 	require.Equal(t, c.Source, hits[0].Source, msg)
 }
 
-// requireMatchesFeed checks that searches return what they return over an in-memory index that has applied the feed.
+// requireMatchesFeed checks that searches return what they return over an in-memory index that has applied the feed, with
+// what is cached and without.
 func requireMatchesFeed(t testing.TB, set backend.IndexSet, feed []backend.Change, msg string) {
+	t.Helper()
+	requireMatchesCached(t, set, feed, msg+", from the cache")
+	set.Indexes()[0].(*index).forget()
+	requireMatchesCached(t, set, feed, msg)
+}
+
+// requireMatchesCached is requireMatchesFeed for searches that may use what is cached.
+func requireMatchesCached(t testing.TB, set backend.IndexSet, feed []backend.Change, msg string) {
 	t.Helper()
 	ctx := t.Context()
 	want, err := inmem.New().OpenIndexes(ctx, backendtest.UID("oracle"))

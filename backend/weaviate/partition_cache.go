@@ -1,10 +1,9 @@
 package weaviate
 
 import (
-	"context"
 	"slices"
-	"strings"
 	"sync"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
@@ -12,155 +11,260 @@ import (
 )
 
 const (
-	// smallPartition is the maximum number of chunks of a partition whose terms are read as a whole and cached. Successive
-	// searches need most of them again.
+	// smallPartition is the maximum number of chunks of a partition that is read as a whole and cached. Successive searches
+	// need most of it again.
 	smallPartition = 2000
-	// maxPartitionCacheBytes is the approximate maximum size of all cached partitions, in bytes.
+	// maxPartitionCacheBytes is the approximate maximum size of all that is cached, in bytes.
 	maxPartitionCacheBytes = 64 << 20
-	// maxCachedPartitions is the maximum number of cached partitions.
+	// maxCachedPartitions is the maximum number of cached contents.
 	maxCachedPartitions = 10_000
+	// maxMissedRows is the maximum number of rows and changes kept for a running read. A read that misses more is not cached.
+	maxMissedRows = smallPartition
 )
 
-// partition holds the terms of all chunks of a small partition. It is immutable.
-type partition struct {
-	turn     uint64 // turn of the index's statistics when it was read
-	chunks   []cachedChunk
-	postings map[string][]posting // posting lists, by encoded term
-	bytes    int
-}
-
-// cachedChunk is a chunk of a partition. length is its number of words, weighted.
-type cachedChunk struct {
-	chunk, source int64
-	length        int
-}
-
-// posting is an entry of a posting list: the position of a chunk in partition.chunks and its weighted term frequency.
-type posting struct{ at, tf int32 }
-
-// partitionCache is an LRU cache of small partitions, shared by all workspaces. An entry is invalid once its index has applied a
-// change or the entry has become too old. It is safe for concurrent use.
+// partitionCache is an LRU cache of the terms and vectors of small partitions, shared by all workspaces. An index brings
+// its contents up to date with the changes that this process applies or sees, so that a search after a change need not
+// read them again. Each content carries the number of the change up to which it is true. A search uses it only if that is
+// not before the position of the index. It is safe for concurrent use.
 type partitionCache struct {
 	mu    sync.Mutex
-	lru   *simplelru.LRU[partitionKey, *partition]
+	lru   *simplelru.LRU[partitionKey, *cached]
+	of    map[*index]map[*cached]bool // all cached contents and running reads
 	bytes int
 }
 
+// partitionKey names a content: the terms of a partition, or the vectors of one length in a lane of it.
 type partitionKey struct {
-	of *index
-	sp space
+	of   *index
+	part backend.Partition
+	lane backend.Lane
+	dim  int // length of the vectors; 0: the terms
+}
+
+// cachedContent is the terms or the vectors of a partition. Its caller guards it.
+type cachedContent interface {
+	// apply carries out a plan. It returns false if it cannot; the content is then not usable any more.
+	apply(p *plan) bool
+	// size returns the approximate size in bytes.
+	size() int
+}
+
+// cached is a content in the cache, or a read of one that has not ended.
+type cached struct {
+	key   partitionKey
+	began time.Time // when the read began
+	bytes int       // size as it is counted in the cache; guarded by partitionCache.mu
+
+	mu      sync.RWMutex  // guards the content and the fields below
+	content cachedContent // nil: it is being read
+	ended   time.Time     // when the read ended
+	upto    uint64        // number of the last change that the content includes, or that missed has
+	missed  [][]backend.Change
+	rows    int  // size of missed
+	dead    bool // the content must not be used or cached
 }
 
 func newPartitionCache() *partitionCache {
-	c := &partitionCache{}
-	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, p *partition) { c.bytes -= p.bytes }) // NewLRU only fails if the size is not positive
+	c := &partitionCache{of: make(map[*index]map[*cached]bool)}
+	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, e *cached) { c.forget(e) }) // NewLRU only fails if the size is not positive
 	return c
 }
 
-// get returns the cached partition if its turn is turn, else nil.
-func (c *partitionCache) get(k partitionKey, turn uint64) *partition {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	p, ok := c.lru.Get(k)
-	if ok && p.turn != turn {
-		c.lru.Remove(k)
-		return nil
+// forget removes a content that is not in the LRU list. The caller holds mu.
+func (c *partitionCache) forget(e *cached) {
+	c.bytes -= e.bytes
+	e.bytes = 0
+	all := c.of[e.key.of]
+	if delete(all, e); len(all) == 0 {
+		delete(c.of, e.key.of)
 	}
-	return p
 }
 
-func (c *partitionCache) put(k partitionKey, p *partition) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lru.Remove(k)
-	if p.bytes > maxPartitionCacheBytes {
+// remove removes a content or a running read. The caller holds mu.
+func (c *partitionCache) remove(e *cached) {
+	if in, ok := c.lru.Peek(e.key); ok && in == e {
+		c.lru.Remove(e.key)
 		return
 	}
-	c.lru.Add(k, p)
-	for c.bytes += p.bytes; c.bytes > maxPartitionCacheBytes; {
+	c.forget(e)
+}
+
+// use calls f with the content for a key, if it is cached, is not older than ttl and includes all changes up to need. It
+// reports whether it did.
+func (c *partitionCache) use(k partitionKey, need uint64, ttl time.Duration, f func(cachedContent)) bool {
+	c.mu.Lock()
+	e, ok := c.lru.Get(k)
+	if ok && time.Since(e.began) > ttl {
+		c.remove(e)
+		ok = false
+	}
+	c.mu.Unlock()
+	if !ok {
+		return false
+	}
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	if e.dead || e.upto < need {
+		return false
+	}
+	f(e.content)
+	return true
+}
+
+// begin registers a read of the content for a key. The caller then reads the content, and ends the read by calling end or
+// abandon.
+func (c *partitionCache) begin(k partitionKey) *cached {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := &cached{key: k, began: time.Now(), upto: k.of.applied.Load()}
+	if c.of[k.of] == nil {
+		c.of[k.of] = make(map[*cached]bool)
+	}
+	c.of[k.of][e] = true
+	return e
+}
+
+// abandon ends a read without a content.
+func (c *partitionCache) abandon(e *cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(e)
+}
+
+// end ends a read and caches the content, brought up to date with the changes that were applied meanwhile. The caller does not
+// use the content afterwards.
+func (c *partitionCache) end(e *cached, of cachedContent) {
+	e.mu.Lock()
+	for _, changes := range e.missed {
+		for _, p := range planOf(changes) {
+			e.dead = e.dead || !of.apply(p)
+		}
+	}
+	e.content, e.missed, e.ended = of, nil, time.Now()
+	dead, upto, size := e.dead, e.upto, of.size()
+	e.mu.Unlock()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if dead || !c.of[e.key.of][e] || size > maxPartitionCacheBytes {
+		c.remove(e)
+		return
+	}
+	if old, ok := c.lru.Peek(e.key); ok {
+		old.mu.RLock()
+		newer := !old.dead && old.upto > upto
+		old.mu.RUnlock()
+		if newer {
+			c.remove(e)
+			return
+		}
+		c.remove(old)
+	}
+	c.lru.Add(e.key, e)
+	c.resize(e, size)
+}
+
+// resize records the size of a cached content, and removes others if all are too large. The caller holds mu.
+func (c *partitionCache) resize(e *cached, size int) {
+	c.bytes += size - e.bytes
+	for e.bytes = size; c.bytes > maxPartitionCacheBytes; {
 		c.lru.RemoveOldest()
 	}
 }
 
-// drop removes the partitions of an index.
-func (c *partitionCache) drop(of *index) {
+// all returns the contents and the running reads of an index.
+func (c *partitionCache) all(of *index) []*cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, k := range c.lru.Keys() {
-		if k.of == of {
-			c.lru.Remove(k)
+	out := make([]*cached, 0, len(c.of[of]))
+	for e := range c.of[of] {
+		out = append(out, e)
+	}
+	return out
+}
+
+// drop removes the contents of an index. Running reads are not cached.
+func (c *partitionCache) drop(of *index) { c.dropReadSince(of, time.Time{}) }
+
+// dropReadSince removes the contents whose read had not ended at a time. It removes running reads too.
+func (c *partitionCache) dropReadSince(of *index, since time.Time) {
+	c.dropIf(c.all(of), func(e *cached) bool {
+		e.dead = e.dead || e.content == nil || !e.ended.Before(since)
+		return e.dead
+	})
+}
+
+// dropIf removes the contents for which f returns true. f is called with the content locked.
+func (c *partitionCache) dropIf(all []*cached, f func(*cached) bool) {
+	for _, e := range all {
+		e.mu.Lock()
+		drop := f(e)
+		size := 0
+		if !drop && e.content != nil {
+			size = e.content.size()
 		}
+		e.mu.Unlock()
+		c.mu.Lock()
+		if drop {
+			c.remove(e)
+		} else if in, ok := c.lru.Peek(e.key); ok && in == e {
+			c.resize(e, size)
+		}
+		c.mu.Unlock()
 	}
 }
 
-// readPartition returns the terms of a partition, from the cache or the cluster. docs is its number of chunks when they
-// were last counted. The result is nil if the partition has more than smallPartition chunks.
-func (x *index) readPartition(ctx context.Context, sp space, docs int) (*partition, error) {
-	if docs > smallPartition {
-		return nil, nil
+// advance brings the contents of an index up to date. changes are all changes after number from, up to number upto. A content
+// that lacks earlier changes is removed. alone reports whether only this process writes. Otherwise a read may have missed
+// objects that another process was storing again with other tags or vectors, so such changes remove the contents of their
+// partition.
+func (c *partitionCache) advance(of *index, from, upto uint64, changes []backend.Change, alone bool) {
+	all := slices.DeleteFunc(c.all(of), func(e *cached) bool {
+		e.mu.RLock()
+		defer e.mu.RUnlock()
+		return e.upto >= upto
+	})
+	if len(all) == 0 {
+		return
 	}
-	turn, k := x.stats.currentTurn(), partitionKey{x, sp}
-	if p := x.x.partitions.get(k, turn); p != nil {
-		return p, nil
-	}
-	found, err := x.get(ctx, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(sp)), limit: smallPartition + 1, fields: bagFields})
-	if err != nil || len(found) > smallPartition {
-		return nil, err
-	}
-	p := &partition{turn: turn, postings: make(map[string][]posting)}
-	for _, o := range found {
-		if err := p.add(o); err != nil {
-			return nil, err
+	plans := planOf(changes)
+	c.dropIf(all, func(e *cached) bool {
+		if e.upto < upto {
+			e.advance(from, upto, changes, plans, alone)
 		}
-	}
-	p.bytes = 100*len(p.postings) + 24*len(p.chunks)
-	for _, list := range p.postings {
-		p.bytes += 8 * cap(list)
-	}
-	x.x.partitions.put(k, p)
-	return p, nil
+		return e.dead
+	})
 }
 
-func (p *partition) add(o object) error {
-	c, err := o.cachedChunk()
-	if err != nil {
-		return err
+// advance is partitionCache.advance for one content. plans are those of changes. The caller holds mu.
+func (e *cached) advance(from, upto uint64, changes []backend.Change, plans []*plan, alone bool) {
+	if e.dead || from > e.upto {
+		e.dead = true
+		return
 	}
-	tf := make(map[string]int)
-	c.length, err = eachTerm(o.text(propBag), func(term string, weight, _, _ int) { tf[term] += weight })
-	if err != nil {
-		return err
+	if e.upto > from {
+		changes = after(changes, e.upto)
+		plans = planOf(changes)
 	}
-	for term, n := range tf {
-		list, ok := p.postings[term]
-		if !ok {
-			term = strings.Clone(term) // copied, so that the text of the chunk's terms is not kept in memory
+	if e.upto = upto; !alone && slices.ContainsFunc(plans, func(p *plan) bool { return p.storesAgain(e.key.part) }) {
+		e.dead, e.missed = true, nil
+		return
+	}
+	if e.content == nil {
+		e.rows += len(changes)
+		for i := range changes {
+			e.rows += len(changes[i].Rows)
 		}
-		p.postings[term] = append(list, posting{int32(len(p.chunks)), int32(n)})
+		if e.rows > maxMissedRows {
+			e.dead, e.missed = true, nil
+			return
+		}
+		e.missed = append(e.missed, cloneChanges(changes))
+		return
 	}
-	p.chunks = append(p.chunks, c)
-	return nil
-}
-
-// df returns the number of chunks that have a term.
-func (p *partition) df(term string) int { return len(p.postings[encodeTerm(term)]) }
-
-// search returns the chunks that have any term of the query, in descending order of score. It reuses the memory of into.
-func (p *partition) search(q *keywordQuery, c *counts, into []backend.Hit) []backend.Hit {
-	scores, found := make([]float64, len(p.chunks)), make([]bool, len(p.chunks))
-	for _, t := range q.terms {
-		weight := float64(t.Weight) * c.idf(t.Term)
-		for _, e := range p.postings[encodeTerm(t.Term)] {
-			scores[e.at] += weight * c.saturation(int(e.tf), p.chunks[e.at].length)
-			found[e.at] = true
+	for _, p := range plans {
+		if !e.content.apply(p) {
+			e.dead = true
+			return
 		}
 	}
-	hits := slices.Grow(into[:0], len(p.chunks))
-	for i, s := range p.chunks {
-		if found[i] {
-			hits = append(hits, backend.Hit{Chunk: s.chunk, Source: s.source, Score: float32(scores[i])})
-		}
-	}
-	sortHits(hits)
-	return hits
 }

@@ -3,6 +3,7 @@ package weaviate
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/backendtest"
 )
 
 // graphqlCounter counts GraphQL queries.
@@ -24,56 +26,181 @@ func (g *graphqlCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// TestSmallPartitionIsReadOnce checks that only the first search after a change reads the terms of a small partition.
+// TestSmallPartitionIsReadOnce checks that only the first searches of a small partition read it from the cluster, and that
+// changes are made in what is cached.
 func TestSmallPartitionIsReadOnce(t *testing.T) {
 	var seen graphqlCounter
 	x, set := openSet(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: &seen}})
+	ix := set.Indexes()[0].(*index)
+	require.NoError(t, ix.Lead(t.Context(), alwaysLeads(true)))
 	feed := testFeed(30)
-	last := feed[len(feed)-1]
+	apply := func(changes ...backend.Change) {
+		t.Helper()
+		require.NoError(t, set.Indexes()[0].Apply(t.Context(), changes))
+		feed = append(feed[:changes[0].Seq-1:changes[0].Seq-1], changes...)
+	}
+	next := func(c backend.Change) backend.Change {
+		c.Seq, c.Part = uint64(len(feed)+1), testPart
+		return c
+	}
 	ask := func(text string) int {
 		hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: testPart, Text: text, K: 5000})
 		require.NoError(t, err)
+		near, err := set.Vectors().SearchVectors(t.Context(), backend.VectorQuery{Part: testPart, Vector: feed[0].Rows[0].Vector, K: 5000})
+		require.NoError(t, err)
+		if len(hits) > 0 {
+			require.Len(t, near, countChunks(feed))
+		}
 		return len(hits)
 	}
-	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
-	before := ask("lantern")
-	require.Positive(t, before)
-	reads := seen.n.Load()
 	requireTerms := func(docs int) {
+		t.Helper()
 		_, n, _, err := set.Keywords().Terms(t.Context(), testPart, "number3 shelf5 nothing")
 		require.NoError(t, err)
 		assert.Equal(t, docs, n)
 	}
-	requireTerms(before)
+	apply(feed...)
+	for range 2 {
+		require.Equal(t, countChunks(feed), ask("lantern"))
+	}
+	reads := seen.n.Load()
+	requireTerms(countChunks(feed))
 	assert.Positive(t, ask("number5 shelf6 lantern"))
 	assert.Zero(t, ask("nothing"))
 	assert.Equal(t, reads, seen.n.Load(), "the partition was read again")
-	requireMatchesFeed(t, set, feed, "as the feed says")
 
-	require.NoError(t, set.Indexes()[0].Apply(t.Context(), []backend.Change{{Seq: last.Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1}}))
-	reads = seen.n.Load()
-	assert.Equal(t, before-3, ask("lantern"))
-	assert.Greater(t, seen.n.Load(), reads)
-	assert.Equal(t, 1, x.partitions.lru.Len())
+	put := feed[0]
+	put.Source, put.Rows = 500, []backend.Row{{Chunk: 5000, Text: "lantern of another shelf", Vector: backendtest.Vector("another", testDim)}}
+	changes := []func() backend.Change{
+		func() backend.Change { return next(backend.Change{Kind: backend.Drop, Source: 1}) },
+		func() backend.Change { return next(put) },
+		func() backend.Change {
+			put.Rows = append(slices.Clone(put.Rows), backend.Row{Chunk: 5001, Text: "lantern", Vector: backendtest.Vector("one more", testDim)})
+			return next(put)
+		},
+		func() backend.Change {
+			return next(backend.Change{Kind: backend.PutTags, Source: 500, Tags: []uint64{1}})
+		},
+		func() backend.Change { return next(backend.Change{Kind: backend.Mark}) },
+	}
+	for _, change := range changes {
+		apply(change())
+		reads = seen.n.Load()
+		assert.Equal(t, countChunks(feed), ask("lantern"))
+		requireTerms(countChunks(feed))
+		assert.Equal(t, reads, seen.n.Load(), "the partition was read again after change %d", len(feed))
+	}
+	requireMatchesFeed(t, set, feed, "as the feed says")
+	assert.Positive(t, x.partitions.bytes)
 	require.NoError(t, set.Close())
 	assert.Zero(t, x.partitions.lru.Len())
+	assert.Empty(t, x.partitions.of)
 	assert.Zero(t, x.partitions.bytes, "partitions of a closed workspace are still cached")
 }
 
-// TestPartitionCacheIsBounded checks that the least recently used partition is evicted, and that a partition larger
-// than the limit is not cached.
+// cacheTerms caches the terms of a partition of some size.
+func cacheTerms(c *partitionCache, k partitionKey, bytes int) {
+	t := newPartitionTerms(k.part)
+	t.entries = bytes / 12
+	c.end(c.begin(k), t)
+}
+
+// isCached reports whether a content that includes all changes up to need is cached.
+func isCached(c *partitionCache, k partitionKey, need uint64) bool {
+	return c.use(k, need, time.Hour, func(cachedContent) {})
+}
+
+// TestPartitionCacheIsBounded checks that the least recently used content is evicted, that one larger than the limit is
+// not cached, and that one that grows beyond the limit is evicted.
 func TestPartitionCacheIsBounded(t *testing.T) {
-	s, of := newPartitionCache(), &index{}
-	for _, sp := range []space{"a", "b", "c"} {
-		s.put(partitionKey{of, sp}, &partition{bytes: maxPartitionCacheBytes/2 - 1})
-		require.LessOrEqual(t, s.bytes, maxPartitionCacheBytes)
+	c, of := newPartitionCache(), &index{}
+	key := func(sub string) partitionKey {
+		return partitionKey{of: of, part: backend.Partition{Class: backend.Memory, Sub: sub}}
 	}
-	assert.Nil(t, s.get(partitionKey{of, "a"}, 0))
-	assert.NotNil(t, s.get(partitionKey{of, "c"}, 0))
-	assert.Nil(t, s.get(partitionKey{of, "c"}, 1), "entry of an earlier turn")
-	s.put(partitionKey{of, "b"}, &partition{bytes: maxPartitionCacheBytes + 1})
-	assert.Nil(t, s.get(partitionKey{of, "b"}, 0))
-	assert.Zero(t, s.bytes)
+	for _, sub := range []string{"a", "b", "c"} {
+		cacheTerms(c, key(sub), maxPartitionCacheBytes/2-100)
+		require.LessOrEqual(t, c.bytes, maxPartitionCacheBytes)
+	}
+	assert.False(t, isCached(c, key("a"), 0))
+	assert.True(t, isCached(c, key("b"), 0))
+	assert.True(t, isCached(c, key("c"), 0))
+	assert.False(t, isCached(c, key("c"), 1), "it lacks a change")
+	grows := backend.Change{Seq: 1, Kind: backend.PutChunks, Source: 1, Part: key("b").part, Rows: []backend.Row{{Chunk: 1, Text: strings.Repeat("one two three ", 100)}}}
+	c.advance(of, 0, 1, []backend.Change{grows}, true)
+	assert.LessOrEqual(t, c.bytes, maxPartitionCacheBytes)
+	assert.False(t, isCached(c, key("b"), 0), "it grew")
+	assert.True(t, isCached(c, key("c"), 1))
+	of.applied.Store(1)
+	cacheTerms(c, key("b"), 0)
+	require.True(t, isCached(c, key("b"), 1))
+	grows.Seq, grows.Source, grows.Rows = 2, 2, make([]backend.Row, smallPartition+1)
+	for i := range grows.Rows {
+		grows.Rows[i] = backend.Row{Chunk: int64(i + 10), Text: "one two"}
+	}
+	c.advance(of, 1, 2, []backend.Change{grows}, true)
+	assert.False(t, isCached(c, key("b"), 2), "too many chunks")
+	assert.True(t, isCached(c, key("c"), 2))
+	cacheTerms(c, key("b"), maxPartitionCacheBytes+100)
+	assert.False(t, isCached(c, key("b"), 0))
+	c.drop(of)
+	assert.Zero(t, c.bytes)
+	assert.Empty(t, c.of)
+}
+
+// TestPartitionCacheFollowsTheFeed checks which changes a content includes: those that come while it is being read, but
+// not those after a gap.
+func TestPartitionCacheFollowsTheFeed(t *testing.T) {
+	c, of := newPartitionCache(), &index{}
+	of.applied.Store(10)
+	k := partitionKey{of: of, part: testPart}
+	put := func(seq uint64) []backend.Change {
+		return []backend.Change{{Seq: seq, Kind: backend.PutChunks, Part: testPart, Source: int64(seq), Rows: []backend.Row{{Chunk: int64(seq), Text: "lantern"}}}}
+	}
+	docs := func(need uint64) (n int) {
+		if !c.use(k, need, time.Hour, func(of cachedContent) { n = len(of.(*partitionTerms).chunks) }) {
+			return -1
+		}
+		return n
+	}
+	read := c.begin(k)
+	c.advance(of, 10, 11, put(11), true)
+	c.end(read, newPartitionTerms(testPart))
+	assert.Equal(t, 1, docs(11))
+	c.advance(of, 10, 11, put(11), true)
+	c.advance(of, 5, 9, put(9), true)
+	assert.Equal(t, 1, docs(11), "again")
+	c.advance(of, 10, 12, append(put(11), put(12)...), true)
+	assert.Equal(t, 2, docs(12), "one of two again")
+	assert.Equal(t, -1, docs(13))
+	c.advance(of, 13, 14, put(14), true)
+	assert.Equal(t, -1, docs(0), "change 13 is missing")
+
+	retag := []backend.Change{{Seq: 12, Kind: backend.PutTags, Part: testPart, Source: 1}}
+	for _, alone := range []bool{true, false} {
+		of.applied.Store(11)
+		first, second := c.begin(k), c.begin(k)
+		c.end(first, newPartitionTerms(testPart))
+		c.advance(of, 11, 12, retag, alone)
+		assert.Equal(t, alone, docs(12) == 0, "it may lack what another process has stored again")
+		c.end(second, newPartitionTerms(testPart))
+		assert.Equal(t, alone, docs(12) == 0)
+		c.dropReadSince(of, time.Now().Add(time.Hour))
+		assert.Equal(t, alone, docs(12) == 0, "it was read before")
+		c.dropReadSince(of, time.Now().Add(-time.Hour))
+		assert.Equal(t, -1, docs(0))
+	}
+	read = c.begin(k)
+	for n := range uint64(maxMissedRows) {
+		c.advance(of, 11+n, 12+n, put(12+n), true)
+	}
+	assert.Empty(t, read.missed, "it has missed too much")
+	c.end(read, newPartitionTerms(testPart))
+	assert.Equal(t, -1, docs(0))
+	read = c.begin(k)
+	c.drop(of)
+	c.end(read, newPartitionTerms(testPart))
+	assert.Equal(t, -1, docs(0), "dropped while it was being read")
+	assert.Empty(t, c.of)
 }
 
 func TestGRPCAndGraphQLFindTheSame(t *testing.T) {

@@ -1,7 +1,6 @@
 package weaviate
 
 import (
-	"encoding/json"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -36,6 +35,21 @@ func newPlan() *plan {
 
 func (p *plan) empty() bool {
 	return len(p.puts)+len(p.gone)+len(p.tags)+len(p.vectors) == 0 && p.sub == nil && p.lane == nil
+}
+
+// storesAgain reports whether the plan changes tags or vectors of versions of a partition that stay.
+func (p *plan) storesAgain(part backend.Partition) bool {
+	for _, c := range p.tags {
+		if c.Part == part {
+			return true
+		}
+	}
+	for _, c := range p.vectors {
+		if c.Part == part {
+			return true
+		}
+	}
+	return false
 }
 
 // planOf returns the plans for changes, or nil if nothing is to be done.
@@ -111,13 +125,7 @@ func (v *version) objects(s *collections, tenant string) (chunks []stored, vecto
 	vectors = map[int][]stored{}
 	about := aboutOf(&v.put, v.tags)
 	for i := range v.put.Rows {
-		r := &v.put.Rows[i]
-		var extra backend.RowExtra
-		// Bytes that cannot be decoded are not an error of the index: the chunk then has no facts.
-		if len(r.Extra) > 0 && json.Unmarshal(r.Extra, &extra) != nil {
-			extra = backend.RowExtra{}
-		}
-		fields := fieldsOf(v.put.Title, r, extra.Keywords)
+		r, fields := &v.put.Rows[i], v.fieldsOf(i)
 		words, stops, length := wordsOf(about.space, fields)
 		bag := bagOf(fields)
 		o := newObject(s.chunks(), tenant, "chunk", number(r.Chunk))

@@ -189,6 +189,9 @@ func (o object) id() strfmt.UUID {
 }
 
 func (o object) vector() []float32 {
+	if o.reply != nil {
+		return vectorOf(o.reply.GetMetadata().GetVectorBytes())
+	}
 	m, _ := o.props["_additional"].(map[string]any)
 	list, _ := m["vector"].([]any)
 	out := make([]float32, len(list))

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/go-openapi/strfmt"
 
@@ -47,6 +48,7 @@ func (x *index) compareReplicas(ctx context.Context) error {
 	}
 	to := x.toAllReplicas(nil)
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
+	defer x.x.partitions.dropReadSince(x, time.Now())
 	for _, c := range d.tags {
 		if err := x.retag(ctx, to, &c); err != nil {
 			return err
@@ -109,6 +111,7 @@ func (x *index) repairSome(ctx context.Context, d *content, wrong map[int64]map[
 	to := x.toAllReplicas(nil)
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	x.wroteSinceRead = true
+	defer x.forget() // what was read before may be wrong too
 	return len(of), x.repair(ctx, to, now, of)
 }
 

@@ -69,10 +69,8 @@ func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes [
 	}
 	x.wroteSinceRead = true
 	to.onUnconfirmed = x.pending.markUnconfirmed
-	for _, p := range plans {
-		if err := x.execute(ctx, to, p); err != nil {
-			return err
-		}
+	if err := x.executeAll(ctx, to, plans, len(changes) > 0); err != nil {
+		return err
 	}
 	beyond, err := x.readIntents(ctx)
 	if err != nil {
@@ -178,11 +176,7 @@ func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	to := x.toAllReplicas(primary)
 	to.deleteFirst, to.timeout, to.onUnconfirmed = x.x.cluster.lastDown().After(since), healTimeout, x.pending.markUnconfirmed
 	x.wroteSinceRead = true
-	for _, p := range planOf(some) {
-		if err = x.execute(ctx, to, p); err != nil {
-			break
-		}
-	}
+	err = x.executeAll(ctx, to, planOf(some), false)
 	if errors.Is(err, errShort) {
 		x.x.cluster.noteMissedReplicas(ctx)
 	}

@@ -19,7 +19,7 @@ type set struct {
 }
 
 func newSet(ix *index, rest backend.IndexSet, onClose func()) *set {
-	s := &set{ix: ix, rest: rest, graph: &graph{rest.Graph()}, onClose: onClose}
+	s := &set{ix: ix, rest: rest, graph: &graph{rest.Graph(), ix}, onClose: onClose}
 	s.indexes = []backend.Index{ix, s.graph}
 	ix.sessions = rest.Keywords()
 	if any(rest.Keywords()) != any(rest.Graph()) {
@@ -39,11 +39,22 @@ func (s *set) Close() error {
 	return err
 }
 
-// graph is a graph index that receives only the data it needs; see needed.
-type graph struct{ backend.Graph }
+// graph is a graph index that receives only the data it needs; see needed. It tells the index in the cluster of changes,
+// which that index does not see if another process applies them to the cluster.
+type graph struct {
+	backend.Graph
+	ix *index
+}
 
 func (g *graph) Apply(ctx context.Context, changes []backend.Change) error {
-	return g.Graph.Apply(ctx, needed(changes))
+	from := g.Applied()
+	if err := g.Graph.Apply(ctx, needed(changes)); err != nil {
+		return err
+	}
+	if upto := g.Applied(); len(changes) > 0 && upto == changes[len(changes)-1].Seq {
+		g.ix.saw(from, upto, after(changes, from))
+	}
+	return nil
 }
 
 // AppendNeighbours implements [backend.NeighbourAppender]. It calls Neighbours if the index does not implement that

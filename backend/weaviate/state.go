@@ -305,7 +305,7 @@ func (x *index) checkGeneration(found processStates) error {
 		return nil
 	}
 	x.generation, x.version, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead = found.generation, max(x.version, found.ownVersion), 0, 0, false
-	x.stats.clear()
+	x.forget()
 	x.pending.clear()
 	x.leaderPrimary.Store(nil)
 	x.ownState, x.statesAtOpen, x.takenOver, x.unfinishedOthers = state{Process: x.x.process}, nil, nil, nil

@@ -19,12 +19,12 @@ const (
 	b  = 0.75
 )
 
-// statistics caches what BM25 needs to know of partitions. The cluster counts exactly. The counts are cached until a
+// statistics caches what BM25 needs to know of large partitions. The cluster counts exactly. The counts are cached until a
 // change is applied, for at most countsTTL. The limit is needed since another process may be deleting and storing objects
 // again, which are missing from the counts meanwhile.
 type statistics struct {
 	mu    sync.Mutex
-	turn  uint64    // number of times the cache was cleared
+	turn  uint64    // number of times the cache was cleared; identifies a state of it
 	since time.Time // when the cache was last cleared
 	parts map[space]*counts
 	dims  map[string][]int // by lane of a partition: its vector lengths, if known
@@ -37,9 +37,6 @@ type counts struct {
 	length float64        // total length of all documents
 	df     map[string]int // document frequency by term; 0 is cached too
 }
-
-// countsTTL is how long counts and the terms of small partitions are cached.
-const countsTTL = 2 * time.Second
 
 func (s *statistics) clear() {
 	s.mu.Lock()
@@ -131,11 +128,6 @@ func (s *statistics) store(sp space, c *counts, turn uint64) {
 	}
 	if c.docs <= smallPartition {
 		delete(s.large, sp)
-	} else if !s.large[sp] {
-		if s.large == nil || len(s.large) >= maxCachedTerms {
-			s.large = make(map[space]bool)
-		}
-		s.large[sp] = true
 	}
 	of := s.parts[sp]
 	if of == nil || len(of.df)+len(c.df) > maxCachedTerms {
@@ -150,30 +142,27 @@ func (s *statistics) store(sp space, c *counts, turn uint64) {
 	}
 }
 
+// markLarge records that a partition has more than smallPartition chunks.
+func (s *statistics) markLarge(sp space) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.large == nil || len(s.large) >= maxCachedTerms {
+		s.large = make(map[space]bool)
+	}
+	s.large[sp] = true
+}
+
 // countTerms is the maximum number of terms that one query counts.
 const countTerms = 64
 
 // counts returns the statistics of a partition for terms.
-func (x *index) counts(ctx context.Context, sp space, terms []string) (*counts, error) {
+func (x *index) counts(ctx context.Context, part backend.Partition, terms []string) (*counts, error) {
+	var small *counts
+	if ok, err := x.useTerms(ctx, part, func(t *partitionTerms) { small = t.counts(terms) }); ok || err != nil {
+		return small, err
+	}
+	sp := spaceOf(part)
 	c, lacks, fresh, turn := x.stats.cached(sp, terms)
-	if fresh && !x.stats.wasLarge(sp) {
-		if err := x.count(ctx, sp, nil, true, &c); err != nil {
-			return nil, err
-		}
-		fresh = false
-	}
-	if !fresh && len(lacks) > 0 {
-		p, err := x.readPartition(ctx, sp, c.docs)
-		if err != nil {
-			return nil, err
-		}
-		if p != nil {
-			for _, t := range lacks {
-				c.df[t] = p.df(t)
-			}
-			lacks = nil
-		}
-	}
 	for fresh || len(lacks) > 0 {
 		some := lacks[:min(countTerms, len(lacks))]
 		lacks = lacks[len(some):]

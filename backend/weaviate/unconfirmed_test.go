@@ -103,7 +103,7 @@ func requireConverges(t *testing.T, set backend.IndexSet, feed []backend.Change,
 // countDocs returns the current number of chunks.
 func countDocs(t *testing.T, set backend.IndexSet) int {
 	x := set.Indexes()[0].(*index)
-	x.stats.clear()
+	x.forget()
 	_, docs, _, err := set.Keywords().Terms(t.Context(), testPart, "lantern")
 	require.NoError(t, err)
 	return docs
@@ -148,6 +148,7 @@ func TestDelayedVector(t *testing.T) {
 	require.NoError(t, ix.x.batches.put(t.Context(), ix.toAllReplicas(nil), []stored{older}))
 	q := backend.VectorQuery{Part: testPart, Vector: feed[0].Rows[0].Vector, K: 3}
 	scores := func() (least float32) {
+		ix.forget()
 		hits, err := set.Vectors().SearchVectors(t.Context(), q)
 		require.NoError(t, err)
 		return hits[2].Score

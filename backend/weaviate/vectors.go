@@ -13,11 +13,16 @@ import (
 // Remote implements [backend.Remote].
 func (x *index) Remote() {}
 
-// hitFields are the fields that a vector search returns.
-const hitFields = propChunk + " " + propSource + " _additional{distance}"
+const (
+	// hitFields are the fields that a vector search returns.
+	hitFields = propChunk + " " + propSource + " _additional{distance}"
+	// rowFields are the fields of vectors that are cached.
+	rowFields = propChunk + " " + propSource + " " + propTags + " _additional{vector}"
+)
 
 // SearchVectors implements [backend.Vectors]. It returns at most 10,000 hits. If up to 40,000 vectors pass the filter the
-// search is exact; otherwise it is approximate, regardless of q.Recall.
+// search is exact; otherwise it is approximate, regardless of q.Recall. The vectors of a lane with up to 2,000 in a partition
+// are cached and brought up to date with the changes.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
 	if err := x.enter(ctx); err != nil {
 		return nil, err
@@ -30,8 +35,18 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]bac
 	if dims, known := x.stats.dimsOf(lane); known && !slices.Contains(dims, len(q.Vector)) {
 		return nil, wrongLength(dims, len(q.Vector))
 	}
+	var hits []backend.Hit
+	some := false // whether the lane has vectors of this length
+	small, err := x.useVectors(ctx, partitionKey{of: x, part: q.Part, lane: q.Lane, dim: len(q.Vector)}, func(v *partitionVectors) {
+		if some = len(v.chunks) > 0; some && q.K > 0 {
+			hits = v.search(q.Vector, q.Filter, q.Answer.Into)
+		}
+	})
+	if err != nil || some {
+		return hits[:min(max(q.K, 0), len(hits))], err
+	}
 	w, ok := withFilter(equal(propSpace, lane), q.Filter)
-	if ok && q.K > 0 {
+	if ok && q.K > 0 && !small {
 		hits, err := x.nearest(ctx, w, q.Vector, q.K, q.Answer.Into)
 		if err != nil || len(hits) > 0 {
 			return hits, err
@@ -139,6 +154,12 @@ func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backen
 	if len(q.Vector) == 0 {
 		return out, nil
 	}
+	small, err := x.useVectors(ctx, partitionKey{of: x, part: q.Part, lane: q.Lane, dim: len(q.Vector)}, func(v *partitionVectors) {
+		out = scoresOf(q.Chunks, v.search(q.Vector, backend.Filter{}, nil), out)
+	})
+	if err != nil || small {
+		return out, err
+	}
 	for some := range slices.Chunk(q.Chunks, maxChunksPerSearch) {
 		places := make([]string, len(some))
 		for i, c := range some {
@@ -149,15 +170,21 @@ func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backen
 		if err != nil {
 			return nil, err
 		}
-		of := make(map[int64]backend.Hit, len(hits))
-		for _, h := range hits {
-			of[h.Chunk] = h
-		}
-		for _, c := range some {
-			if h, ok := of[c]; ok {
-				out = append(out, h)
-			}
-		}
+		out = scoresOf(some, hits, out)
 	}
 	return out, nil
+}
+
+// scoresOf appends to out the hits of chunks, in the order of chunks.
+func scoresOf(chunks []int64, hits, out []backend.Hit) []backend.Hit {
+	of := make(map[int64]backend.Hit, len(hits))
+	for _, h := range hits {
+		of[h.Chunk] = h
+	}
+	for _, c := range chunks {
+		if h, ok := of[c]; ok {
+			out = append(out, h)
+		}
+	}
+	return out
 }

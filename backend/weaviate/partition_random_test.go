@@ -1,0 +1,198 @@
+package weaviate
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/backendtest"
+)
+
+// randomChange returns a change of one of two partitions.
+func randomChange(rng *rand.Rand, seq uint64) backend.Change {
+	source := 1 + rng.Int64N(12)
+	c := backend.Change{Seq: seq, Part: backend.Partition{Class: backend.Memory, Sub: fmt.Sprint(source % 2)}, Source: source}
+	rows := func(texts bool) {
+		for j := range 1 + rng.Int64N(3) {
+			r := backend.Row{Chunk: source*10 + rng.Int64N(2) + 2*j, Ordinal: int(j)}
+			if texts {
+				r.Text = "lantern " + backendtest.Text(rng, 1+rng.IntN(3))
+			}
+			if rng.IntN(5) > 0 {
+				r.Vector = backendtest.Vector(fmt.Sprint(seq, j), testDim)
+			}
+			c.Rows = append(c.Rows, r)
+		}
+	}
+	switch n := rng.IntN(40); {
+	case n < 18:
+		c.Kind = backend.PutChunks
+		rows(true)
+	case n < 26:
+		c.Kind = backend.Drop
+	case n < 31:
+		c.Kind, c.Tags = backend.PutTags, []uint64{rng.Uint64N(3)}
+	case n < 36:
+		c.Kind = backend.PutVectors
+		rows(false)
+	case n < 37:
+		c.Kind = backend.DropSub
+	case n < 38:
+		c.Kind = backend.DropVectors
+	default:
+		c.Kind = backend.Mark
+	}
+	return c
+}
+
+// cachedState describes all usable cached contents of an index, and reads those that it finds nothing of.
+func cachedState(t *testing.T, ix *index) map[string]any {
+	t.Helper()
+	out := map[string]any{}
+	for _, sub := range []string{"0", "1"} {
+		part := backend.Partition{Class: backend.Memory, Sub: sub}
+		small, err := ix.useTerms(t.Context(), part, func(p *partitionTerms) {
+			of := map[int64]map[string]int32{}
+			for i, c := range p.chunks {
+				of[int64(i)] = map[string]int32{}
+				out[fmt.Sprint(sub, " chunk ", c.chunk)] = []any{c.source, c.length, of[int64(i)]}
+			}
+			entries := 0
+			for term, list := range p.postings {
+				entries += len(list)
+				for _, e := range list {
+					of[int64(e.at)][term] += e.tf
+				}
+			}
+			sources := map[int64]bool{}
+			length := 0
+			for _, c := range p.chunks {
+				sources[c.source] = true
+				length += c.length
+			}
+			out[sub+" all"] = []any{len(p.chunks), length, entries, slices.Sorted(maps.Keys(sources))}
+			assert.Equal(t, []any{length, entries, sources}, []any{p.length, p.entries, p.sources}, "sums")
+		})
+		require.NoError(t, err)
+		require.True(t, small)
+		_, err = ix.useVectors(t.Context(), partitionKey{of: ix, part: part, dim: testDim}, func(v *partitionVectors) {
+			for i, c := range v.chunks {
+				out[fmt.Sprint(sub, " vector ", c.chunk)] = []any{c.source, append([]string{}, userTags(v.tags[c.source])...), slices.Clone(v.rows[i*v.stride : (i+1)*v.stride])}
+			}
+		})
+		require.NoError(t, err)
+	}
+	return out
+}
+
+// TestCacheEqualsFreshRead lets two processes, of which one leads, apply random changes, replay them, go back in the feed
+// and take the lead in turn, while searches fill their caches. In the end of each round the cached terms and vectors of
+// both must equal those that are read anew.
+func TestCacheEqualsFreshRead(t *testing.T) {
+	urls := sharedServer(t).URLs()
+	rounds := 300
+	if testing.Short() {
+		rounds = 30
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rng := rand.New(rand.NewPCG(seed, 1))
+	prefix := prefixOf(t.Name())
+	var sets [2]backend.IndexSet
+	var ixs [2]*index
+	for i := range sets {
+		_, sets[i], ixs[i] = openAs(t, prefix, urls, i == 0, Options{})
+	}
+	var feed []backend.Change
+	lead, kept := 0, 0
+	search := func(i int) {
+		for _, sub := range []string{"0", "1"} {
+			part := backend.Partition{Class: backend.Memory, Sub: sub}
+			_, err := sets[i].Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: part, Text: "lantern", K: 100})
+			assert.NoError(t, err)
+			for range 2 {
+				_, err = sets[i].Vectors().SearchVectors(t.Context(), backend.VectorQuery{Part: part, Vector: backendtest.Vector("lantern", testDim), K: 100})
+				assert.NoError(t, err)
+			}
+		}
+	}
+	// local lets the indexes of a process that are not in the cluster apply the feed.
+	local := func(i int, upto int) {
+		for _, s := range sets[i].Indexes()[1:] {
+			if changes := after(feed[:upto], s.Applied()); len(changes) > 0 {
+				require.NoError(t, s.Apply(t.Context(), changes))
+			}
+		}
+	}
+	catchUp := func(i int) {
+		if rng.IntN(4) > 0 {
+			local(i, len(feed))
+		}
+		if i == lead {
+			at := ixs[i].Applied()
+			from := at - min(at, rng.Uint64N(4)) // some again
+			if some := after(feed, from); len(some) > 0 {
+				require.NoError(t, ixs[i].Apply(t.Context(), some))
+			}
+			return
+		}
+		require.NoError(t, ixs[i].Refresh(t.Context()))
+	}
+	for round := range rounds {
+		for range 2 + rng.IntN(6) {
+			switch n := rng.IntN(20); {
+			case n < 10:
+				for range 1 + rng.IntN(4) {
+					feed = append(feed, randomChange(rng, uint64(len(feed)+1)))
+				}
+				var beside sync.WaitGroup
+				for i := range sets {
+					if rng.IntN(2) == 0 {
+						beside.Go(func() { search(i) })
+					}
+				}
+				catchUp(lead)
+				if rng.IntN(2) == 0 {
+					catchUp(1 - lead)
+				}
+				beside.Wait()
+			case n < 16:
+				search(rng.IntN(2))
+			case n < 17: // as after the end of a process that left work unfinished
+				x := ixs[lead]
+				x.mu.Lock()
+				x.rewind(point{x.applied.Load() - min(x.applied.Load(), 3), 0}, x.applied.Load())
+				x.mu.Unlock()
+			case n < 18:
+				require.NoError(t, ixs[lead].Lead(t.Context(), nil))
+				lead = 1 - lead
+				require.NoError(t, ixs[lead].Lead(t.Context(), alwaysLeads(true)))
+			default:
+				local(rng.IntN(2), len(feed)-min(len(feed), rng.IntN(3)))
+			}
+		}
+		catchUp(lead)
+		for i := range sets {
+			local(i, len(feed))
+			catchUp(i)
+			require.Equal(t, uint64(len(feed)), ixs[i].Applied())
+			for _, e := range ixs[i].x.partitions.all(ixs[i]) {
+				if e.content != nil && !e.dead && e.upto >= ixs[i].Applied() {
+					kept++
+				}
+			}
+			got := cachedState(t, ixs[i])
+			ixs[i].forget()
+			require.Equal(t, cachedState(t, ixs[i]), got, "process %d, round %d, change %d", i, round, len(feed))
+		}
+	}
+	t.Logf("%d changes, %d contents were compared", len(feed), kept)
+	assert.Greater(t, kept, rounds/2, "nothing stays in the cache")
+}
