@@ -45,7 +45,7 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 		}
 	}
 	if out.Deleted > 0 {
-		ref.Unflushed.Add(int64(out.Deleted))
+		ref.AddUnflushed(out.Deleted)
 		ref.StateChanged()
 		e.Deleted(ref.UID)
 		if err := ref.Follower.Sync(ctx); err != nil && ctx.Err() == nil {
@@ -69,7 +69,7 @@ func (e *Engine) DeleteSub(ctx context.Context, op string, ref *workspace.Ref, s
 		if total == 0 {
 			return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Sub, ID: fault.ShortID(sub), Err: errors.New("collection not found")}
 		}
-		ref.Unflushed.Add(int64(total))
+		ref.AddUnflushed(total)
 		ref.StateChanged()
 		e.Deleted(ref.UID)
 		return nil

@@ -171,6 +171,21 @@ func (k *Keeper) readHeartbeats(ctx context.Context) (dead bool, err error) {
 	return dead, nil
 }
 
+// Alone reports whether no other process is known to live. It does no I/O. A process without leases is not known.
+func (k *Keeper) Alone() bool {
+	if k == nil {
+		return true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, o := range k.heartbeats.others {
+		if o.silent < deadAfter {
+			return false
+		}
+	}
+	return true
+}
+
 // isDead reports whether the process with a token counts as dead.
 func (k *Keeper) isDead(ctx context.Context, token string) (bool, error) {
 	k.mu.Lock()

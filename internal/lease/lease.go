@@ -63,9 +63,18 @@ type stored struct {
 }
 
 // Take takes or renews a lease. mine reports whether this process then holds it, for at least half of TTL. If another
-// process waits for the lease in HoldSoon, Take hands it over instead of renewing it. until is when the current lease
-// ends, whoever holds it.
+// process has asked for the lease, Take hands it over instead of renewing it. until is when the current lease ends, whoever
+// holds it.
 func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.Time, err error) {
+	return k.take(ctx, name, true)
+}
+
+// Renew is Take, but it does not hand the lease over.
+func (k *Keeper) Renew(ctx context.Context, name string) (mine bool, until time.Time, err error) {
+	return k.take(ctx, name, false)
+}
+
+func (k *Keeper) take(ctx context.Context, name string, yields bool) (mine bool, until time.Time, err error) {
 	if k == nil {
 		return true, time.Time{}, nil
 	}
@@ -98,8 +107,9 @@ func (k *Keeper) Take(ctx context.Context, name string) (mine bool, until time.T
 	if old.Token == k.token {
 		next.Wanted = old.Wanted
 	}
-	if next.Wanted != "" && !firm {
-		next = stored{Token: next.Wanted, Until: until}
+	if next.Wanted != "" && !firm && yields {
+		k.drop(name) // before the other process can hold it
+		next = stored{Token: next.Wanted, Until: until, Alive: true}
 	}
 	wrote, err := k.write(ctx, name, rec.Rev, next)
 	if err != nil {
@@ -261,7 +271,7 @@ func (k *Keeper) HoldSoon(ctx context.Context, name string, f func(ctx context.C
 		if mine || err != nil {
 			return err
 		}
-		if err := k.ask(ctx, name); err != nil {
+		if err := k.Ask(ctx, name); err != nil {
 			return err
 		}
 		t := time.NewTimer(min(askEvery, max(time.Until(until), time.Millisecond)))
@@ -274,8 +284,12 @@ func (k *Keeper) HoldSoon(ctx context.Context, name string, f func(ctx context.C
 	}
 }
 
-// ask records in the lease that this process waits for it, unless another process already does.
-func (k *Keeper) ask(ctx context.Context, name string) error {
+// Ask records in a lease that this process waits for it, unless another process already does. A holder outside a call of Hold
+// or HoldSoon hands the lease over when it next calls Take to renew it. This process must call Take to find out.
+func (k *Keeper) Ask(ctx context.Context, name string) error {
+	if k == nil {
+		return nil
+	}
 	rec, err := k.reg.Record(ctx, kind, "", name)
 	if errors.Is(err, backend.ErrNotFound) {
 		return nil // nobody holds it

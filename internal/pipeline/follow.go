@@ -30,14 +30,15 @@ const (
 type Follower struct {
 	// Leader determines which process applies changes to shared indexes. Nil: there is no other process.
 	Leader Leader
-	// Saw is called with changes after the indexes have applied them, before searches that wait for them continue. Nil: not
-	// called.
+	// Saw is called once with each change after the first index has applied it, before searches that wait for it continue. Nil:
+	// not called.
 	Saw func(changes []backend.Change)
 
 	store   backend.Store
 	indexes []backend.Index
 
-	turn chan struct{} // full while a goroutine applies changes
+	turn     chan struct{} // full while a goroutine applies changes
+	reported uint64        // number of the last change that Saw was called with; guarded by turn
 
 	waiting sync.Mutex
 	waiters []*waiter
@@ -87,9 +88,11 @@ func newFollower(st backend.Store, indexes []backend.Index) *Follower {
 }
 
 // applied returns the sequence number up to which every index has applied the changes. It does no I/O.
-func (f *Follower) applied() uint64 {
+func (f *Follower) applied() uint64 { return appliedTo(f.indexes) }
+
+func appliedTo(indexes []backend.Index) uint64 {
 	seq := uint64(math.MaxUint64)
-	for _, s := range f.indexes {
+	for _, s := range indexes {
 		seq = min(seq, s.Applied())
 	}
 	return seq
@@ -197,6 +200,20 @@ func (f *Follower) Open(ctx context.Context) error {
 	return f.Sync(ctx)
 }
 
+// lagging is the number of changes that an index of this process lacks at least if it lags. Fewer are applied in some
+// milliseconds.
+const lagging = 256
+
+// Lags reports whether an index in this process lacks many changes, as after a restart. It does no I/O.
+func (f *Follower) Lags() bool {
+	c, ok := f.store.(backend.FeedCounter)
+	if !ok {
+		return false
+	}
+	near := f.indexes[:len(f.indexes)-len(f.troubled)]
+	return len(near) > 0 && c.ChangesAfter(appliedTo(near)) >= lagging
+}
+
 // Behind reports whether an index lacks a change. It does no I/O.
 func (f *Follower) Behind() bool {
 	last := f.store.LastSeq()
@@ -294,8 +311,13 @@ func (f *Follower) follow(ctx context.Context, placed *backend.Placement) error 
 	return f.Sync(ctx)
 }
 
+// reportChanges calls Saw with those changes that it was not called with before, for another index. The caller has f.turn.
 func (f *Follower) reportChanges(changes []backend.Change) {
-	if f.Saw != nil {
+	for len(changes) > 0 && changes[0].Seq <= f.reported {
+		changes = changes[1:]
+	}
+	if f.Saw != nil && len(changes) > 0 {
+		f.reported = changes[len(changes)-1].Seq
 		f.Saw(changes)
 	}
 }

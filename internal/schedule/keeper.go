@@ -2,9 +2,11 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // upkeepAfter is the interval at which the keeper checks workspaces for upkeep.
@@ -50,14 +52,8 @@ func (c *Scheduler) maintain(uid string) error {
 		return nil
 	}
 	defer c.set.ReleaseUID(uid)
-	if sp.Unflushed.Load() >= flushAfter { // a flush also writes deletions, after which indexes may merge files
-		sp.Unflushed.Store(0)
-		if err := sp.Follower.Sync(ctx); err != nil {
-			return err
-		}
-		if err := sp.Follower.Flush(ctx); err != nil {
-			return err
-		}
+	if err := c.flushIdle(ctx, sp); err != nil {
+		return err
 	}
 	quiet := c.quiet(uid)
 	if !quiet { // try again later: more changes may follow, which would make merging now useless
@@ -88,6 +84,25 @@ func (c *Scheduler) maintain(uid string) error {
 		}
 	}
 	return nil
+}
+
+// flushIdle flushes the indexes of a workspace if that is worth it. A flush also writes deletions, after which indexes may
+// merge files.
+func (c *Scheduler) flushIdle(ctx context.Context, sp *workspace.Space) error {
+	if sp.Unflushed.Load() < sp.FlushAfter() {
+		return nil
+	}
+	sp.Unflushed.Store(0)
+	if !sp.Shared() {
+		if err := sp.Follower.Sync(ctx); err != nil {
+			return err
+		}
+	}
+	err := sp.Follower.Flush(ctx)
+	if sp.Shared() && errors.Is(err, backend.ErrUnavailable) { // the indexes of this process were flushed
+		return nil
+	}
+	return err
 }
 
 // heldPause is the time for which a background job waits if its next workspace is held. The files of a held workspace are being compacted, and a write would

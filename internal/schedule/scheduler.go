@@ -86,6 +86,7 @@ type attention struct {
 	looks     int64           // number of times that a worker has begun to read the backlog
 	quiet     time.Time       // when a worker last found it drained
 	seen      time.Time       // when a worker last began to process it
+	declined  time.Time       // when this process began to leave it to others, see declines
 	tries     int             // consecutive failures, which determine the pause before the next try
 	tasks     task            // background tasks that it needs, see backgroundJob
 	failed    task            // those tasks whose last slice failed
@@ -98,8 +99,7 @@ const (
 	settleAfter  = 10 * time.Second // quiet time after which the stored wake time is corrected
 	settleAtOnce = 64               // number of wake times stored concurrently
 	expireBatch  = 1000
-	flushAfter   = 2000    // chunks completed since the last flush from which on a flush is worth it if the queue is empty
-	flushFull    = 1 << 14 // the same while items are queued; after a kill, chunks that were not flushed are indexed again
+	flushFull    = 1 << 14 // number of unflushed chunks from which on a flush is worth it while items are queued; after a kill, chunks that were not flushed are indexed again
 )
 
 // New returns a scheduler. Call Load and then Start to start it.

@@ -67,11 +67,11 @@ func (c *Scheduler) seek(ctx context.Context, now time.Time) error {
 		if known {
 			continue
 		}
-		mine, _, err := c.holds(ctx, t.UID)
+		free, err := c.Leases.Free(ctx, lease.OfWorkspace(t.UID))
 		if err != nil {
 			return err
 		}
-		if mine {
+		if free { // the worker takes the lease, unless this process declines
 			c.takeUp(t)
 		}
 	}

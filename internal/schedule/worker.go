@@ -91,6 +91,11 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	c.mu.Lock()
 	c.attention(uid).seen = time.Now()
 	c.mu.Unlock()
+	if t.State == backend.TenantReady {
+		if declines, err := c.declines(ctx, uid); err != nil || declines {
+			return false, openErr(err)
+		}
+	}
 	if mine, until, err := c.holds(ctx, uid); err != nil {
 		return false, err
 	} else if !mine {
@@ -106,10 +111,7 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	}
 	sp, err := c.set.Acquire(ctx, uid)
 	if err != nil {
-		if errors.Is(err, fault.ErrClosed) || errors.Is(err, backend.ErrNotFound) {
-			return false, nil
-		}
-		return false, err
+		return false, openErr(err)
 	}
 	defer c.set.ReleaseUID(uid)
 	vectors := sp.Use()
@@ -140,6 +142,15 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 		return true, c.flush(ctx, sp, flushFull)
 	}
 	return c.rest(ctx, sp)
+}
+
+// openErr returns an error of opening a workspace, or nil if nothing is to be done because the service closes or the
+// workspace is gone.
+func openErr(err error) error {
+	if errors.Is(err, fault.ErrClosed) || errors.Is(err, backend.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // flush flushes the indexes of a workspace if they have at least from unflushed chunks; a long chunk counts as several. Flushed indexes are searched and opened
@@ -189,7 +200,7 @@ func (c *Scheduler) space(t backend.Tenant, sp *workspace.Space, vectors *worksp
 			}
 		},
 		Ended: func(completed, errored, weight int) {
-			sp.Unflushed.Add(int64(weight))
+			sp.AddUnflushed(weight)
 			c.completed.Add(int64(completed))
 			c.errored.Add(int64(errored))
 		},
@@ -228,7 +239,7 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	}
 	from := int64(flushFull)
 	if counts[backend.Queued] == 0 {
-		from = flushAfter
+		from = sp.FlushAfter()
 	}
 	if err := c.flush(ctx, sp, from); err != nil {
 		return false, err

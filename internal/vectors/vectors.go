@@ -185,7 +185,8 @@ func (e *Engine) place(ctx context.Context, op string, ref *workspace.Ref, items
 	for i := range items {
 		n += len(items[i].Chunks)
 	}
-	if ref.Unflushed.Add(int64(n)) >= flushVectors {
+	ref.AddUnflushed(n)
+	if ref.Unflushed.Load() >= flushVectors {
 		e.Schedule.Tidy(ref.UID)
 	}
 	return nil

@@ -14,7 +14,8 @@ import (
 )
 
 // TestOneProcessLeads checks that the process that works on a workspace applies changes to its indexes. Another process
-// does so if none works on it, or if the working one is slow, and returns the task within some seconds.
+// does so if none works on it, or if the working one is slow. It hands the task over within some seconds to the working one
+// once that asks.
 func TestOneProcessLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,9 +63,10 @@ func TestOneProcessLeads(t *testing.T) {
 		assert.False(t, leads(worker))
 		time.Sleep(lease.TTL/2 + time.Millisecond)
 		works(worker)
-		assert.False(t, leads(other), "it is left to who works")
+		assert.False(t, leads(other), "it is handed over to who works")
 		assert.False(t, leads(third))
 		assert.True(t, leads(worker))
+		assert.False(t, leads(other))
 		for range 100 {
 			time.Sleep(longestAsk)
 			works(worker)
@@ -73,6 +75,66 @@ func TestOneProcessLeads(t *testing.T) {
 		}
 		require.NoError(t, worker.Release(ctx, worker.index))
 		assert.InDelta(t, leadAfter, after(other), float64(longestAsk), "who works on it does not do it")
+	})
+}
+
+// TestLeadUntilAsked checks that a process that does not work on a workspace leads until the working one asks, which may be
+// catching up for long, and that it does not hand the lead over while it applies changes.
+func TestLeadUntilAsked(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const uid = "0123456789abcdef0123456789abcdef"
+		reg := inmem.New().Registry()
+		ctx, end := context.WithCancel(t.Context())
+		defer end()
+		begin := func() (*lease.Keeper, *lead) {
+			k := lease.New(reg)
+			go k.Run(ctx, func() {})
+			return k, newLead(k, uid)
+		}
+		leases, other := begin()
+		restarted, worker := begin()
+		time.Sleep(2 * freeAfter)
+		_, err := other.Lead(ctx)
+		require.NoError(t, err)
+		time.Sleep(2 * freeAfter)
+		term, err := other.Lead(ctx)
+		require.NoError(t, err)
+		require.NotZero(t, term)
+		for range 300 { // 30 s
+			time.Sleep(longestAsk)
+			_, _, err := restarted.Take(ctx, worker.work)
+			require.NoError(t, err)
+			now, err := other.Lead(ctx)
+			require.NoError(t, err)
+			require.Equal(t, term, now, "the working one has not asked")
+			require.True(t, other.Still(term))
+		}
+		now, err := worker.Lead(ctx) // it asks
+		require.NoError(t, err)
+		require.Zero(t, now)
+		applies, done := context.WithCancel(ctx)
+		go other.Keep(applies)
+		for range 300 {
+			time.Sleep(longestAsk)
+			require.True(t, other.Still(term), "while it applies changes")
+			now, err := worker.Lead(ctx)
+			require.NoError(t, err)
+			require.Zero(t, now)
+		}
+		done()
+		for began := time.Now(); now == 0; {
+			now, err = other.Lead(ctx)
+			require.NoError(t, err)
+			require.Equal(t, now != 0, other.Still(term))
+			now, err = worker.Lead(ctx)
+			require.NoError(t, err)
+			time.Sleep(longestAsk)
+			require.Less(t, time.Since(began), lease.TTL)
+		}
+		require.True(t, worker.Still(now))
+		assert.False(t, other.Still(term))
+		assert.False(t, leases.Holds(other.index))
 	})
 }
 

@@ -40,17 +40,21 @@ const (
 	leadAfter, freeAfter = 1500 * time.Millisecond, 300 * time.Millisecond
 	// lookedAfter is the maximum age of the last check for the lease to count as continuously free.
 	lookedAfter = time.Second
+	// askAgain is the interval at which the process that works on the workspace asks for the lease of its indexes.
+	askAgain = time.Second
 )
 
 // lead determines which process applies changes to the shared indexes of a workspace. That is the process that works on
 // the workspace. If there is none, or it does not take the lease, a process that needs the indexes does. A process that
-// does not work on the workspace gives the lease back after some seconds once another works on it. It is not safe for
+// does not work on the workspace hands the lease over, within half of [lease.TTL], to one that works on it and asks for the
+// lease. Until then it applies changes, since the other one may still be catching up after its start. It is not safe for
 // concurrent use.
 type lead struct {
 	leases      *lease.Keeper
 	index, work string    // names of the leases of the indexes and of the workspace
 	free        time.Time // since when no process holds the lease of the indexes; zero: one does
 	looked      time.Time // when that was last checked
+	asked       time.Time // when this process last asked for the lease of the indexes
 }
 
 func newLead(leases *lease.Keeper, uid string) *lead {
@@ -81,24 +85,26 @@ func (l *lead) Keep(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		_, _, _ = l.leases.Take(ctx, l.index) // if that keeps failing, the lease is lost
+		_, _, _ = l.leases.Renew(ctx, l.index) // if that keeps failing, the lease is lost
 	}
 }
 
 // mine reports whether this process applies changes.
 func (l *lead) mine(ctx context.Context) (mine bool, err error) {
-	if l.leases.Fresh(l.index) || l.leases.Holds(l.work) {
+	if l.leases.Holds(l.work) {
+		mine, err := l.take(ctx)
+		if now := time.Now(); err == nil && !mine && now.Sub(l.asked) >= askAgain {
+			l.asked = now
+			_ = l.leases.Ask(ctx, l.index) // if that fails, it asks again
+		}
+		return mine, err
+	}
+	if l.leases.Holds(l.index) {
 		return l.take(ctx)
 	}
 	idle, err := l.leases.Free(ctx, l.work)
 	if err != nil {
 		return false, err
-	}
-	if l.leases.Holds(l.index) {
-		if idle {
-			return l.take(ctx)
-		}
-		return false, l.leases.Release(ctx, l.index)
 	}
 	free, err := l.leases.Free(ctx, l.index)
 	if err != nil {

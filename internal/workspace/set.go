@@ -247,6 +247,7 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 	if s.Leases != nil {
 		sp.Follower.Leader = newLead(s.Leases, uid)
 	}
+	sp.upkeep = func() { s.attend.Upkeep(uid) }
 	if k, ok := sp.Store.(backend.WordHasher); ok {
 		k.SetWordHash(s.Words)
 	}

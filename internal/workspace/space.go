@@ -18,11 +18,13 @@ type Space struct {
 	Workspace backend.Workspace
 	Store     backend.Store
 	Follower  *pipeline.Follower
-	// Unflushed counts the chunks of completed items and the deleted items since the indexes were last flushed. A long chunk counts several times.
+	// Unflushed counts the chunks of completed items and the deleted items since the indexes were last flushed. A long chunk
+	// counts several times. If several processes share the workspace, it counts the changes that this process has applied.
 	Unflushed atomic.Int64
 	// Edits is locked during a read, a change and a compare-and-set, so that these seldom conflict.
 	Edits sync.Mutex
 
+	upkeep  func() // called when a shared workspace has enough to flush; nil: not called
 	serving atomic.Pointer[Serving]
 	stale   atomic.Bool // another process may have changed the identity of the embedder
 	uses    *usage.Tally
@@ -59,10 +61,49 @@ func (sp *Space) Pages(num int64) (done, total int) {
 
 func newSpace(uid string, ws backend.Workspace) *Space {
 	sp := &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
-	if _, shared := sp.Store.(backend.Guarder); shared {
-		sp.Follower.Saw = sp.checkLanes
+	if sp.Shared() {
+		sp.Follower.Saw = sp.saw
 	}
 	return sp
+}
+
+// Shared reports whether several processes may have the workspace open.
+func (sp *Space) Shared() bool {
+	_, shared := sp.Store.(backend.Guarder)
+	return shared
+}
+
+const (
+	// flushAfter is the number of unflushed chunks from which on a flush is worth it. flushShared is the same for a workspace
+	// that several processes share, where each of them may restart at any time and has to catch up.
+	flushAfter, flushShared = 2000, 500
+)
+
+// FlushAfter returns the number of unflushed chunks from which on the indexes are to be flushed when nothing waits.
+func (sp *Space) FlushAfter() int64 {
+	if sp.Shared() {
+		return flushShared
+	}
+	return flushAfter
+}
+
+// AddUnflushed adds to Unflushed what a call has changed, unless changes are counted when they are applied.
+func (sp *Space) AddUnflushed(n int) {
+	if !sp.Shared() {
+		sp.Unflushed.Add(int64(n))
+	}
+}
+
+// saw is called with changes that the indexes of a shared workspace have applied, whichever process has committed them.
+func (sp *Space) saw(changes []backend.Change) {
+	n := int64(0)
+	for i := range changes {
+		n += int64(max(1, len(changes[i].Rows)))
+	}
+	if now := sp.Unflushed.Add(n); now >= flushShared && now-n < flushShared && sp.upkeep != nil {
+		sp.upkeep()
+	}
+	sp.checkLanes(changes)
 }
 
 // Uses returns the counts of uses of the space's versions.
