@@ -362,13 +362,3 @@ func (k *Keeper) Sure(name string) bool {
 	h, now := k.held[name], time.Now()
 	return h.until.Sub(now) > time.Second && (!h.alive || k.heartbeats.surelyAlive(now))
 }
-
-// Fresh reports whether this process holds a lease that it need not renew yet, as far as it knows. It does no I/O.
-func (k *Keeper) Fresh(name string) bool {
-	if k == nil {
-		return true
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return time.Until(k.held[name].until) > TTL/2
-}
