@@ -42,6 +42,7 @@ type node struct {
 	*client.Client
 	place    int
 	name     string            // host and port of its REST interface
+	url      string            // address of its REST interface
 	conn     *grpc.ClientConn  // for searches by gRPC; nil: searches use GraphQL
 	searcher pb.WeaviateClient // client on conn
 	key      string
@@ -94,7 +95,7 @@ func newNode(text string, place int, to *http.Client, o *Options) (*node, error)
 	if o.APIKey != "" {
 		headers["Authorization"] = "Bearer " + o.APIKey
 	}
-	n := &node{place: place, name: u.Host, key: o.APIKey}
+	n := &node{place: place, name: u.Host, url: u.Scheme + "://" + u.Host, key: o.APIKey}
 	if n.Client, err = client.NewClient(client.Config{Scheme: u.Scheme, Host: u.Host, ConnectionClient: to, Headers: headers}); err != nil {
 		return nil, errors.New("cannot be used")
 	}

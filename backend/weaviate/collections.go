@@ -2,6 +2,8 @@ package weaviate
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -60,6 +62,9 @@ func openCollections(ctx context.Context, c *cluster, o *Options) (*collections,
 // chunks returns the name of the collection of chunks.
 func (s *collections) chunks() string { return s.prefix + "Chunk" }
 
+// uses returns the name of the collection of uses; see offloading.
+func (s *collections) uses() string { return s.prefix + "Use" }
+
 // vectors returns the name of the collection of vectors of a length.
 func (s *collections) vectors(dim int) string { return s.prefix + "Vector" + strconv.Itoa(dim) }
 
@@ -73,7 +78,7 @@ func (s *collections) refresh(ctx context.Context) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, class := range dump.Classes {
-			if class.Class == s.chunks() || strings.HasPrefix(class.Class, s.prefix+"Vector") {
+			if class.Class == s.chunks() || class.Class == s.uses() || strings.HasPrefix(class.Class, s.prefix+"Vector") {
 				s.made[class.Class] = true
 			}
 		}
@@ -166,6 +171,12 @@ func (s *collections) class(name string) *models.Class {
 		},
 		Properties: []*models.Property{exact(propSpace), exact(propSub), exact(propSource), exact(propChunk), tags},
 	}
+	if name == s.uses() {
+		class.VectorIndexType = "hnsw"
+		class.VectorIndexConfig = map[string]any{"skip": true}
+		class.Properties = append(class.Properties, plain(propBag, "text"))
+		return class
+	}
 	if name == s.chunks() {
 		class.VectorIndexType = "hnsw"
 		class.VectorIndexConfig = map[string]any{"skip": true}
@@ -244,6 +255,45 @@ func (s *collections) all() []string {
 		out = append(out, s.vectors(d))
 	}
 	return out
+}
+
+// status returns the activity status of a workspace's tenant in a collection, or "" if there is no such tenant.
+func (s *collections) status(ctx context.Context, collection, uid string) (status string, err error) {
+	err = s.cluster.call(ctx, "ask for the status of a tenant", route{timeout: searchTimeout}, func(ctx context.Context, n *node) (err error) {
+		status, err = n.tenantStatus(ctx, s.cluster.http, collection, uid)
+		return err
+	})
+	return status, err
+}
+
+// tenantStatus asks a node for the activity status of one tenant. The client can only list all tenants.
+func (n *node) tenantStatus(ctx context.Context, with *http.Client, collection, uid string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, n.url+"/v1/schema/"+collection+"/tenants/"+uid, nil)
+	if err != nil {
+		return "", err
+	}
+	if n.key != "" {
+		r.Header.Set("Authorization", "Bearer "+n.key)
+	}
+	answer, err := with.Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	switch answer.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound:
+		return "", nil
+	case http.StatusUnauthorized:
+		return "", &refusal{answer.StatusCode}
+	default: // also 403, the answer of nodes that have no leader
+		return "", errAgain
+	}
+	var t models.Tenant
+	if err := json.NewDecoder(io.LimitReader(answer.Body, 1<<16)).Decode(&t); err != nil {
+		return "", errAgain
+	}
+	return t.ActivityStatus, nil
 }
 
 // dropTenant deletes the tenants of a workspace in all collections.

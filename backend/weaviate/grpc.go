@@ -74,7 +74,7 @@ func dialGRPC(at string, secure bool, o *Options) (*grpc.ClientConn, error) {
 // operators maps the operators used by filters of this package to those of gRPC.
 var operators = map[filters.WhereOperator]pb.Filters_Operator{
 	filters.Equal: pb.Filters_OPERATOR_EQUAL, filters.ContainsAny: pb.Filters_OPERATOR_CONTAINS_ANY, filters.ContainsNone: pb.Filters_OPERATOR_CONTAINS_NONE,
-	filters.And: pb.Filters_OPERATOR_AND, filters.Or: pb.Filters_OPERATOR_OR,
+	filters.And: pb.Filters_OPERATOR_AND, filters.Or: pb.Filters_OPERATOR_OR, filters.LessThan: pb.Filters_OPERATOR_LESS_THAN,
 }
 
 func (w *where) message() *pb.Filters {
@@ -86,7 +86,7 @@ func (w *where) message() *pb.Filters {
 		return out
 	}
 	out.Target = &pb.FilterTarget{Target: &pb.FilterTarget_Property{Property: w.path}}
-	if w.op == filters.Equal {
+	if w.single() {
 		out.TestValue = &pb.Filters_ValueText{ValueText: w.texts[0]}
 	} else {
 		out.TestValue = &pb.Filters_ValueTextArray{ValueTextArray: &pb.TextArray{Values: w.texts}}

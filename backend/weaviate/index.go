@@ -33,6 +33,7 @@ type index struct {
 	idle           idleChanges          // the last changes that are not stored in the cluster
 	wroteLate      atomic.Bool          // whether a write may be carried out after the lead of this process ended; see confess
 	maintenance    maintenance
+	presence       presence
 
 	// The fields below are guarded by mu, which Apply, Reset and Flush take.
 	mu               sync.Mutex
@@ -67,20 +68,34 @@ var (
 )
 
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
-	if err := x.schema.tenant(ctx, x.schema.chunks(), uid); err != nil {
-		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
-	}
 	ix := &index{x: x, uid: uid}
 	ix.ownState.Process, ix.pending.unconfirmedFor, ix.pending.limit = x.process, x.unconfirmedFor, maxKept
-	if err := ix.recover(ctx); err != nil {
+	away, err := ix.openAway(ctx)
+	if err == nil && !away {
+		if err = x.schema.tenant(ctx, x.schema.chunks(), uid); err == nil {
+			err = ix.recover(ctx)
+		}
+	}
+	if err != nil {
 		return nil, fmt.Errorf("open indexes of %s: %w", uid, err)
 	}
 	ix.startMaintenance()
 	return ix, nil
 }
 
+// enterSearch is enter for a search, which waits longer for a tenant that is being brought back.
+func (x *index) enterSearch(ctx context.Context) error {
+	if err := x.presence.wait(ctx, x.x.cluster.retry); err != nil {
+		return err
+	}
+	return x.enter(ctx)
+}
+
 // enter begins a call. The caller ends it with leave.
 func (x *index) enter(ctx context.Context) error {
+	if err := x.presence.wait(ctx, awayPatience); err != nil {
+		return err
+	}
 	x.gate.RLock()
 	if x.closed {
 		x.gate.RUnlock()
@@ -98,6 +113,7 @@ func (x *index) leave() { x.gate.RUnlock() }
 // close ends background maintenance and closes the index. It deactivates the tenant.
 func (x *index) close() error {
 	x.maintenance.stop()
+	x.presence.close()
 	x.gate.Lock()
 	defer x.gate.Unlock()
 	if x.closed {
@@ -117,6 +133,9 @@ func (x *index) Applied() uint64 { return x.applied.Load() }
 
 // Trouble implements [backend.Troubled].
 func (x *index) Trouble() (slow, lacks bool) {
+	if x.presence.isAway() { // searches wait until the tenant is back
+		return true, false
+	}
 	primary := x.pending.primaryNode()
 	if primary == nil {
 		primary = x.leaderPrimary.Load()

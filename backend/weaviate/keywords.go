@@ -154,7 +154,7 @@ const (
 // ones can be among the best, or until 10,000 chunks are ranked. If more than 10,000 chunks have the rarest term, or all
 // required terms, the cluster selects 10,000 of them by its own BM25.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
-	if err := x.enter(ctx); err != nil {
+	if err := x.enterSearch(ctx); err != nil {
 		return nil, err
 	}
 	defer x.leave()
@@ -270,7 +270,7 @@ next:
 
 // SearchSessions implements [backend.Keywords]. It calls the other Indexers, which know the chunks of each session.
 func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
-	if err := x.enter(ctx); err != nil {
+	if err := x.enterSearch(ctx); err != nil {
 		return nil, err
 	}
 	defer x.leave()
@@ -279,7 +279,7 @@ func (x *index) SearchSessions(ctx context.Context, q backend.KeywordQuery) ([]b
 
 // Terms implements [backend.Keywords].
 func (x *index) Terms(ctx context.Context, part backend.Partition, text string) (terms []backend.TermInfo, docs int, avgTerms float32, err error) {
-	if err := x.enter(ctx); err != nil {
+	if err := x.enterSearch(ctx); err != nil {
 		return nil, 0, 0, err
 	}
 	defer x.leave()

@@ -40,7 +40,7 @@ func sharedServer(t testing.TB) *testtool.Weaviate {
 		if server.dir, server.err = os.MkdirTemp("", "weaviate"); server.err != nil {
 			return
 		}
-		server.w, server.err = testtool.StartWeaviate(bin, server.dir, 1)
+		server.w, server.err = testtool.StartWeaviate(bin, server.dir, 1, nil)
 	})
 	require.NoError(t, server.err)
 	return server.w

@@ -44,6 +44,9 @@ func (x *index) startMaintenance() {
 		tick := time.NewTicker(maintenanceInterval)
 		defer tick.Stop()
 		for {
+			if !x.attend(ctx) {
+				return
+			}
 			select {
 			case <-ctx.Done():
 				return

@@ -135,7 +135,7 @@ func useRealWriteDelay(x *Indexers, set backend.IndexSet) {
 func threeNodes(t *testing.T) *testtool.Weaviate {
 	t.Helper()
 	bin := serverProgram(t)
-	w, err := testtool.StartWeaviate(bin, t.TempDir(), 3)
+	w, err := testtool.StartWeaviate(bin, t.TempDir(), 3, nil)
 	require.NoError(t, err)
 	t.Cleanup(w.Stop)
 	return w
@@ -206,7 +206,7 @@ func requireHealed(t *testing.T, ix backend.Index) {
 }
 
 // requireConfirmed waits until all changes are confirmed on all replicas. Background maintenance does that.
-func requireConfirmed(t *testing.T, ix backend.Index) {
+func requireConfirmed(t testing.TB, ix backend.Index) {
 	t.Helper()
 	x := ix.(*index)
 	require.Eventually(t, func() bool {

@@ -42,6 +42,9 @@ func allOf(parts ...where) where {
 	return where{op: filters.And, parts: parts}
 }
 
+// single reports whether the filter compares with one text.
+func (w *where) single() bool { return w.op == filters.Equal || w.op == filters.LessThan }
+
 // withFilter adds the conditions of f to a filter. It returns false if nothing can match.
 func withFilter(first where, f backend.Filter) (where, bool) {
 	parts := []where{first}
@@ -91,7 +94,7 @@ func (w where) write(b *strings.Builder) {
 		return
 	}
 	b.WriteString(`,path:["` + w.path + `"],valueText:`)
-	if w.op == filters.Equal {
+	if w.single() {
 		b.WriteString(quote(w.texts[0]))
 	} else {
 		b.WriteByte('[')

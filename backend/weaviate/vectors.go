@@ -24,7 +24,7 @@ const (
 // search is exact; otherwise it is approximate, regardless of q.Recall. The vectors of a lane with up to 2,000 in a partition
 // are cached and brought up to date with the changes.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
-	if err := x.enter(ctx); err != nil {
+	if err := x.enterSearch(ctx); err != nil {
 		return nil, err
 	}
 	defer x.leave()
@@ -146,7 +146,7 @@ func (x *index) dimsOf(ctx context.Context, lane string) ([]int, error) {
 
 // ScoreChunks implements [backend.ChunkScorer].
 func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backend.Hit, error) {
-	if err := x.enter(ctx); err != nil {
+	if err := x.enterSearch(ctx); err != nil {
 		return nil, err
 	}
 	defer x.leave()

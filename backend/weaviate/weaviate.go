@@ -44,6 +44,12 @@ type Options struct {
 	BatchBytes int
 	// Requests is the maximum number of concurrent requests that store or delete, over all workspaces. Default: 4.
 	Requests int
+	// OffloadAfter is about how long no process may have used a workspace before its tenant is moved from the nodes to an object store.
+	// It comes back when the workspace is used. The nodes need Weaviate's module offload-s3; Open returns [ErrNoOffload] if one
+	// lacks it. The time should be hours or days, and far above the differences between clocks. Start one process with it before any that may use the
+	// cluster without it. A workspace that was not opened since then is not offloaded. 0: no tenant is offloaded; those that
+	// are come back when they are used.
+	OffloadAfter time.Duration
 	// Process names this process in the cluster, where it stores how far it has applied changes. No other running process may have the same name. The
 	// name should stay the same after a restart if possible. Default: a random name.
 	Process string
@@ -71,6 +77,7 @@ type Indexers struct {
 	schema         *collections
 	batches        *batches
 	partitions     *partitionCache
+	offloading     *offloading
 	process        string        // name under which this process stores its state
 	unconfirmedFor time.Duration // how long a write without a response stays unconfirmed
 	takeoverAfter  time.Duration // see the constant takeoverAfter
@@ -100,9 +107,14 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 	if err != nil {
 		return nil, errors.Join(err, c.close())
 	}
-	return &Indexers{
+	x := &Indexers{
 		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), partitions: newPartitionCache(), process: "p-" + opts.Process, unconfirmedFor: maxWriteDelay, takeoverAfter: takeoverAfter, electWait: electWait,
-	}, nil
+	}
+	if x.offloading, err = openOffloading(ctx, x, opts.OffloadAfter); err != nil {
+		return nil, errors.Join(err, c.close())
+	}
+	x.offloading.start()
+	return x, nil
 }
 
 // check fills in defaults. It returns an error if an option is invalid.
@@ -121,6 +133,9 @@ func (o *Options) check() error {
 	}
 	if o.BatchBytes < 0 {
 		return errors.New("weaviate: BatchBytes: must not be negative")
+	}
+	if o.OffloadAfter < 0 {
+		return errors.New("weaviate: OffloadAfter: must not be negative")
 	}
 	if o.Requests < 0 {
 		return errors.New("weaviate: Requests: must not be negative")
@@ -171,7 +186,7 @@ func (x *Indexers) RemoveIndexes(ctx context.Context, uid string) error {
 		if err := x.rest.RemoveIndexes(ctx, uid); err != nil {
 			return err
 		}
-		if err := x.schema.dropTenant(ctx, uid); err != nil {
+		if err := x.offloading.remove(ctx, uid); err != nil {
 			return fmt.Errorf("remove indexes of %s: %w", uid, err)
 		}
 		return nil
@@ -184,6 +199,7 @@ func (x *Indexers) Close() error {
 	if !first {
 		return err
 	}
+	x.offloading.stop()
 	return errors.Join(err, x.cluster.close(), x.rest.Close())
 }
 

@@ -69,7 +69,7 @@ func startCluster(t *testing.T) (_ *cluster, url string) {
 	c.standby, err = c.primary.Standby()
 	require.NoError(t, err)
 	t.Cleanup(c.standby.Stop)
-	c.nodes, err = testtool.StartWeaviate(bin, t.TempDir(), 3)
+	c.nodes, err = testtool.StartWeaviate(bin, t.TempDir(), 3, nil)
 	require.NoError(t, err)
 	t.Cleanup(c.nodes.Stop)
 	url = c.primary.EitherURL(c.standby, "cluster")

@@ -29,7 +29,7 @@ func TestServeIndex(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(pg.Stop)
 	require.NoError(t, pg.CreateDatabase("memory", ""))
-	for _, args := range [][]string{{"--index", "http://127.0.0.1:1"}, {"--store", pg.URL("memory"), "--index", "weaviate://secret@x"}} {
+	for _, args := range [][]string{{"--index", "http://127.0.0.1:1"}, {"--index-offload-after", "1h"}, {"--store", pg.URL("memory"), "--index-offload-after", "1h"}, {"--store", pg.URL("memory"), "--index", "weaviate://secret@x"}} {
 		c := inProcess(t, t.TempDir(), "", append([]string{"serve", "--api-keys", "k", "--addr", "127.0.0.1:0"}, args...)...)
 		require.NotZero(t, c.code)
 		require.NotContains(t, c.err, "secret@")
@@ -50,9 +50,12 @@ func TestServeIndex(t *testing.T) {
 		testtool.Missing(t, err.Error())
 	}
 	require.NoError(t, err)
-	w, err := testtool.StartWeaviate(bin, t.TempDir(), 1)
+	w, err := testtool.StartWeaviate(bin, t.TempDir(), 1, nil)
 	require.NoError(t, err)
 	t.Cleanup(w.Stop)
+	c = inProcess(t, t.TempDir(), "", "serve", "--api-keys", "k", "--addr", "127.0.0.1:0", "--store", pg.URL("memory"), "--index", w.URL(0), "--index-offload-after", "1h")
+	require.NotZero(t, c.code)
+	require.Contains(t, c.err, "--index-offload-after")
 	var subs []client.Sub
 	for range 2 {
 		address, _ := serving(t, t.TempDir(), "--api-keys", "secret", "--store", pg.URL("memory"), "--index", w.URL(0))

@@ -34,6 +34,7 @@ type serveFlags struct {
 	storeListen      string
 	index            []string
 	indexKey         string
+	offloadAfter     time.Duration
 	shutdown         time.Duration
 }
 
@@ -68,6 +69,7 @@ end within --shutdown-timeout.`,
 	f.StringVar(&s.storeListen, "store-listen", "", "address that leads to the database of --store directly, where --store leads through a pooler: there the server hears of changes by others")
 	f.StringSliceVar(&s.index, "index", nil, "addresses of the nodes of a Weaviate cluster that searches by words and vectors, such as http://node-1:8080?grpc=50051, or without the port of gRPC, and searches are slower; goes with --store. Empty: every server has the whole index in the directory of --data")
 	f.StringVar(&s.indexKey, "index-key", "", "API key of the cluster of --index")
+	f.DurationVar(&s.offloadAfter, "index-offload-after", 0, "about how long a tenant must be unused before the cluster of --index moves it to its object store, such as 720h; it comes back when it is used. All servers of the cluster take it, whose nodes need Weaviate's module offload-s3. 0: tenants stay on the nodes")
 	f.StringVar(&s.backupDir, "backup-dir", "", "directory to which the console writes backups; empty: it makes none")
 	f.StringVar(&s.auditLog, "audit-log", "", "file to which a line of JSON is added for each write, with the key's id; - is standard error")
 	f.BoolVar(&s.pprof, "pprof", false, "serve profiles of the process at /debug/pprof/ to keys of administrators")

@@ -31,7 +31,7 @@ func BenchmarkServers(b *testing.B) {
 	var single map[string]float64
 	for _, n := range []int{1, 2, 4} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			node, err := testtool.StartWeaviate(bin, b.TempDir(), 1)
+			node, err := testtool.StartWeaviate(bin, b.TempDir(), 1, nil)
 			require.NoError(b, err)
 			b.Cleanup(node.Stop)
 			name := fmt.Sprint("servers", n)

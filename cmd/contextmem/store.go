@@ -42,6 +42,11 @@ func (a *app) own(ctx context.Context, s *serveFlags, o *contextmem.Options) (se
 		if len(s.index) > 0 {
 			return nil, usage("--index: goes with --store")
 		}
+	}
+	if s.offloadAfter != 0 && len(s.index) == 0 {
+		return nil, usage("--index-offload-after: goes with --index")
+	}
+	if s.store == "" {
 		return shared.Own(ctx, a.data, o)
 	}
 	if !strings.HasPrefix(s.store, "postgres://") && !strings.HasPrefix(s.store, "postgresql://") {
@@ -82,7 +87,10 @@ func openStore(ctx context.Context, dir string, s *serveFlags, o *contextmem.Opt
 		return nil, errors.Join(err, stores.Close())
 	}
 	if len(s.index) > 0 {
-		far, err := weaviate.Open(ctx, s.index, indexers, &weaviate.Options{APIKey: s.indexKey, Process: processName(dir), Logger: o.Logger})
+		far, err := weaviate.Open(ctx, s.index, indexers, &weaviate.Options{APIKey: s.indexKey, OffloadAfter: s.offloadAfter, Process: processName(dir), Logger: o.Logger})
+		if errors.Is(err, weaviate.ErrNoOffload) {
+			err = fmt.Errorf("--index-offload-after: %w", err)
+		}
 		if err != nil {
 			return nil, errors.Join(err, indexers.Close(), stores.Close())
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -33,41 +34,8 @@ func BuildWeaviate(ctx context.Context) (string, error) {
 	if path := os.Getenv(EnvWeaviate); path != "" {
 		return path, nil
 	}
-	cache, err := cacheDir()
+	path, err := buildProgram(ctx, "github.com/weaviate/weaviate/cmd/weaviate-server", WeaviateVersion)
 	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
-	}
-	dir := filepath.Join(cache, "contextmem-test")
-	path := filepath.Join(dir, "weaviate-server-"+WeaviateVersion)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
-	}
-	lock, err := os.OpenFile(filepath.Join(dir, "weaviate.lock"), os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
-	}
-	defer func() { _ = lock.Close() }()
-	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
-	}
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	bin, err := os.MkdirTemp(dir, "build")
-	if err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
-	}
-	defer func() { _ = os.RemoveAll(bin) }()
-	cmd := exec.CommandContext(ctx, "go", "install", "-ldflags=-s -w", "github.com/weaviate/weaviate/cmd/weaviate-server@"+WeaviateVersion)
-	cmd.Dir = bin
-	cmd.Env = append(os.Environ(), "GOBIN="+bin, "GOWORK=off", "GOFLAGS=")
-	if os.Getenv("GOCACHE") == "" {
-		cmd.Env = append(cmd.Env, "GOCACHE="+filepath.Join(cache, "go-build"))
-	}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: go install: %w\n%s", ErrNoWeaviate, err, out[max(0, len(out)-2000):])
-	}
-	if err := os.Rename(filepath.Join(bin, "weaviate-server"), path); err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoWeaviate, err)
 	}
 	return path, nil
@@ -76,6 +44,7 @@ func BuildWeaviate(ctx context.Context) (string, error) {
 // Weaviate is a cluster of Weaviate servers on this machine's loopback.
 type Weaviate struct {
 	bin, dir string
+	env      map[string]string // further environment of the nodes
 	nodes    []*weaviateNode
 }
 
@@ -101,10 +70,11 @@ const (
 )
 
 // StartWeaviate starts a cluster of nodes with its data below dir and returns when all nodes are ready. bin is the path of the
-// server. If another program has taken a port meanwhile, StartWeaviate retries with other ports. The caller must call Stop.
-func StartWeaviate(bin, dir string, nodes int) (w *Weaviate, err error) {
+// server. env is added to the environment of the nodes; it may be nil. If another program has taken a port meanwhile, StartWeaviate
+// retries with other ports. The caller must call Stop.
+func StartWeaviate(bin, dir string, nodes int, env map[string]string) (w *Weaviate, err error) {
 	for range 3 {
-		if w, err = startWeaviate(bin, dir, nodes); err == nil || !strings.Contains(err.Error(), "address already in use") {
+		if w, err = startWeaviate(bin, dir, nodes, env); err == nil || !strings.Contains(err.Error(), "address already in use") {
 			return w, err
 		}
 		if err := os.RemoveAll(dir); err != nil {
@@ -114,8 +84,8 @@ func StartWeaviate(bin, dir string, nodes int) (w *Weaviate, err error) {
 	return w, err
 }
 
-func startWeaviate(bin, dir string, nodes int) (*Weaviate, error) {
-	w := &Weaviate{bin: bin, dir: dir}
+func startWeaviate(bin, dir string, nodes int, more map[string]string) (*Weaviate, error) {
+	w := &Weaviate{bin: bin, dir: dir, env: more}
 	for i := range nodes {
 		n := &weaviateNode{name: fmt.Sprintf("node%d", i+1)}
 		n.dir = filepath.Join(dir, n.name)
@@ -197,6 +167,7 @@ func (w *Weaviate) launch(i int) error {
 			cmd.Env = append(cmd.Env, e)
 		}
 	}
+	maps.Copy(env, w.env)
 	for k, v := range env {
 		cmd.Env = append(cmd.Env, k+"="+v)
 	}

@@ -1,0 +1,81 @@
+package weaviate
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/embed/static"
+	rules "github.com/contextmem/contextmem/judge"
+)
+
+// TestOffloadedTenants checks through the service that tenants which are evicted and idle are offloaded, accept writes at once, and
+// answer when they are back.
+func TestOffloadedTenants(t *testing.T) {
+	c, ctx := startStoring(t, 1), t.Context()
+	rest, err := local.Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	x, err := Open(ctx, c.URLs(), rest, &Options{Prefix: "Service", OffloadAfter: testIdle, Retry: 2 * time.Second})
+	require.NoError(t, err)
+	svc, err := contextmem.New(ctx, backend.Compose(inmem.New(), x), &contextmem.Options{Embedder: static.New(), Judge: rules.None, Reranker: contextmem.NoReranker, MaxOpenTenants: 1})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	const tenants = 3
+	sub := func(i int) contextmem.Sub { return svc.Tenant(fmt.Sprint("t", i)).Sub("a") }
+	add := func(ctx context.Context, i int, id, text string) error {
+		_, err := sub(i).AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{{ID: id, Text: text}}})
+		return err
+	}
+	recall := func(i int) (*contextmem.Result, error) {
+		return sub(i).Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: "where is the kettle?"})
+	}
+	for i := range tenants {
+		_, err := svc.CreateTenant(ctx, contextmem.TenantSpec{ID: fmt.Sprint("t", i)})
+		require.NoError(t, err)
+		require.NoError(t, svc.Tenant(fmt.Sprint("t", i)).WaitReady(ctx))
+		require.NoError(t, add(ctx, i, "m", fmt.Sprintf("The kettle of tenant %d is on the shelf.", i)))
+		require.NoError(t, svc.Drain(ctx))
+	}
+	offloaded := func() (n int) {
+		found, err := x.cluster.nodes[0].Schema().TenantsGetter().WithClassName(x.schema.chunks()).Do(ctx)
+		require.NoError(t, err)
+		for _, tenant := range found {
+			if tenant.ActivityStatus == "FROZEN" {
+				n++
+			}
+		}
+		return n
+	}
+	require.Eventually(t, func() bool { return offloaded() == tenants-1 }, time.Minute, 50*time.Millisecond)
+	c.s3.Pause()
+	defer c.s3.Resume()
+	began := time.Now()
+	require.NoError(t, add(ctx, 0, "new", "The kettle of tenant 0 is red."), "a write does not wait for the object store")
+	took := time.Since(began)
+	assert.Less(t, took, 10*time.Second) // it may wait for another tenant to be closed, which the nodes do not answer meanwhile
+	began = time.Now()
+	_, err = recall(0)
+	t.Logf("written in %v, recall ended in %v: %v", took, time.Since(began), err)
+	require.ErrorIs(t, err, contextmem.ErrUnavailable)
+	assert.Less(t, time.Since(began), 20*time.Second)
+	c.s3.Resume()
+	require.NoError(t, svc.Drain(ctx))
+	for i := range tenants {
+		want := 1
+		if i == 0 {
+			want = 2
+		}
+		require.Eventually(t, func() bool {
+			r, err := recall(i)
+			return err == nil && len(r.Chunks) == want
+		}, time.Minute, 50*time.Millisecond, "tenant %d", i)
+	}
+}
