@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -23,6 +24,10 @@ var server struct {
 }
 
 func TestMain(m *testing.M) {
+	// Parallel tests mostly wait for nodes, so more of them run at once than there are processors.
+	if flag.Parse(); !given("test.parallel") {
+		_ = flag.Set("test.parallel", "6")
+	}
 	code := m.Run()
 	if server.w != nil {
 		server.w.Stop()
@@ -31,6 +36,12 @@ func TestMain(m *testing.M) {
 		_ = os.RemoveAll(server.dir)
 	}
 	os.Exit(code)
+}
+
+// given reports whether a flag was set on the command line.
+func given(name string) (found bool) {
+	flag.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 // sharedServer returns the server of this package's tests.

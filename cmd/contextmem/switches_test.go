@@ -33,7 +33,7 @@ var serveShown = map[string]string{
 	"tls-cert": "TestServeTLS", "tls-key": "TestServeTLS", "trusted-proxies": "TestServeSwitches", "max-body-bytes": "TestServeSwitches", "max-held-bytes": "TestServeSwitches",
 	"body-timeout": "TestServeSwitches", "max-json-depth": "TestServeSwitches", "no-mcp": "TestServeSwitches", "no-console": "TestServeSwitches",
 	"backup-dir": "TestServeSwitches", "shutdown-timeout": "TestServeShutdown", "store": "TestServeStore", "store-listen": "TestServeStore",
-	"index": "TestServeIndex", "index-key": "TestServeIndex",
+	"index": "TestServeIndex", "index-key": "TestServeIndex", "index-offload-after": "TestServeIndex",
 }
 
 // ask makes a request with the key of the tests' servers.
