@@ -44,6 +44,7 @@ type Follower struct {
 	waiters []*waiter
 
 	searched atomic.Int64 // when Fresh was last called, in nanoseconds
+	caughtUp atomic.Bool  // whether the indexes of this process are known to have caught up once; see Lags
 
 	flushing  sync.Mutex // held while indexes are flushed, beside turn
 	compacted uint64     // sequence number up to which the feed has no tombstones
@@ -204,14 +205,18 @@ func (f *Follower) Open(ctx context.Context) error {
 // milliseconds.
 const lagging = 256
 
-// Lags reports whether an index in this process lacks many changes, as after a restart. It does no I/O.
+// Lags reports whether an index in this process lacks many changes and has done so since the Follower was made, as after a restart.
+// Indexes that had caught up and lack many again, as after an outage of the database, do not lag: those of all processes do then. It
+// does no I/O.
 func (f *Follower) Lags() bool {
 	c, ok := f.store.(backend.FeedCounter)
-	if !ok {
+	near := f.indexes[:len(f.indexes)-len(f.troubled)]
+	if !ok || len(near) == 0 || f.caughtUp.Load() {
 		return false
 	}
-	near := f.indexes[:len(f.indexes)-len(f.troubled)]
-	return len(near) > 0 && c.ChangesAfter(appliedTo(near)) >= lagging
+	lags := c.ChangesAfter(appliedTo(near)) >= lagging
+	f.caughtUp.Store(!lags)
+	return lags
 }
 
 // Behind reports whether an index lacks a change. It does no I/O.
@@ -370,6 +375,7 @@ func (f *Follower) catchUp(ctx context.Context, s backend.Index, last uint64, ur
 			}
 			at = s.Applied()
 			f.reportChanges(some)
+			f.Lags() // notices that they have caught up
 			if f.wake(); !urgent && !f.awaited() {
 				runtime.Gosched() // searches have priority: a batch occupies a processor for long
 			}

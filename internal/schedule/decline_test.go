@@ -100,8 +100,8 @@ func (p *process) works(t *testing.T, uid string) bool {
 	return p.Leases.Holds(lease.OfWorkspace(uid))
 }
 
-// TestLaggingProcessDeclines checks that a process whose indexes lag leaves a workspace to another one that lives, takes it
-// once it has caught up, and takes it after declineFor in any case.
+// TestLaggingProcessDeclines checks that a process whose indexes lag leaves a workspace to another one that lives, takes it after
+// declineFor in any case, and declines no more once it has caught up.
 func TestLaggingProcessDeclines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -118,6 +118,7 @@ func TestLaggingProcessDeclines(t *testing.T) {
 		require.True(t, other.works(t, other.uid))
 		time.Sleep(2 * time.Second) // it has been heard of
 
+		began := time.Now()
 		for range 5 {
 			require.False(t, late.works(t, late.uid), "it lags")
 			late.mu.Lock()
@@ -126,6 +127,16 @@ func TestLaggingProcessDeclines(t *testing.T) {
 			require.Equal(t, declinePause, time.Until(due))
 			time.Sleep(declinePause)
 		}
+		for !late.works(t, late.uid) {
+			time.Sleep(declinePause)
+		}
+		assert.Equal(t, declineFor, time.Since(began), "no other takes it")
+		release()
+
+		time.Sleep(declineAnew)
+		require.True(t, other.works(t, other.uid))
+		time.Sleep(2 * time.Second)
+		require.False(t, late.works(t, late.uid), "it lags and may decline anew")
 		mine, _, err := other.Leases.Take(t.Context(), lease.OfWorkspace(late.uid))
 		require.NoError(t, err)
 		require.True(t, mine, "it is left to the other")
@@ -136,15 +147,10 @@ func TestLaggingProcessDeclines(t *testing.T) {
 		late.at.lag.Store(1000)
 		require.True(t, late.works(t, late.uid), "it keeps what it has")
 		release()
-
 		time.Sleep(declineAnew)
 		require.True(t, other.works(t, other.uid))
 		time.Sleep(2 * time.Second)
-		began := time.Now()
-		for !late.works(t, late.uid) {
-			time.Sleep(declinePause)
-		}
-		assert.Equal(t, declineFor, time.Since(began), "no other takes it")
+		require.True(t, late.works(t, late.uid), "it lacks changes again after it had caught up: so do all after an outage")
 		release()
 		require.NoError(t, late.seek(t.Context(), time.Now()))
 		assert.False(t, late.Leases.Holds(lease.OfWorkspace(late.uid)), "who looks for work takes no lease before it is known whether it lags")
