@@ -218,6 +218,7 @@ func TestRTFCharsets(t *testing.T) {
 		`{\rtf1{\fonttbl{\f0\cpg1253 x;}}\f0 \'ea\'de\'f0\'ef\'f2}`:                    "κήπος",
 		`{\rtf1 a\emdash b\~c\_d\-e\{\}\\\line f}`:                                     "a—b c-de{}\\\nf",
 		`{\rtf1\uc2 \u1055 ??x}`:                                                       "Пx",
+		`{\rtf1\uc5000 \u233 ?two words}`:                                              "étwo words",
 		`{\rtf1 a {\field{\*\fldinst MACROBUTTON None your name}} b}`:                  "a your name b",
 		"{\\rtf1 one\\\ntwo}":                                                          "one\n\ntwo",
 		`{\rtf1\pard\bullet\tab peas\par\pard\bullet\tab beans\par}`:                   "•peas\n\n- beans",

@@ -1,6 +1,8 @@
 package parse
 
 import (
+	"bytes"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +105,44 @@ func TestByteOrderMarks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, "Gemüse", mustParse(t, "a.txt", "text/plain; charset=shift_jis", []byte(data)).Text, name)
 		})
+	}
+}
+
+// TestEBCDIC reads texts of mainframes: with either line end, with letters of Western languages, in capitals only, and as records of a fixed
+// length. Texts of other charsets with the bytes of such a text, and a text that is too short, are not taken for one.
+func TestEBCDIC(t *testing.T) {
+	t.Parallel()
+	encode := func(s string) []byte {
+		b, err := charmap.CodePage037.NewEncoder().String(s)
+		require.NoError(t, err)
+		return []byte(b)
+	}
+	text := "The beds by the wall were sown in April (row 5); peas & beans came up first.\nThe café's terrace, \"north\", waits until May 12."
+	assert.Equal(t, text, mustParse(t, "a.txt", "", encode(text)).Text)
+	assert.Equal(t, text, mustParse(t, "a.txt", "", encode(strings.ReplaceAll(text, "\n", "\u0085"))).Text)
+	assert.Equal(t, text, mustParse(t, "", "", bytes.ReplaceAll(encode(text), encode("\n"), encode("\r\n"))).Text)
+	many := strings.Repeat("sown in\u0085", 200)
+	assert.Equal(t, strings.TrimSpace(strings.ReplaceAll(many, "\u0085", "\n")), mustParse(t, "a.txt", "", encode(many)).Text)
+	upper := strings.ToUpper("Customer 00417 north bed, paid. ") + strings.Repeat(" ", 48)
+	assert.Contains(t, mustParse(t, "a.txt", "", encode(strings.Repeat(upper, 9))).Text, "CUSTOMER 00417 NORTH BED, PAID.")
+	for name, data := range map[string][]byte{
+		"shift_jis": []byte(strings.Repeat("\x82\xa0\x81\x40\x82\xa9\x81\x40\x83\x41\x81\x40", 40)),
+		"at signs":  []byte(strings.Repeat("@ caf\xe9 @ ", 40)),
+		"noise": func() []byte {
+			b := make([]byte, 4096)
+			rnd := rand.New(rand.NewPCG(1, 2))
+			for i := range b {
+				b[i] = byte(0x80 | rnd.Uint32())
+				if rnd.IntN(5) == 0 {
+					b[i] = 0x40
+				}
+			}
+			return b
+		}(),
+		"short": encode("sown in April"),
+	} {
+		enc, _ := charset.Detect(data, "")
+		assert.NotEqual(t, charset.EBCDIC, enc, name)
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 )
 
 // Detect returns the encoding of data, nil for UTF-8, and the length of a byte order mark. It decides by the mark, then the declared
-// charset, then UTF-8 if it is valid, then a test for UTF-16, then the statistics of guessCharset. A declared UTF-8 that the bytes
+// charset, then UTF-8 if it is valid, then tests for EBCDIC and UTF-16, then the statistics of guessCharset. A declared UTF-8 that the bytes
 // contradict counts as undeclared, because many programs declare it without checking.
 func Detect(data []byte, declared string) (encoding.Encoding, int) {
 	if enc, skip := BOM(data); enc != nil || skip > 0 {
@@ -38,6 +38,9 @@ func Detect(data []byte, declared string) (encoding.Encoding, int) {
 	}
 	if MostlyUTF8(data) && !bytes.Contains(clean.Head(data, 1<<16), []byte{0}) && sevenBit(data) == nil {
 		return nil, 0
+	}
+	if isEBCDIC(data) {
+		return EBCDIC, 0
 	}
 	if enc := detectUTF16(data); enc != nil {
 		return enc, 0
@@ -271,7 +274,7 @@ func isControl(b byte) bool {
 }
 
 // LooksBinary reports whether the sample is not text in any charset. Such a sample has three or more control characters,
-// more than one in a hundred bytes, and is not UTF-16 or UTF-32.
+// more than one in a hundred bytes, and is not UTF-16, UTF-32 or EBCDIC.
 func LooksBinary(sample []byte) bool {
 	if enc, skip := BOM(sample); enc != nil || skip > 0 {
 		return false
@@ -282,7 +285,7 @@ func LooksBinary(sample []byte) bool {
 			controls++
 		}
 	}
-	return controls > 2 && controls*100 > len(sample) && detectUTF16(sample) == nil
+	return controls > 2 && controls*100 > len(sample) && detectUTF16(sample) == nil && !isEBCDIC(sample)
 }
 
 // ASCIIHead returns up to n bytes of the beginning of the text for sniffing, without a byte order mark and with UTF-16 converted.

@@ -16,6 +16,10 @@ var rtfChars = map[string]string{
 	"zwj": "\u200d", "zwnj": "\u200c",
 }
 
+// maxFallback is the maximum length of the characters after \u that stand for one Unicode character in readers without Unicode. A larger
+// \uc is damage: the text after it would be lost.
+const maxFallback = 8
+
 // rtfSkipped lists destinations that are not text of the document.
 var rtfSkipped = map[string]bool{
 	"colortbl": true, "pict": true, "objdata": true, "objclass": true, "listtable": true,
@@ -63,7 +67,10 @@ func (r *rtfReader) word(word string, arg int, has bool) {
 	case "deleted":
 		s.hidden = s.hidden || on
 	case "uc":
-		s.unicodeSkip = max(0, min(arg, 8))
+		s.unicodeSkip = max(0, arg)
+		if arg > maxFallback {
+			s.unicodeSkip = 1
+		}
 	case "outlinelevel":
 		if arg >= 0 && arg < 9 {
 			s.outline = arg + 1
