@@ -112,7 +112,8 @@ func (p *Postgres) Start() error {
 	defer p.mu.Unlock()
 	onOff := map[bool]string{true: "on", false: "off"}[p.durable]
 	args := []string{"-D", p.data(), "-k", p.Dir, "-c", "listen_addresses=", "-c", "fsync=" + onOff, "-c", "full_page_writes=" + onOff,
-		"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "max_wal_size=256MB", "-c", "jit=off", "-c", "log_min_messages=fatal"}
+		"-c", "max_connections=300", "-c", "shared_buffers=64MB", "-c", "max_wal_size=256MB", "-c", "jit=off", "-c", "log_min_messages=fatal",
+		"-c", "wal_retrieve_retry_interval=100ms"} // with the default of 5 s, a promotion that meets a failing attempt to connect takes as long
 	p.log.Reset()
 	cmd := p.command("postgres", args...)
 	cmd.Stdout, cmd.Stderr = &p.log, &p.log
