@@ -56,7 +56,7 @@ type start struct {
 	on    bool // a text of several words may go on
 }
 
-// rowStarts says which lines begin a row: those below a line that is drawn, where that is how rows are parted; those behind a wider gap,
+// rowStarts says which lines begin a row: those below a line that is drawn, where that is how rows are parted; those of cells in the middle of their rows; those behind a wider gap,
 // where no line within the narrow ones begins a cell; else those whose cells cannot be what goes on from the cells above. sure reports
 // whether lines or gaps told.
 func rowStarts(lines []rowLine, columns []tableColumn, rules []rule) (out []bool, sure bool) {
@@ -65,8 +65,11 @@ func rowStarts(lines []rowLine, columns []tableColumn, rules []rule) (out []bool
 	if byRule(lines, columns, rules, out) {
 		return out, true
 	}
-	starts := make([]start, len(lines))
 	numbers := numberColumns(lines, len(columns))
+	if byMiddle(lines, columns, numbers, out) {
+		return out, true
+	}
+	starts := make([]start, len(lines))
 	for i := 1; i < len(lines); i++ {
 		starts[i] = startOf(lines, i, columns, numbers)
 	}

@@ -2,6 +2,7 @@ package pdf
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -47,5 +48,30 @@ func TestColumnsOfText(t *testing.T) {
 			assert.Len(t, tables, 1, text)
 			assert.Len(t, tables[0], tt.rows, text)
 		})
+	}
+}
+
+// TestColumnsBesideOneAnother checks that columns of text are no table whose cells stand in the middle of their rows, where the lines of one
+// stand between those of the other.
+func TestColumnsBesideOneAnother(t *testing.T) {
+	t.Parallel()
+	words := strings.Fields("the beds along northern walls were sown early while others waited until frosts had gone from low ground near water")
+	rnd := rand.New(rand.NewPCG(1, 2))
+	line := func() string {
+		text := words[rnd.IntN(len(words))]
+		for len(text) < 34 {
+			text += " " + words[rnd.IntN(len(words))]
+		}
+		return text
+	}
+	for _, offset := range []int{4, 5, 6, 7, 8} {
+		var out strings.Builder
+		for i := range 30 {
+			v := float64(700 - 12*i)
+			out.WriteString(textAt(72, v, line()))
+			out.WriteString(textAt(330, v-float64(offset), line()))
+		}
+		text := mustParse(t, onePage(out.String())).Text
+		assert.Empty(t, tablesOf(text), "%d points: %s", offset, text)
 	}
 }
