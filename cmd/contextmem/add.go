@@ -41,7 +41,7 @@ func (a *app) addCmd() *cobra.Command {
 				return err
 			}
 			if at != "" {
-				if m.Time, err = readTime(at); err != nil {
+				if m.Time, err = readTime("time", at); err != nil {
 					return err
 				}
 			}
@@ -86,12 +86,12 @@ func (a *app) addCmd() *cobra.Command {
 	return c
 }
 
-// readTime reads a date or a time.
-func readTime(s string) (time.Time, error) {
+// readTime reads the date or time of a flag.
+func readTime(flag, s string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly} {
 		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
 			return t, nil
 		}
 	}
-	return time.Time{}, usage("wants a date like 2025-12-31, or a time like 2025-12-31T08:00:00Z")
+	return time.Time{}, usage("--%s: wants a date like 2025-12-31, or a time like 2025-12-31T08:00:00Z", flag)
 }

@@ -57,7 +57,7 @@ func (a *app) tenantsCmd() *cobra.Command {
 			})
 		}}
 	var match []string
-	create := &cobra.Command{Use: "create ID", Short: "Make a tenant", Args: cobra.ExactArgs(1),
+	create := &cobra.Command{Use: "create ID", Short: "Make a tenant", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			spec := contextmem.TenantSpec{ID: args[0]}
 			for _, n := range match {
@@ -71,7 +71,7 @@ func (a *app) tenantsCmd() *cobra.Command {
 			})
 		}}
 	create.Flags().StringSliceVar(&match, "filterable", nil, "names of metadata that recall can filter by")
-	rm := &cobra.Command{Use: "rm ID", Short: "Delete a tenant and everything in it", Args: cobra.ExactArgs(1),
+	rm := &cobra.Command{Use: "rm ID", Short: "Delete a tenant and everything in it", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, h home) error {
 				if err := h.DeleteTenant(ctx, args[0]); err != nil {
@@ -143,7 +143,7 @@ func (a *app) keysCmd() *cobra.Command {
 	f.StringSliceVar(&scopes, "scopes", nil, "what it may do: ingest, query, manage; none: everything")
 	f.StringSliceVar(&spec.Tenants, "tenants", nil, "the tenants that it may touch; none: all")
 	f.DurationVar(&spec.TTL, "ttl", 0, "time until it expires; 0: never")
-	rm := &cobra.Command{Use: "rm ID", Aliases: []string{"revoke"}, Short: "End a key at once", Args: cobra.ExactArgs(1),
+	rm := &cobra.Command{Use: "rm ID", Aliases: []string{"revoke"}, Short: "End a key at once", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, h home) error {
 				if err := h.RevokeKey(ctx, args[0]); err != nil {
@@ -175,7 +175,7 @@ made them, else with keywords alone. A call that is interrupted goes on where it
 }
 
 func manCmd() *cobra.Command {
-	return &cobra.Command{Use: "man DIR", Short: "Write the manual pages into a directory", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "man DIR", Short: "Write the manual pages into a directory", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return usage("%s: can't be made", args[0])

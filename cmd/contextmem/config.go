@@ -92,6 +92,22 @@ func readConfig(name string, root *cobra.Command) (map[string]string, error) {
 	return out, nil
 }
 
+// anyNumber is the limit of a command that takes any number of arguments.
+const anyNumber = 1 << 30
+
+// takes returns the check of a command that takes between least and most arguments. Its error shows how the command is used.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least {
+			return usage("something is missing, usage: %s", cmd.UseLine())
+		}
+		if len(args) > most {
+			return usage("%d arguments are too many, usage: %s", len(args), cmd.UseLine())
+		}
+		return nil
+	}
+}
+
 // pairs parses texts of the form key=value.
 func pairs(flag string, list []string) (map[string]any, error) {
 	if len(list) == 0 {

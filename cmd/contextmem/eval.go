@@ -18,7 +18,7 @@ func (a *app) evalCmd() *cobra.Command {
 	var mode, out string
 	var queries int
 	var cats, compare bool
-	c := &cobra.Command{Use: "eval FILE...", Short: "Measure recall on labelled questions", Args: cobra.MinimumNArgs(1),
+	c := &cobra.Command{Use: "eval FILE...", Short: "Measure recall on labelled questions", Args: takes(1, anyNumber),
 		Long: `Eval puts the documents of labelled sets into a temporary directory, or a tenant of the server of --url that it deletes again, asks their
 questions and prints how often the right ones were found. Package eval describes the format of a set.`,
 		Example: `  contextmem eval questions.json --embedder static --output a.json

@@ -88,7 +88,7 @@ tell is one line with all their ids.`,
 			}
 			r.Class, r.Question = classes[class], strings.Join(args, " ")
 			if asOf != "" {
-				if r.AsOf, err = readTime(asOf); err != nil {
+				if r.AsOf, err = readTime("as-of", asOf); err != nil {
 					return err
 				}
 			}

@@ -79,7 +79,7 @@ func printMarked(w io.Writer, mark, text string) {
 }
 
 func (a *app) revertCmd() *cobra.Command {
-	return &cobra.Command{Use: "revert ID VERSION", Short: "Store what an earlier version of an item said as a new version; see show --history", Args: cobra.ExactArgs(2),
+	return &cobra.Command{Use: "revert ID VERSION", Short: "Store what an earlier version of an item said as a new version; see show --history", Args: takes(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n, err := strconv.Atoi(args[1])
 			if err != nil || n < 1 {

@@ -54,7 +54,7 @@ type folder struct {
 func (a *app) ingestCmd() *cobra.Command {
 	var prefix string
 	var noWait bool
-	c := &cobra.Command{Use: "ingest PATH...", Short: "Read files and folders into knowledge", Args: cobra.MinimumNArgs(1),
+	c := &cobra.Command{Use: "ingest PATH...", Short: "Read files and folders into knowledge", Args: takes(1, anyNumber),
 		Long: `Ingest reads the files that are named, and those below folders except hidden ones. A file's id is --prefix and its path below the folder.
 Files whose content did not change since the last time are skipped. At the end it lists the files that no parser reads and those that failed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -79,7 +79,7 @@ func (a *app) lsCmd() *cobra.Command {
 
 func (a *app) showCmd() *cobra.Command {
 	var raw, history bool
-	c := &cobra.Command{Use: "show ID", Short: "Show an item with its state and its content", Args: cobra.ExactArgs(1),
+	c := &cobra.Command{Use: "show ID", Short: "Show an item with its state and its content", Args: takes(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if raw && history {
 				return usage("--raw and --history are two things")

@@ -61,8 +61,8 @@ func (t timeFlags) set(q *contextmem.Recall) (err error) {
 		if x.text == "" {
 			continue
 		}
-		if *x.to, err = readTime(x.text); err != nil {
-			return usage("--%s: wants a date like 2025-12-31, or a time like 2025-12-31T08:00:00Z", x.name)
+		if *x.to, err = readTime(x.name, x.text); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -75,7 +75,7 @@ func (a *app) recallCmd() *cobra.Command {
 	var explain bool
 	var prompt int
 	var q contextmem.Recall
-	c := &cobra.Command{Use: "recall QUESTION...", Aliases: []string{"query", "search"}, Short: "Find what answers a question", Args: cobra.MinimumNArgs(1),
+	c := &cobra.Command{Use: "recall QUESTION...", Aliases: []string{"query", "search"}, Short: "Find what answers a question", Args: takes(1, anyNumber),
 		Example: `  contextmem recall "how does Alice drink her coffee?" --sub alice
   contextmem recall oven cleaning --class knowledge --mode thinking --json
   contextmem recall "where does she live?" --sub alice --as-of 2024-06-01

@@ -50,6 +50,7 @@ func newRoot(a *app) *cobra.Command {
 			a.begun = err == nil
 			return err
 		}}
+	root.SetUsageFunc(printUsage)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	f := root.PersistentFlags()
 	f.StringVar(&a.config, "config", "", "YAML file with values of flags")
@@ -62,7 +63,7 @@ func newRoot(a *app) *cobra.Command {
 	f.DurationVar(&a.timeout, "timeout", 0, "give up after this time; 0: never")
 	a.engine.add(f)
 	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.revertCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
-		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.migrateCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd())
+		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.migrateCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd(), flagsTopic())
 	return root
 }
 

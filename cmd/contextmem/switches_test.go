@@ -328,7 +328,7 @@ func TestJSON(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	data := filepath.Join(dir, "data")
-	without := map[string]string{"serve": "serves", "mcp": "speaks MCP", "proxy": "serves", "man": "writes pages", "help": "for people", "completion bash": "a script", "completion zsh": "a script",
+	without := map[string]string{"serve": "serves", "mcp": "speaks MCP", "proxy": "serves", "man": "writes pages", "help": "for people", "flags": "for people", "completion bash": "a script", "completion zsh": "a script",
 		"completion fish": "a script", "completion powershell": "a script"}
 	foreign, backup, ours := filepath.Join(dir, "mem0.json"), filepath.Join(dir, "backup"), filepath.Join(dir, "main.jsonl")
 	require.NoError(t, os.WriteFile(foreign, []byte(`{"results":[{"id":"1","memory":"Prefers green tea.","user_id":"alice"}]}`), 0o600))

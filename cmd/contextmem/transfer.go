@@ -130,7 +130,7 @@ type importer struct {
 
 func (a *app) importCmd() *cobra.Command {
 	im := &importer{a: a}
-	c := &cobra.Command{Use: "import FILE", Short: "Take in an export of contextmem or of another program; - is standard input", Args: cobra.ExactArgs(1),
+	c := &cobra.Command{Use: "import FILE", Short: "Take in an export of contextmem or of another program; - is standard input", Args: takes(1, 1),
 		Long: `Import makes the tenant of --tenant of what "contextmem export" wrote. Exports of other programs it puts into --tenant and --sub: memories of
 mem0 (JSON and SQLite history), Zep and Graphiti, MCP's reference memory server, message histories of LangChain, conversations of ChatGPT and Claude
 (the ZIP archive, its directory or conversations.json), and documents of chromem-go (an export or the directory of a database). The same file again

@@ -27,7 +27,7 @@ func (a *app) onDirectory(cmd *cobra.Command, f func(ctx context.Context, d *sha
 }
 
 func (a *app) backupCmd() *cobra.Command {
-	return &cobra.Command{Use: "backup DIR", Short: "Copy everything to a directory, while it is in use", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "backup DIR", Short: "Copy everything to a directory, while it is in use", Args: takes(1, 1),
 		Long: `Backup writes a copy of all tenants, with the key file that seals secrets, to a directory that is absent, empty or holds an earlier backup, which
 is brought up to date: tenants that did not change are not copied again. Restore makes a directory for --data of it. Search indexes are left out:
 they are built again from the stored vectors.`,
@@ -58,7 +58,7 @@ func size(n int64) string {
 }
 
 func (a *app) restoreCmd() *cobra.Command {
-	return &cobra.Command{Use: "restore BACKUP", Short: "Make the directory of --data of a backup", Args: cobra.ExactArgs(1),
+	return &cobra.Command{Use: "restore BACKUP", Short: "Make the directory of --data of a backup", Args: takes(1, 1),
 		Long: `Restore makes the directory of --data, which must be absent or empty, of what "contextmem backup" wrote. The backup is checked while it is read; a
 damaged one leaves nothing behind.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
