@@ -133,6 +133,15 @@ type job struct {
 	settled int64 // generation under which it needs no comparison; 0: it needs one
 }
 
+// foundTime returns the time that the content of an item gave it, or the zero time if the item keeps its own. A store writes and seals a
+// version's row once more for each new value.
+func (j *job) foundTime() time.Time {
+	if j.prep.time.Equal(j.Time) {
+		return time.Time{}
+	}
+	return j.prep.time
+}
+
 // failure is the reason why a job stops.
 type failure struct {
 	code, message string
@@ -334,7 +343,7 @@ func (c *Config) index(ctx context.Context, s Space, token string, jobs []*job) 
 	var of []*job
 	for _, j := range jobs {
 		if j.fail == nil && j.State != backend.GraphCreation {
-			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Doc: j.prep.record, Tags: j.prep.tags, Time: j.prep.time, Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs, Compared: j.settled})
+			batch = append(batch, backend.Indexed{Num: j.Num, Token: token, Title: j.prep.title, Doc: j.prep.record, Tags: j.prep.tags, Time: j.foundTime(), Chunks: j.prep.chunks, Lane: s.Lane, Blobs: j.prep.blobs, Compared: j.settled})
 			of = append(of, j)
 		}
 	}
