@@ -79,7 +79,7 @@ type Options struct {
 	// Workers is how many batches are processed at once, 1 to 64. Default: the
 	// number of CPUs, at most 8.
 	Workers int
-	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 256.
+	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 512, or 256 with an Extractor of your own.
 	BatchItems int
 	// MaxAttempts is how often processing of an item is tried before the item is errored, if its own content may be the cause
 	// of the failures; 1 to 100. See RetryFor for other failures. Default 8.
@@ -189,7 +189,11 @@ func (o *Options) withDefaults() (*Options, error) {
 	}
 	var errs *multierror.Error
 	errs = within(errs, "Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
-	errs = within(errs, "BatchItems", &c.BatchItems, 256, 1, 4096)
+	batch := 512
+	if c.Extractor != nil { // what a model has read of a batch is lost if the process ends meanwhile
+		batch = 256
+	}
+	errs = within(errs, "BatchItems", &c.BatchItems, batch, 1, 4096)
 	errs = within(errs, "MaxAttempts", &c.MaxAttempts, 8, 1, 100)
 	errs = within(errs, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
 	errs = within(errs, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
