@@ -72,6 +72,7 @@ func (in *batch) accept(ctx context.Context) ([]Item, error) {
 		return nil, fault.Wrap(in.op, fault.Source, "", err)
 	}
 	in.laps.Lap("check")
+	in.ref.Follower.Writes(len(in.items))
 	var acc []backend.Accepted
 	err := in.Schedule.Admit(ctx, in.ref.UID, func() (err error) {
 		if acc, err = in.ref.Store.Accept(ctx, in.items); err != nil {

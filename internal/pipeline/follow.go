@@ -44,6 +44,7 @@ type Follower struct {
 	waiters []*waiter
 
 	searched atomic.Int64 // when Fresh was last called, in nanoseconds
+	written  atomic.Int64 // when Writes was last called with few items, in nanoseconds
 	caughtUp atomic.Bool  // whether the indexes of this process are known to have caught up once; see Lags
 
 	flushing  sync.Mutex // held while indexes are flushed, beside turn
@@ -237,11 +238,23 @@ func (f *Follower) Fresh(ctx context.Context) error {
 }
 
 // Watched reports whether a search that waits for committed changes began within watchedFor.
-func (f *Follower) Watched() bool {
-	return time.Since(time.Unix(0, f.searched.Load())) < watchedFor
+func (f *Follower) Watched() bool { return recent(&f.searched) }
+
+// Writes records that a call is about to store a number of items. Commits stay shorter for a while if they are few, since their caller waits
+// for the commit before it.
+func (f *Follower) Writes(items int) {
+	if items <= fewItems {
+		f.written.Store(time.Now().UnixNano())
+	}
 }
 
-// watchedFor is the time after a search in which further searches are likely.
+// fewItems is how many items a call stores at most whose caller is taken to wait for each of them.
+const fewItems = 16
+
+// recent reports whether a time in nanoseconds is at most watchedFor ago.
+func recent(at *atomic.Int64) bool { return time.Since(time.Unix(0, at.Load())) < watchedFor }
+
+// watchedFor is the time after a search, or a call that stores few items, in which further ones are likely.
 const watchedFor = time.Second
 
 // Sync returns when every change that was committed before the call is applied. It does not wait for later changes.
