@@ -21,6 +21,8 @@ const (
 	// emptyCost is what a cell without text takes from the score of a row, in cells with text. beginGain and onCost are what the text of a
 	// column adds when it begins where a row does, and takes when it goes on there.
 	emptyCost, beginGain, onCost = 1.5, 1, 2
+	// maxBegun is the greatest share of the lines within cells that may begin a cell.
+	maxBegun = 0.25
 	// lowShare is the least share of the rows of several lines with a cell of at most half as many lines.
 	lowShare = 1.0 / 3
 )
@@ -82,20 +84,28 @@ func byMiddle(lines []rowLine, columns []tableColumn, numbers, out []bool) bool 
 }
 
 // holds reports whether rows, by the line that each one ends at, are those of a table. In columns of text, text goes on from most rows to the next ones, or
-// no column has fewer lines than the others.
+// no column has fewer lines than the others. Where texts begin within rows, a cell stands in the middle of several rows.
 func (m *middle) holds(ends []int) bool {
 	long, low, cut := 0, 0, 0.0
+	joins, begun := 0, 0
 	for i := 0; i < len(ends); i = ends[i] {
 		if ends[i] < len(ends) {
 			cut += m.cut(i, ends[i])
 		}
 		least, most := len(ends), 0
 		for k := range m.columns {
-			n := 0
-			for _, l := range m.lines[i:ends[i]] {
-				if len(l.cells[k]) > 0 {
-					n++
+			n, last := 0, -1
+			for at := i; at < ends[i]; at++ {
+				if len(m.lines[at].cells[k]) == 0 {
+					continue
 				}
+				if n++; last >= 0 {
+					joins++
+					if m.begins(k, last, at) > 0 {
+						begun++
+					}
+				}
+				last = at
 			}
 			if n > 0 {
 				least, most = min(least, n), max(most, n)
@@ -108,7 +118,7 @@ func (m *middle) holds(ends []int) bool {
 			}
 		}
 	}
-	return cut >= 0 && low >= minLongRows && lowShare*float64(long) <= float64(low)
+	return cut >= 0 && float64(begun) <= maxBegun*float64(joins) && low >= minLongRows && lowShare*float64(long) <= float64(low)
 }
 
 // parted reports whether a line is as far from the one above it as one of another row is.
@@ -161,15 +171,21 @@ func (m *middle) cut(from, to int) (score float64) {
 		if next < 0 || last < from || m.lines[last].v-m.lines[to+next].v > maxPitchPart*m.pitch {
 			continue
 		}
-		cell := m.lines[to+next].cells[k]
-		text := joinSegments(cell...)
-		begins, words := cellBegins(m.lines[last].cells[k], cell, m.columns[k], text)
-		switch {
-		case m.numbers[k] && !strings.ContainsFunc(text, unicode.IsLetter), begins:
-			score += beginGain
-		case words && !(endsSentence(joinSegments(m.lines[last].cells[k]...)) && startsUpper(text)):
-			score -= onCost
-		}
+		score += m.begins(k, last, to+next)
 	}
 	return score
+}
+
+// begins weighs whether the text of a column in a line is another cell than its text in a line above.
+func (m *middle) begins(k, above, at int) float64 {
+	cell, before := m.lines[at].cells[k], m.lines[above].cells[k]
+	text := joinSegments(cell...)
+	begins, words := cellBegins(before, cell, m.columns[k], text)
+	switch {
+	case m.numbers[k] && !strings.ContainsFunc(text, unicode.IsLetter), begins:
+		return beginGain
+	case words && !(endsSentence(joinSegments(before...)) && startsUpper(text)):
+		return -onCost
+	}
+	return 0
 }

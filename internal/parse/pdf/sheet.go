@@ -128,7 +128,7 @@ func join(columns []tableColumn, pieces []*segment) (merged []tableColumn, ok bo
 // grow finds the lines from one on that may be of one table, and returns the first line behind them.
 func (sh *sheet) grow(from int) (to int) {
 	sh.columns, sh.whole = nil, sh.whole[:0]
-	if len(sh.lines[from].cells) < 2 || sh.lines[from].mono() {
+	if len(sh.lines[from].cells) < 2 && !sh.between(from) || sh.lines[from].mono() {
 		return from
 	}
 	for to = from; to < len(sh.lines) && sh.visits < maxSheetVisits; to++ {
@@ -138,7 +138,7 @@ func (sh *sheet) grow(from int) (to int) {
 			break
 		}
 		merged, ok := join(sh.columns, l.cells)
-		if !ok && len(sh.columns) > 1 && to-from > 1 && l.rejoin(sh.columns) {
+		if !ok && len(sh.columns) > 1 && to-from > 1 && len(sh.lines[from].cells) > 1 && l.rejoin(sh.columns) {
 			merged, ok = join(sh.columns, l.cells)
 		}
 		if !ok {
@@ -164,6 +164,17 @@ func (sh *sheet) grow(from int) (to int) {
 		sh.whole = sh.whole[:len(sh.whole)-1]
 	}
 	return to
+}
+
+// between reports whether a line of one cell is the first of a row whose cells stand in its middle: the lines of other cells stand between
+// its lines.
+func (sh *sheet) between(at int) bool {
+	if len(sh.lines[at].cells) == 0 || at+1 >= len(sh.lines) {
+		return false
+	}
+	l, next := &sh.lines[at], &sh.lines[at+1]
+	_, ok := join([]tableColumn{{l.cells[0].u0, l.cells[0].u1}}, next.cells)
+	return ok && len(next.cells) > 1 && l.v-next.v < 0.8*l.size && math.Abs(l.size-next.size) <= 0.05*l.size
 }
 
 // goesOn reports whether the only cell of a line goes on from the one above it.
@@ -214,6 +225,9 @@ func (sh *sheet) table(from, to int) *segment {
 	}
 	begins, sure := rowStarts(lines, columns, sh.rules)
 	rows := gatherRows(lines, begins)
+	if len(sh.lines[from].cells) < 2 && (len(rows) < minShortRows || !byMiddle(lines, columns, numberColumns(lines, len(columns)), make([]bool, len(lines)))) {
+		return nil
+	}
 	long, ok := sheetHolds(lines, rows, columns)
 	if !ok || !sure && prose(lines, begins, columns) || long == 0 && sh.closeCells(to) {
 		return nil

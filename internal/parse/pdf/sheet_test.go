@@ -3,10 +3,12 @@ package pdf
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestColumnsOfText checks that columns of text on common baselines are read one after the other, wherever their paragraphs end, and that
@@ -73,5 +75,26 @@ func TestColumnsBesideOneAnother(t *testing.T) {
 		}
 		text := mustParse(t, onePage(out.String())).Text
 		assert.Empty(t, tablesOf(text), "%d points: %s", offset, text)
+	}
+}
+
+// TestCellOverRows checks that a cell in the middle of several rows does not join these.
+func TestCellOverRows(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	out.WriteString(textAt(72, 700, "Bed") + textAt(172, 700, "Crop") + textAt(272, 700, "Day") + textAt(372, 700, "Rows"))
+	for i := range 6 {
+		v := float64(688 - 12*i)
+		if i%2 == 0 {
+			out.WriteString(textAt(72, v-6, fmt.Sprint("Wall ", i/2)))
+		}
+		out.WriteString(textAt(172, v, fmt.Sprint("peas ", i)) + textAt(272, v, fmt.Sprintf("2024-05-%02d", i+10)) + textAt(372, v, fmt.Sprint(300+i)))
+	}
+	tables := tablesOf(mustParse(t, onePage(out.String())).Text)
+	require.Len(t, tables, 1)
+	for i := range 6 {
+		assert.True(t, slices.ContainsFunc(tables[0], func(row []string) bool {
+			return len(row) == 4 && row[1] == fmt.Sprint("peas ", i) && row[3] == fmt.Sprint(300+i)
+		}), "row %d in %v", i, tables[0])
 	}
 }
