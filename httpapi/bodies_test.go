@@ -153,3 +153,23 @@ func TestBodyDeadlines(t *testing.T) {
 		requireUnwatched(t, a, true)
 	})
 }
+
+// TestCompressedBodies checks that a compressed body is refused by its header in each family, and that identity is no compression.
+func TestCompressedBodies(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	for path, body := range map[string]string{"/query": `{"database":"acme","query":"x"}`, "/recall/full_recall": `{"tenant_id":"acme","query":"x"}`} {
+		for header, want := range map[string]int{"gzip": http.StatusUnsupportedMediaType, "identity, br": http.StatusUnsupportedMediaType, "identity": http.StatusOK, "": http.StatusOK} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, path, strings.NewReader(body))
+			r.Header.Set("Authorization", "Bearer "+fullKey)
+			r.Header.Set("Content-Encoding", header)
+			w := httptest.NewRecorder()
+			f.ServeHTTP(w, r)
+			require.Equal(t, want, w.Code, "%s %q: %s", path, header, w.Body)
+			if want != http.StatusOK {
+				require.Contains(t, w.Body.String(), "UNSUPPORTED_MEDIA_TYPE")
+				require.Contains(t, w.Body.String(), "Content-Encoding")
+			}
+		}
+	}
+}

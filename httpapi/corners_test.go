@@ -177,6 +177,8 @@ func TestUnknownFields(t *testing.T) {
 		{"/query", `{"tenant_id":"acme","query":"x","sub_tenant_ids":["a"],"search_apps":false,"temporal_now":"2024-01-01","mode":"fast","as_of":"2024-01-01"}`, nil},
 		{"/query", `{"database":"acme","query":"x","query_by":"text","operator":"and","limit":3}`, []string{"limit"}},
 		{"/context/list", `{"database":"acme","group_threads":false,"offset":3}`, []string{"offset"}},
+		{"/context/list", `{"database":"acme","offset":3,"filters":{"metadata":{},"source_fields":{},"dept":"eng","author":"x"}}`, []string{"offset", "filters.author", "filters.dept"}},
+		{"/context/list", `{"database":"acme","type":"all","filters":{"dept":"eng"}}`, []string{"filters.dept"}},
 		{"/context/list", `{"database":"acme","collection":"a","ids":[],"page":1,"page_size":5,"filters":{},"include_fields":null,"acl":[],"type":"memory"}`, nil},
 	} {
 		t.Run(x.path, func(t *testing.T) {

@@ -38,6 +38,21 @@ var scopeAliases = map[family][]alias{
 	connectors: {{"database", "tenant_id", true}, {"collection", "sub_tenant_id", true}},
 }
 
+// plainBody returns an error if the route reads a body and the client has compressed it.
+func (c *call) plainBody() error {
+	if c.rt.body == bodyNone {
+		return nil
+	}
+	for _, v := range c.r.Header.Values("Content-Encoding") {
+		for e := range strings.SplitSeq(v, ",") {
+			if e = strings.TrimSpace(e); e != "" && !strings.EqualFold(e, "identity") {
+				return &statusError{http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE", "the body must not be compressed: send it without Content-Encoding"}
+			}
+		}
+	}
+	return nil
+}
+
 // decode reads the request into c.in.
 func (c *call) decode() (err error) {
 	defer func() {
@@ -45,6 +60,9 @@ func (c *call) decode() (err error) {
 			c.cleanup()
 		}
 	}()
+	if err = c.plainBody(); err != nil {
+		return err
+	}
 	switch c.rt.body {
 	case bodyMultipart:
 		err = c.inTime(c.decodeForm, false)

@@ -10,11 +10,11 @@ import (
 
 // listRequest is the body of /list/data and /context/list, without the class and the ids, whose names differ.
 type listRequest struct {
-	Page     int         `json:"page" default:"1" range:"1,"`
-	PageSize int         `json:"page_size" default:"50" range:"1,100"`
-	Filters  listFilters `json:"filters"`
-	Include  []string    `json:"include_fields"`
-	ACL      []string    `json:"acl"`
+	Page     int          `json:"page" default:"1" range:"1,"`
+	PageSize int          `json:"page_size" default:"50" range:"1,100"`
+	Filters  namedFilters `json:"filters"`
+	Include  []string     `json:"include_fields"`
+	ACL      []string     `json:"acl"`
 }
 
 type listFilters struct {
@@ -23,6 +23,25 @@ type listFilters struct {
 	Additional       object       `json:"additional_metadata"`
 	DocumentMetadata object       `json:"document_metadata"`
 	Fields           sourceFields `json:"source_fields"`
+}
+
+// namedFilters is filters. A member that no filter has is ignored and kept in unknown.
+type namedFilters struct {
+	listFilters
+	unknown []string
+}
+
+func (f *namedFilters) read(d *decoder, at string, m member) error {
+	ms, err := m.members(at)
+	if err != nil {
+		return err
+	}
+	for k := range ms.all() {
+		if !planFor[listFilters]().names[k] {
+			f.unknown = append(f.unknown, at+"."+cut(k))
+		}
+	}
+	return d.object(at+".", ms, valueOf(&f.listFilters))
 }
 
 // sourceFields is filters.source_fields. Unknown members are errors.
@@ -113,6 +132,7 @@ func v2List(c *call, sub contextmem.Sub) (any, error) {
 		return nil, err
 	}
 	c.warnUnknown(listNames)
+	c.warnOf(r.Filters.unknown)
 	if r.Type == "all" {
 		return c.listAll(sub, r.IDs, &r.listRequest)
 	}

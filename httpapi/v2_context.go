@@ -43,6 +43,9 @@ func v2Status(c *call, sub contextmem.Sub) (any, error) {
 		return nil, bad(fault.KindInvalid, "ids", "needs at least one id")
 	}
 	found, err := c.statuses(sub, ids)
+	if err == nil && len(found) == 0 { // the values held only commas and blanks
+		err = bad(fault.KindInvalid, "ids", "needs at least one id")
+	}
 	return statuses(found, gen2), err
 }
 

@@ -89,6 +89,11 @@ func (c *call) warnUnknown(names []map[string]bool) {
 			unknown = append(unknown, cut(k))
 		}
 	}
+	c.warnOf(unknown)
+}
+
+// warnOf adds a warning about each unknown field, up to a limit.
+func (c *call) warnOf(unknown []string) {
 	slices.Sort(unknown)
 	for _, k := range unknown[:min(len(unknown), maxUnknown)] {
 		c.warn = append(c.warn, fault.Warning{Code: "unknown_field", Field: k, Message: k + " is not a field of this request and was ignored"})

@@ -20,7 +20,7 @@ import (
 // Edit stores an edit of the metadata of an item. sub is the stored name of its sub-tenant. If an embedding field changes,
 // Edit returns when the new version is indexed.
 func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (*content.EditMetadataResult, error) {
-	if r.Metadata == nil && r.Additional == nil && r.ACL == nil {
+	if len(r.Metadata) == 0 && len(r.Additional) == 0 && r.ACL == nil {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Metadata", "metadata or additional_metadata is required")
 	}
 	if r.ACL != nil {
