@@ -183,11 +183,34 @@ func (p *partition) row(chunk int64) (row uint32, ok bool) {
 	if p.has(facetPlaces) {
 		row, ok = p.rowOf.Get(p.chunk, chunk)
 	} else {
-		var i int
-		i, ok = slices.BinarySearch(p.chunk, chunk)
-		row = uint32(i)
+		row, ok = findRising(p.chunk, chunk)
 	}
 	return row, ok && p.live.Has(row)
+}
+
+// findRising returns the index of a chunk in ascending chunks. Chunk numbers mostly rise evenly, so it begins where an even rise would have
+// the chunk, and searches around that in steps that double.
+func findRising(chunks []int64, chunk int64) (uint32, bool) {
+	n := len(chunks)
+	if n == 0 || chunk < chunks[0] || chunk > chunks[n-1] {
+		return 0, false
+	}
+	first, last := chunks[0], chunks[n-1]
+	at := min(n-1, int(float64(n)*((float64(chunk)-float64(first))/(float64(last)-float64(first)+1))))
+	from, to := at, at+1 // chunks before from are less than chunk, those from to on are greater or equal
+	if chunks[at] < chunk {
+		for step := 1; to < n && chunks[to] < chunk; step *= 2 {
+			from, to = to+1, min(n, to+step)
+		}
+	} else {
+		to = at
+		for step := 1; from > 0 && chunks[from-1] >= chunk; step *= 2 {
+			to, from = from-1, max(0, from-step)
+		}
+	}
+	i, ok := slices.BinarySearch(chunks[from:to], chunk)
+	i += from
+	return uint32(i), ok || i < n && chunks[i] == chunk
 }
 
 // intern returns the place of a string in names, and adds it if needed.
