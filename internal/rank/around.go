@@ -43,7 +43,11 @@ func (q *work) readSurroundings() error {
 	if q.filtered() || q.selfContained() {
 		return nil
 	}
-	for _, p := range q.best(lateCandidates, bySearch) {
+	most := besideBest
+	if q.out.Thinking {
+		most = lateCandidates
+	}
+	for _, p := range q.best(most, bySearch) {
 		r := &q.rows[p.at]
 		for _, n := range [...]int32{r.Prev[0], r.Prev[1], r.Next[0], r.Next[1]} {
 			if n != 0 {
@@ -64,14 +68,16 @@ func (q *work) selfContained() bool {
 	return true
 }
 
-// describe reads the neighbours of candidates whose neighbours are not known. After a survey all are known.
+// describe reads the neighbours of candidates whose neighbours are not known. After a survey all are known. Outside of memories only the
+// source of a chunk counts, and searches tell it.
 func (q *work) describe() error {
 	if !q.vague {
 		return nil
 	}
 	chunks, at := q.chunks[:0], q.places[:0]
+	memory := q.req.Part.Class == backend.Memory
 	for i := range q.cand {
-		if c := &q.cand[i]; c.in && !c.known {
+		if c := &q.cand[i]; c.in && !c.known && (memory || q.rows[i].Source == 0) {
 			chunks = append(chunks, q.rows[i].Chunk)
 			at = append(at, int32(i))
 		}

@@ -20,7 +20,9 @@ const (
 	talkAnswer      = .7  // in chats of short messages: factor for the words of an assistant
 	talkOther       = .6  // there: weight of the other side of the exchange
 	talkInstead     = .8  // there: share of the rest of the context that the other side replaces
-	sessionsWidened = 5   // best sessions whose memories all become candidates
+	besideBest      = 50  // best candidates of the searches whose neighbours become candidates; lateCandidates in thinking
+	sessionsWidened = 3   // best sessions whose memories all become candidates
+	widenedThinking = 5   // the same in thinking
 	sessionSpan     = 300 // maximal number of memories read of one session
 )
 
@@ -59,9 +61,13 @@ func (q *work) scoreSessions() error {
 	if err != nil || len(hits) == 0 {
 		return err
 	}
+	widened := sessionsWidened
+	if q.out.Thinking {
+		widened = widenedThinking
+	}
 	for i, h := range hits {
 		q.sessions[q.sessionOf(h.Source)-1].score = float64(h.Score) / float64(hits[0].Score)
-		if i < sessionsWidened && q.docs > surveyMost {
+		if i < widened && q.docs > surveyMost {
 			chunks, err := q.Graph.SessionChunks(q.ctx, q.req.Part, h.Source, sessionSpan)
 			if err != nil {
 				return err

@@ -341,15 +341,20 @@ func (q *work) deep() bool {
 
 // depth returns the number of hits to request from each search. In a small partition it is
 // the number of all chunks, since a memory may be found by its context alone. In a large
-// one the sessions of the best hits add such memories.
+// one the sessions of the best hits add such memories. Passages of knowledge are found by themselves, so fewer are enough; a calibrated
+// embedder's scores are estimated from the list, so its length stays. docs/recall.md, "How many candidates", has the measurements.
 func (q *work) depth() int {
+	fast, thinking := 256, 1000
+	if q.req.Part.Class == backend.Knowledge && q.Unrelated == nil {
+		fast, thinking = 128, 512
+	}
 	switch {
 	case q.docs <= surveyMost:
 		return surveyMost
 	case q.out.Thinking:
-		return max(1000, 2*q.req.K)
+		return max(thinking, 2*q.req.K)
 	}
-	return max(256, 2*q.req.K)
+	return max(fast, 2*q.req.K)
 }
 
 // embed sets the vector of the question. If there is none, only keywords are searched.
