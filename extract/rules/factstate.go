@@ -83,7 +83,7 @@ func (d *doc) object(lo, hi int) string {
 			hi = i // "got my results: not celiac"
 		} else if d.in.Memory && d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == '(' {
 			hi = i // "Mrs Patel (84, from Kampala)"
-		} else if d.slang(i) || d.in.Memory && d.newStatement(i, hi) {
+		} else if d.slang(i) || d.in.Memory && (d.newStatement(i, hi) || d.clauseBegins(i, hi)) {
 			hi = i // "dairy bc it makes me ill"
 		}
 	}

@@ -102,6 +102,9 @@ func (d *doc) sound(s *language.Sentence, c *claim) bool {
 	if !d.in.Memory && !d.in.Pairs || d.unjudged || c.at < s.Lo || c.at >= s.Hi || strings.HasPrefix(c.predicate, "wants_assistant_to") {
 		return true
 	}
+	if d.learn == nil && !d.sayable(s, c) {
+		return false
+	}
 	t := &d.traits
 	t.begin(d.learn != nil)
 	d.traitsOf(s, c, t)

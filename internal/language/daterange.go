@@ -119,7 +119,7 @@ func (d *Document) tense(s *Sentence, i int) int {
 	for part.Hi < s.Hi && !d.cutsTense(part.Hi) {
 		part.Hi++
 	}
-	past, ahead := d.pastTense(&part), d.futureTense(&part) || d.underWay(&part)
+	past, ahead := d.pastTense(&part), d.futureTense(&part) || d.underWay(&part) || d.scheduled(&part, part.Lo, part.Hi)
 	if !past && !ahead {
 		past, ahead = d.pastTense(s), d.futureTense(s) || d.underWay(s)
 	}

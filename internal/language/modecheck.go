@@ -173,7 +173,7 @@ func (d *Document) arranged(s *Sentence, c *Clause) bool {
 			ing = !d.IsWord(s, i-1, "was") && !d.IsWord(s, i-1, "were") && !d.IsWord(s, i-1, "been")
 		}
 	}
-	if !ing {
+	if !ing && !d.scheduled(s, c.Lo, c.Hi) {
 		return false
 	}
 	for i := c.Lo; i < c.Hi; i++ {
@@ -185,4 +185,28 @@ func (d *Document) arranged(s *Sentence, c *Clause) bool {
 		}
 	}
 	return ahead
+}
+
+// scheduled reports whether the first verb of the words [lo, hi) is one of a beginning or an end, in the present tense and with a subject
+// before it. With a time it is about the future: "I start at the garden on Monday", "my brother joins the navy in September".
+func (d *Document) scheduled(s *Sentence, lo, hi int) bool {
+	for i := lo; i < hi; i++ {
+		t := &d.Tokens[i]
+		switch {
+		case t.Kind == KindClitic && d.Text[t.End-1] == 's':
+			continue // an owner
+		case t.Is(FormOfBe | FormOfHave | FormOfDo | Modal | Negation):
+			return false
+		case t.Kind != KindWord || t.Word.Verb == 0 || t.Shape != LowerCase || i == lo:
+			continue
+		}
+		switch VerbAt(t.Word.Verb).Base {
+		case "start", "join", "leave", "retire":
+			return t.Word.Form&PastForm == 0 && t.Word.Form&(BaseForm|ThirdForm) != 0 && !d.Tokens[i-1].Is(Determiner|Possessive|Preposition)
+		}
+		if t.Word.Form&(PastForm|ThirdForm) != 0 && t.Word.Form&BaseForm == 0 {
+			return false
+		}
+	}
+	return false
 }

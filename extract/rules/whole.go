@@ -1,0 +1,169 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// sayable is the last check of a statement in a memory, whichever rule made it. It reports whether its subject is that of its verb, it is
+// no guess or comparison, it has come about, and its object is a phrase that can be understood alone and has no further clause in it.
+func (d *doc) sayable(s *language.Sentence, c *claim) bool {
+	if d.guessed(s, c) || d.impending(s, c) {
+		return false
+	}
+	if c.verb || !c.relation {
+		if d.compared(s, c.at) || c.about == "i" && d.strangerBefore(s, c.at) {
+			return false
+		}
+	}
+	if c.hi <= c.lo || c.lo < s.Lo || c.hi > s.Hi || c.about == "ofme" {
+		return true
+	}
+	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c)
+}
+
+// strangerBefore reports whether a noun that is no part of the speaker's clause stands right before the verb at token i and is its subject:
+// "i like tea my husband likes coffee".
+func (d *doc) strangerBefore(s *language.Sentence, i int) bool {
+	if t := &d.Tokens[i]; t.Word.Verb == 0 || t.Word.Form != language.ThirdForm || i-2 < s.Lo {
+		return false
+	}
+	p := &d.Tokens[i-1]
+	return p.Kind == language.KindWord && p.Shape == language.LowerCase && !p.Is(language.FunctionWord|language.Adverb) && d.Tokens[i-2].Is(language.Possessive)
+}
+
+// compared reports whether the verb at token i belongs to a comparison: "more than I like most people".
+func (d *doc) compared(s *language.Sentence, i int) bool {
+	for j := i - 1; j >= s.Lo && j > i-4; j-- {
+		if d.Tokens[j].Kind == language.KindPunct {
+			return false
+		}
+		if d.WordKey(j) == "than" {
+			return true
+		}
+	}
+	return false
+}
+
+// guessed reports whether the speaker only guesses a state: "I think I have ADHD". What somebody thinks of his tastes is known to him.
+func (d *doc) guessed(s *language.Sentence, c *claim) bool {
+	for j := c.at - 1; j > s.Lo && j > c.at-6; j-- {
+		t := &d.Tokens[j]
+		if t.Kind == language.KindPunct || t.Is(language.Conjunction) && !d.IsWord(s, j, "that") {
+			return false
+		}
+		switch d.WordKey(j) {
+		case "guess", "suspect", "suppose", "reckon", "doubt":
+			return d.Tokens[j-1].Is(language.FirstPerson)
+		case "think":
+			return d.Tokens[j-1].Is(language.FirstPerson) && (c.predicate == "has" || c.predicate == "has_role" || strings.HasSuffix(c.predicate, "_at") || strings.HasSuffix(c.predicate, "_in") || strings.HasSuffix(c.predicate, "_to"))
+		}
+	}
+	return false
+}
+
+// impending reports whether a statement that shows a new state is of a change that is still going on: "my sister is moving to Wales".
+func (d *doc) impending(s *language.Sentence, c *claim) bool {
+	if c.mode == extract.ModePlan || c.ended || c.predicate != "lives_in" && c.predicate != "works_at" && c.predicate != "member_of" && c.predicate != "married_to" {
+		return false
+	}
+	for i := c.at; i < min(s.Hi, c.at+2); i++ {
+		if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 && t.Word.Form&language.BaseForm == 0 {
+			switch language.VerbAt(t.Word.Verb).Base {
+			case "move", "join", "marry", "relocate", "start":
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// pointsAway reports whether an object stands for something that was said before: "do it for a coffee", "same on mine".
+func (d *doc) pointsAway(c *claim) bool {
+	for i := c.lo; i < c.hi; i++ {
+		switch d.WordKey(i) {
+		case "that":
+			return i == c.lo+1 && c.kind == extract.KindGoal && (i+1 >= c.hi || d.Tokens[i+1].Is(language.Preposition))
+		case "another":
+			return i+1 < c.hi && d.WordKey(i+1) == "one" && (i+2 >= c.hi || d.Tokens[i+2].Is(language.Preposition))
+		case "it", "them":
+			if c.kind != extract.KindGoal && (i == c.hi-1 || i <= c.lo+1) {
+				return true
+			}
+		case "same":
+			return i+1 >= c.hi || d.Tokens[i+1].Is(language.Preposition) || d.WordKey(i+1) == "one" || d.WordKey(i+1) == "ones"
+		}
+	}
+	return false
+}
+
+// lasts reports whether the object of a doing is only how long it took: "played 14 years for Old Crescent".
+func lasts(d *doc, c *claim) bool {
+	if c.hi-c.lo < 4 || c.relation || d.WordKey(c.lo+2) != "for" || !d.Tokens[c.lo+1].Is(language.TimeUnit) || d.Tokens[c.lo].Kind != language.KindNumber && !d.Tokens[c.lo].Is(language.NumberWord) {
+		return false
+	}
+	switch c.predicate {
+	case "played", "worked", "lived", "taught", "drove", "studied", "served", "coached", "smoked", "trained", "spoke", "married":
+		return true
+	}
+	return false
+}
+
+// runsOn reports whether another clause begins inside an object, so that the words do not belong together.
+func (d *doc) runsOn(c *claim) bool {
+	for i := c.lo + 1; i < c.hi; i++ {
+		if d.WordKey(i) == "that" || d.Tokens[i].Is(language.WhWord) || d.WordKey(i) == "than" || d.WordKey(i) == "if" || d.WordKey(i) == "as" {
+			return false // a clause that belongs to the object
+		}
+		if d.clauseBegins(i, c.hi) {
+			return true
+		}
+	}
+	switch d.WordKey(c.hi - 1) {
+	case "the", "a", "an", "my", "our":
+		return true // the noun is missing
+	}
+	first := &d.Tokens[c.lo]
+	return c.hi-c.lo == 1 && first.Word.Verb > 0 && first.Word.Form == language.ThirdForm && first.Word.Flags == 0 && (c.predicate == "hopes" || c.predicate == "wishes")
+}
+
+// clauseBegins reports whether a clause of its own begins at token i, inside words up to hi that should be one phrase, although no sign
+// says so, as in texts without punctuation.
+func (d *doc) clauseBegins(i, hi int) bool {
+	t := &d.Tokens[i]
+	if t.Kind != language.KindWord || i == 0 {
+		return false
+	}
+	before := &d.Tokens[i-1]
+	switch w := d.WordKey(i); {
+	case wordLists()["clause-words"][w]:
+		return true
+	case w == "you":
+		return i+1 < hi && d.WordKey(i+1) == "know"
+	case w == "she" || w == "he" || w == "they" || w == "we" || w == "i":
+		return !before.Is(language.Conjunction|language.Preposition|language.WhWord) && i+1 < hi && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Word.Verb > 0 || d.Tokens[i+1].Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal))
+	case w == "it" || w == "there":
+		return i+1 < hi && before.Kind == language.KindWord && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && before.Word.Verb == 0 && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Is(language.FormOfBe))
+	case w == "and" || w == "but" || w == "or":
+		if i+1 >= hi {
+			return false
+		}
+		n := &d.Tokens[i+1]
+		if n.Kind == language.KindWord && n.Shape == language.Capitalized && i+3 < hi {
+			v := &d.Tokens[i+2] // "the parser and Kofi does the frontend"
+			return v.Kind == language.KindWord && v.Shape == language.LowerCase && v.Word.Verb > 0 && v.Word.Form == language.ThirdForm && d.Tokens[i+3].Is(language.Determiner|language.Possessive)
+		}
+		if n.Kind != language.KindWord || n.Shape != language.LowerCase {
+			return false
+		}
+		if n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being" {
+			return true // "a pilot or was until the spring"
+		}
+		return i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && n.Word.Flags == 0 && (d.Tokens[i+2].Is(language.Determiner|language.Possessive|language.Preposition) || d.objectIsPronoun(i+2, hi))
+	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0 && t.Shape == language.LowerCase && i+1 < hi:
+		return before.Kind != language.KindPunct && (d.WordKey(i+1) == "a" || d.WordKey(i+1) == "an") // "a 2012 Polo needs a clutch"
+	}
+	return false
+}
