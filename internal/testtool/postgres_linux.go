@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,18 +116,8 @@ func (p *Postgres) Start() error {
 	p.log.Reset()
 	cmd := p.command("postgres", args...)
 	cmd.Stdout, cmd.Stderr = &p.log, &p.log
-	// The thread that starts it lives on: the server would die with it.
-	errs, exited := make(chan error), make(chan struct{})
-	go func() {
-		defer close(exited)
-		runtime.LockOSThread()
-		err := cmd.Start()
-		errs <- err
-		if err == nil {
-			_ = cmd.Wait()
-		}
-	}()
-	if err := <-errs; err != nil {
+	exited, err := startChild(cmd)
+	if err != nil {
 		return err
 	}
 	p.cmd, p.exited = cmd, exited

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -57,25 +56,14 @@ func StartS3(bin, dir, bucket string) (*S3, error) {
 		return nil, err
 	}
 	buckets, meta := filepath.Join(dir, "buckets"), filepath.Join(dir, "meta")
-	s := &S3{dir: filepath.Join(buckets, bucket), port: port, exited: make(chan struct{})}
+	s := &S3{dir: filepath.Join(buckets, bucket), port: port}
 	if err := errors.Join(os.MkdirAll(s.dir, 0o755), os.MkdirAll(meta, 0o755)); err != nil {
 		return nil, err
 	}
 	s.cmd = exec.Command(bin, "--quiet", "--port", "127.0.0.1:"+strconv.Itoa(port), "posix", "--sidecar", meta, buckets)
 	s.cmd.Env = append(os.Environ(), "ROOT_ACCESS_KEY="+s3Key, "ROOT_SECRET_KEY="+s3Key)
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	errs := make(chan error)
-	go func() { // the thread that starts it lives on: the server would die with it
-		defer close(s.exited)
-		runtime.LockOSThread()
-		err := s.cmd.Start()
-		errs <- err
-		if err == nil {
-			_ = s.cmd.Wait()
-		}
-	}()
-	if err := <-errs; err != nil {
+	if s.exited, err = startChild(s.cmd); err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {

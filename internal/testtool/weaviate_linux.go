@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -173,19 +172,8 @@ func (w *Weaviate) launch(i int) error {
 	}
 	n.log.Reset()
 	cmd.Stdout, cmd.Stderr = &n.log, &n.log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	// The thread that starts it lives on: the server would die with it.
-	errs, exited := make(chan error), make(chan struct{})
-	go func() {
-		defer close(exited)
-		runtime.LockOSThread()
-		err := cmd.Start()
-		errs <- err
-		if err == nil {
-			_ = cmd.Wait()
-		}
-	}()
-	if err := <-errs; err != nil {
+	exited, err := startChild(cmd)
+	if err != nil {
 		return err
 	}
 	n.cmd, n.exited = cmd, exited
