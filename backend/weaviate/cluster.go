@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	client "github.com/weaviate/weaviate-go-client/v5/weaviate"
 	"github.com/weaviate/weaviate-go-client/v5/weaviate/fault"
 	pb "github.com/weaviate/weaviate/grpc/generated/protocol/v1"
 	"google.golang.org/grpc"
@@ -39,7 +38,7 @@ type cluster struct {
 
 // node is one node of the cluster, as a client sees it.
 type node struct {
-	*client.Client
+	*api
 	place    int
 	name     string            // host and port of its REST interface
 	url      string            // address of its REST interface
@@ -95,10 +94,7 @@ func newNode(text string, place int, to *http.Client, o *Options) (*node, error)
 	if o.APIKey != "" {
 		headers["Authorization"] = "Bearer " + o.APIKey
 	}
-	n := &node{place: place, name: u.Host, url: u.Scheme + "://" + u.Host, key: o.APIKey}
-	if n.Client, err = client.NewClient(client.Config{Scheme: u.Scheme, Host: u.Host, ConnectionClient: to, Headers: headers}); err != nil {
-		return nil, errors.New("cannot be used")
-	}
+	n := &node{api: newAPI(u.Scheme, u.Host, to, headers), place: place, name: u.Host, url: u.Scheme + "://" + u.Host, key: o.APIKey}
 	if at != "" {
 		if n.conn, err = dialGRPC(at, u.Scheme == "https", o); err != nil {
 			return nil, errors.New("the one for gRPC cannot be used")
