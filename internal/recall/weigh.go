@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/change"
 	"github.com/contextmem/contextmem/internal/item"
 )
@@ -34,6 +35,7 @@ type weighed struct {
 	about        float64 // share that counts for hints: the greater of share and a part of the answer's
 	gains, loses float64
 	value        float64
+	before       float64  // value before the reranker
 	lifted       bool     // its value was raised because it answers a message with a higher value
 	answer       *weighed // the answer to this message; nil: there is none among the hits
 }
@@ -49,33 +51,65 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		return nil, nil, err
 	}
 	some, hits = append(slices.Clone(some), fresh...), append(hits, fresh...)
-	top := 0.0
-	for _, h := range some {
-		top = max(top, h.Score)
-	}
-	if top <= 0 {
-		return some, hits, nil
-	}
 	all := make([]weighed, len(some))
 	of := map[int64][]*weighed{}
+	reranked := false
 	for i, h := range some {
 		doc, err := s.Docs.Doc(h.Row.Src)
 		if err != nil {
 			return nil, nil, err
 		}
-		all[i] = weighed{Hit: h, share: max(0, h.Score/top), own: change.Own(doc, &h.Row.Chunk)}
+		all[i] = weighed{Hit: h, own: change.Own(doc, &h.Row.Chunk)}
 		of[h.Row.Src.Num] = append(of[h.Row.Src.Num], &all[i])
+		reranked = reranked || h.Parts.Rerank != 0
 	}
 	talk := exchanges(sc, all)
+	if reranked {
+		s.value(of, all, talk, func(h *Hit) float64 { return h.Score - h.Parts.Rerank })
+		for i := range all {
+			all[i].before, all[i].gains, all[i].loses, all[i].lifted = all[i].value, 0, 0, false
+		}
+	}
+	if !s.value(of, all, talk, func(h *Hit) float64 { return h.Score }) {
+		return some, hits, nil
+	}
+	if reranked {
+		s.keepBehind(of, talk)
+	}
+	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
+	for i, score := range inOrder(all) {
+		h := all[i].Hit
+		h.Parts.Succession += score - h.Score
+		h.Score = score
+		some[i] = h
+	}
+	return some, hits, nil
+}
+
+// value sets the values of the hits of a scope from their scores and hints. It reports whether there is a positive score.
+func (s *succession) value(of map[int64][]*weighed, all []weighed, talk float64, score func(*Hit) float64) bool {
+	top := 0.0
+	for i := range all {
+		top = max(top, score(all[i].Hit))
+	}
+	if top <= 0 {
+		return false
+	}
+	for i := range all {
+		all[i].share = max(0, score(all[i].Hit)/top)
+	}
+	for i := range all {
+		x := &all[i]
+		if x.about = x.share; x.answer != nil {
+			x.about = max(x.share, sharedHint*min(1, talk/wholeTalk)*x.answer.share)
+		}
+	}
 	for i := range s.hints {
 		f := &s.hints[i]
 		strength, certain := weighHint*math.Sqrt(f.Confidence), f.Confidence >= change.Shown
 		for _, a := range of[f.Earlier] {
-			if at := ordinalOf(a.Hit); f.EarlierChunk >= 0 && at >= 0 && f.EarlierChunk != at {
-				continue
-			}
 			for _, b := range of[f.Later] {
-				if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) || !certain && !(a.own && b.own && item.StatedAt(b.Row.Src).Sub(item.StatedAt(a.Row.Src)) >= oneSitting) {
+				if !s.counts(f, a, b) {
 					continue
 				}
 				gains, loses := strength*a.about, strength*b.about
@@ -97,14 +131,49 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		x.value = valueOf(x.share) + x.gains - x.loses
 	}
 	raiseAnswers(all, talk)
-	slices.SortStableFunc(all, func(a, b weighed) int { return cmp.Or(cmp.Compare(b.value, a.value), compareScores(a.Hit, b.Hit)) })
-	for i, score := range inOrder(all) {
-		h := all[i].Hit
-		h.Parts.Succession += score - h.Score
-		h.Score = score
-		some[i] = h
+	return true
+}
+
+// counts reports whether a hint is about two hits and counts.
+func (s *succession) counts(f *backend.Succession, a, b *weighed) bool {
+	if at := ordinalOf(a.Hit); f.EarlierChunk >= 0 && at >= 0 && f.EarlierChunk != at {
+		return false
 	}
-	return some, hits, nil
+	if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) {
+		return false
+	}
+	return f.Confidence >= change.Shown || a.own && b.own && item.StatedAt(b.Row.Src).Sub(item.StatedAt(a.Row.Src)) >= oneSitting
+}
+
+// keepBehind keeps a memory, and the answer to it, behind a memory that may have superseded it if they were in this order before the reranker. A reranker reads
+// each text on its own, so it rates what a memory is about, and not whether the memory still holds.
+func (s *succession) keepBehind(of map[int64][]*weighed, talk float64) {
+	for step, moved := 0, true; step < maxChain && moved; step++ { // a chain may be read in any order
+		moved = false
+		for i := range s.hints {
+			f := &s.hints[i]
+			for _, a := range of[f.Earlier] {
+				for _, b := range of[f.Later] {
+					if !s.counts(f, a, b) {
+						continue
+					}
+					moved = a.stay(b) || moved
+					if a.answer != nil && talk >= wholeTalk {
+						moved = a.answer.stay(b) || moved
+					}
+				}
+			}
+		}
+	}
+}
+
+// stay keeps x behind a memory that had the greater value before the reranker. It reports whether that moved x.
+func (x *weighed) stay(behind *weighed) bool {
+	if behind.before <= x.before || behind.value > x.value {
+		return false
+	}
+	x.value = math.Nextafter(behind.value, math.Inf(-1))
+	return true
 }
 
 // valueOf returns the value of a share of the best score, without hints.
@@ -128,11 +197,8 @@ func inOrder(all []weighed) []float64 {
 	return scores
 }
 
-// exchanges sets the answer and the about of each hit of a scope. It returns rank.Answer.Talk, the weight of exchanges.
+// exchanges sets the answer of each hit of a scope. It returns rank.Answer.Talk, the weight of exchanges.
 func exchanges(sc *scope, all []weighed) (talk float64) {
-	for i := range all {
-		all[i].about = all[i].share
-	}
 	if talk = sc.answer.Talk(); talk == 0 {
 		return 0
 	}
@@ -143,9 +209,7 @@ func exchanges(sc *scope, all []weighed) (talk float64) {
 	for i := range all {
 		m := &all[i]
 		if num := m.scope.answer.Answered(&m.ranked); num != 0 {
-			if m.answer = by[num]; m.answer != nil {
-				m.about = max(m.share, sharedHint*min(1, talk/wholeTalk)*m.answer.share)
-			}
+			m.answer = by[num]
 		}
 	}
 	return talk
