@@ -166,103 +166,148 @@ func (e *engineFlags) options(w io.Writer) (*contextmem.Options, error) {
 	if err := neural.CacheInHome(e.modelCache); err != nil {
 		return nil, usage("--model-cache: the folder cannot be made")
 	}
-	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
-		return nil, err
-	}
-	switch e.fast {
-	case "static":
-	case "none":
-		o.FastEmbedder = o.Embedder
-	default:
-		return nil, check("fast-embedder", e.fast, "static", "none")
-	}
-	switch e.extractor {
-	case "rules":
-	case "openai":
-		if o.Extractor, err = llm.New(llm.Config{BaseURL: e.extractorURL, APIKey: e.extractorKey, Model: e.extractorModel, Fallback: rules.New()}); err != nil {
-			return nil, usageError{err}
-		}
-	default:
-		return nil, check("extractor", e.extractor, "rules", "openai")
-	}
-	switch e.judge {
-	case "none":
-		o.Judge = judge.None
-	case "change", "openai":
-		small, err := change.New()
-		if err != nil {
+	for _, set := range []func(*contextmem.Options) error{e.setEmbedders, e.setExtractor, e.setJudge, e.setSummarizer, e.checkProviderURLs, e.setReranker, e.setReaders, e.setKeys} {
+		if err := set(o); err != nil {
 			return nil, err
-		}
-		o.Judge = small
-		if e.judge == "openai" {
-			if o.Judge, err = chatjudge.New(chatjudge.Config{BaseURL: e.judgeURL, APIKey: e.judgeKey, Model: e.judgeModel, Fallback: small, Logger: log}); err != nil {
-				return nil, usageError{err}
-			}
-		}
-	default:
-		return nil, check("judge", e.judge, "change", "none", "openai")
-	}
-	switch e.summarizer {
-	case "none", "":
-	case "openai":
-		if o.Summarizer, err = chatprofile.New(chatprofile.Config{BaseURL: e.summarizerURL, APIKey: e.summarizerKey, Model: e.summarizerModel}); err != nil {
-			return nil, usageError{err}
-		}
-	default:
-		return nil, check("summarizer", e.summarizer, "none", "openai")
-	}
-	for _, u := range []struct{ flag, address string }{{"slack-url", e.slackURL}, {"github-url", e.githubURL}, {"notion-url", e.notionURL}} {
-		if p, err := url.Parse(u.address); u.address != "" && (err != nil || p.Scheme != "http" && p.Scheme != "https" || p.Host == "") {
-			return nil, usage("--%s: must be an http or https address", u.flag)
-		}
-	}
-	for _, name := range e.previous {
-		p, err := e.embedderNamed("previous-embedders", name)
-		if err != nil {
-			return nil, err
-		}
-		o.PreviousEmbedders = append(o.PreviousEmbedders, p)
-	}
-	switch e.reranker {
-	case "en":
-		if o.Reranker, err = english.New(); err != nil {
-			return nil, err
-		}
-	case "none", "":
-		o.Reranker = contextmem.NoReranker
-	default:
-		if err := check("reranker", e.reranker, "en", "none", "cohere", "jina", "tei"); err != nil {
-			return nil, err
-		}
-		if o.Reranker, err = remote.New(remote.Config{BaseURL: e.rerankerURL, Dialect: remote.Dialect(e.reranker), APIKey: e.rerankerKey, Model: e.rerankerModel}); err != nil {
-			return nil, usageError{err}
-		}
-	}
-	if e.ocr {
-		o.OCR = document.Tesseract{Languages: e.ocrLanguages}
-	}
-	if e.transcriberURL != "" {
-		if o.Transcriber, err = transcribe.New(transcribe.Config{BaseURL: e.transcriberURL, APIKey: e.transcriberKey, Model: e.transcriberModel}); err != nil {
-			return nil, usageError{err}
-		}
-	}
-	if e.pdftotext {
-		o.PDFTool = document.PDFToText{}
-	}
-	if e.secretKey != "" {
-		if o.SecretKey, err = hex.DecodeString(e.secretKey); err != nil || len(o.SecretKey) != 32 {
-			return nil, usage("--secret-key: wants 64 hexadecimal digits")
-		}
-	}
-	if e.encryptionKey != "" {
-		if o.EncryptionKey, err = hex.DecodeString(e.encryptionKey); err != nil || len(o.EncryptionKey) != 32 {
-			return nil, usage("--encryption-key: wants 64 hexadecimal digits")
 		}
 	}
 	if o.WebhookNetworks, err = prefixes("webhook-networks", e.webhookNetworks); err != nil {
 		return nil, err
 	}
 	return o, e.providers(o)
+}
+
+// setEmbedders sets the embedder, the fast embedder and the previous ones.
+func (e *engineFlags) setEmbedders(o *contextmem.Options) (err error) {
+	if o.Embedder, err = e.embedderNamed("embedder", e.embedder); err != nil {
+		return err
+	}
+	switch e.fast {
+	case "static":
+	case "none":
+		o.FastEmbedder = o.Embedder
+	default:
+		return check("fast-embedder", e.fast, "static", "none")
+	}
+	for _, name := range e.previous {
+		p, err := e.embedderNamed("previous-embedders", name)
+		if err != nil {
+			return err
+		}
+		o.PreviousEmbedders = append(o.PreviousEmbedders, p)
+	}
+	return nil
+}
+
+// setExtractor sets the extractor. Nil stands for the rules.
+func (e *engineFlags) setExtractor(o *contextmem.Options) (err error) {
+	switch e.extractor {
+	case "rules":
+	case "openai":
+		if o.Extractor, err = llm.New(llm.Config{BaseURL: e.extractorURL, APIKey: e.extractorKey, Model: e.extractorModel, Fallback: rules.New()}); err != nil {
+			return usageError{err}
+		}
+	default:
+		return check("extractor", e.extractor, "rules", "openai")
+	}
+	return nil
+}
+
+// setJudge sets the judge. A chat model falls back to the small model.
+func (e *engineFlags) setJudge(o *contextmem.Options) error {
+	switch e.judge {
+	case "none":
+		o.Judge = judge.None
+	case "change", "openai":
+		small, err := change.New()
+		if err != nil {
+			return err
+		}
+		o.Judge = small
+		if e.judge == "openai" {
+			if o.Judge, err = chatjudge.New(chatjudge.Config{BaseURL: e.judgeURL, APIKey: e.judgeKey, Model: e.judgeModel, Fallback: small, Logger: o.Logger}); err != nil {
+				return usageError{err}
+			}
+		}
+	default:
+		return check("judge", e.judge, "change", "none", "openai")
+	}
+	return nil
+}
+
+// setSummarizer sets what writes the summaries of profiles. Nil stands for the sources' own sentences.
+func (e *engineFlags) setSummarizer(o *contextmem.Options) (err error) {
+	switch e.summarizer {
+	case "none", "":
+	case "openai":
+		if o.Summarizer, err = chatprofile.New(chatprofile.Config{BaseURL: e.summarizerURL, APIKey: e.summarizerKey, Model: e.summarizerModel}); err != nil {
+			return usageError{err}
+		}
+	default:
+		return check("summarizer", e.summarizer, "none", "openai")
+	}
+	return nil
+}
+
+// checkProviderURLs checks the addresses of connector providers.
+func (e *engineFlags) checkProviderURLs(*contextmem.Options) error {
+	for _, u := range []struct{ flag, address string }{{"slack-url", e.slackURL}, {"github-url", e.githubURL}, {"notion-url", e.notionURL}} {
+		if p, err := url.Parse(u.address); u.address != "" && (err != nil || p.Scheme != "http" && p.Scheme != "https" || p.Host == "") {
+			return usage("--%s: must be an http or https address", u.flag)
+		}
+	}
+	return nil
+}
+
+// setReranker sets the reranker.
+func (e *engineFlags) setReranker(o *contextmem.Options) (err error) {
+	switch e.reranker {
+	case "en":
+		if o.Reranker, err = english.New(); err != nil {
+			return err
+		}
+	case "none", "":
+		o.Reranker = contextmem.NoReranker
+	default:
+		if err := check("reranker", e.reranker, "en", "none", "cohere", "jina", "tei"); err != nil {
+			return err
+		}
+		if o.Reranker, err = remote.New(remote.Config{BaseURL: e.rerankerURL, Dialect: remote.Dialect(e.reranker), APIKey: e.rerankerKey, Model: e.rerankerModel}); err != nil {
+			return usageError{err}
+		}
+	}
+	return nil
+}
+
+// setReaders sets what reads scans, recordings and PDF documents.
+func (e *engineFlags) setReaders(o *contextmem.Options) (err error) {
+	if e.ocr {
+		o.OCR = document.Tesseract{Languages: e.ocrLanguages}
+	}
+	if e.transcriberURL != "" {
+		if o.Transcriber, err = transcribe.New(transcribe.Config{BaseURL: e.transcriberURL, APIKey: e.transcriberKey, Model: e.transcriberModel}); err != nil {
+			return usageError{err}
+		}
+	}
+	if e.pdftotext {
+		o.PDFTool = document.PDFToText{}
+	}
+	return nil
+}
+
+// setKeys sets the keys that seal secrets and encrypt the directory.
+func (e *engineFlags) setKeys(o *contextmem.Options) (err error) {
+	if e.secretKey != "" {
+		if o.SecretKey, err = hex.DecodeString(e.secretKey); err != nil || len(o.SecretKey) != 32 {
+			return usage("--secret-key: wants 64 hexadecimal digits")
+		}
+	}
+	if e.encryptionKey != "" {
+		if o.EncryptionKey, err = hex.DecodeString(e.encryptionKey); err != nil || len(o.EncryptionKey) != 32 {
+			return usage("--encryption-key: wants 64 hexadecimal digits")
+		}
+	}
+	return nil
 }
 
 // embedderNamed creates the embedder with a name.
