@@ -117,5 +117,3 @@ func (d *doc) leftEmployer(s *language.Sentence, g *segment, f extract.Fact, sts
 	}
 	return false
 }
-
-// linkedVerb reports whether a relation was found for the verb at token i.

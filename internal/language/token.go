@@ -61,6 +61,12 @@ type Token struct {
 // Is reports whether t has any of the flags f.
 func (t *Token) Is(f Flag) bool { return t.Word.Flags&f != 0 }
 
+// WordIs reports whether t is a word, and no sign, number or clitic, that has any of the flags f.
+func (t *Token) WordIs(f Flag) bool { return t.Kind == KindWord && t.Is(f) }
+
+// OnlyPast reports whether t can be the past form of a verb but not its base form: "went", not "put".
+func (t *Token) OnlyPast() bool { return t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 }
+
 // common reports whether t is a function word, which may have a capital. "MIT" and "US" are names.
 func (d *Document) common(t *Token) bool {
 	if !t.Is(FunctionWord) || t.Shape == MixedCase {
