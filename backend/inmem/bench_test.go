@@ -3,6 +3,7 @@ package inmem_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -58,6 +59,85 @@ func BenchmarkIngest(b *testing.B) {
 		ingest(b, w, rand.New(rand.NewPCG(1, 2)), n)
 	}
 	b.ReportMetric(float64(n*b.N)/b.Elapsed().Seconds(), "items/s")
+}
+
+// remember takes the memories from..to of one person from Accept to the indexes. Each states facts about the person, whom it names by an alias.
+func remember(tb testing.TB, w backend.Workspace, from, to int) {
+	tb.Helper()
+	ctx := tb.Context()
+	s := w.Store()
+	for ; from < to; from += 50 {
+		in := make([]backend.Incoming, min(50, to-from))
+		for i := range in {
+			in[i].Source = backend.Source{Part: benchPart, ID: fmt.Sprint(from + i), Time: backendtest.Base.Add(time.Duration(from+i) * time.Minute), UpdatedAt: backendtest.Base}
+		}
+		_, err := s.Accept(ctx, in)
+		require.NoError(tb, err)
+		claims, err := s.Claim(ctx, "w", backendtest.Base, backendtest.Base.Add(time.Hour), len(in), 0)
+		require.NoError(tb, err)
+		require.Len(tb, claims, len(in))
+		indexed, finished := make([]backend.Indexed, len(claims)), make([]backend.Finished, len(claims))
+		for i, c := range claims {
+			indexed[i] = backend.Indexed{Num: c.Num, Token: "w", Chunks: []backend.Chunk{{Key: c.ID, Text: "Ann has moved to town " + c.ID}}}
+			n := from + i
+			fact := func(predicate string, object int, functional, retracts bool) backend.Relation {
+				return backend.Relation{FromKey: "ann", Predicate: predicate, Object: fmt.Sprint(object), KnownFrom: c.Time, Functional: functional, Retracts: retracts}
+			}
+			finished[i] = backend.Finished{
+				Num: c.Num, Token: "w", State: backend.Completed,
+				Mentions:  []backend.Mention{{Key: "ann", Name: "Ann", Weight: 1}, {Key: "ann lee", Name: "Ann Lee", Weight: 1}},
+				Relations: []backend.Relation{fact("lives_in", n, true, false), fact("likes", n%200, false, n%7 == 0)},
+				Aliases:   []backend.Alias{{From: "ann", Into: "ann lee", Likely: true, At: c.Time}},
+			}
+		}
+		_, err = s.Index(ctx, indexed)
+		require.NoError(tb, err)
+		_, err = s.Finish(ctx, finished)
+		require.NoError(tb, err)
+		ann, err := s.EntitiesByKey(ctx, benchPart, []string{"ann"})
+		require.NoError(tb, err)
+		facts, err := s.Relations(ctx, backend.RelationQuery{Part: benchPart, Sources: []int64{claims[0].Num}, Entities: []int64{ann[0].Num}, AllTime: true, Limit: 10})
+		require.NoError(tb, err)
+		require.Len(tb, facts, 2)
+		_, err = s.Mentioned(ctx, backend.MentionQuery{Part: benchPart, Keys: []string{"ann"}, Oldest: 8})
+		require.NoError(tb, err)
+		changes, err := s.Changes(ctx, w.Indexes()[0].Applied(), 1000)
+		require.NoError(tb, err)
+		require.NoError(tb, w.Indexes()[0].Apply(ctx, changes))
+	}
+}
+
+// BenchmarkRemember measures what a memory costs in workspaces that grow to n memories of one person.
+func BenchmarkRemember(b *testing.B) {
+	for _, n := range []int{1000, 4000, 16000} {
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			for b.Loop() {
+				w, err := inmem.New().OpenWorkspace(b.Context(), backendtest.UID("bench"))
+				require.NoError(b, err)
+				remember(b, w, 0, n)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n*b.N), "ns/item")
+		})
+	}
+}
+
+// TestRememberAllocatesEvenly holds the growth of a workspace near linear: what a memory makes a full store allocate is near what it makes a small
+// store allocate. Allocations are counted, because they do not depend on what else the machine does.
+// The test is not parallel, because the count is that of the process.
+func TestRememberAllocatesEvenly(t *testing.T) {
+	w, err := inmem.New().OpenWorkspace(t.Context(), backendtest.UID("bench"))
+	require.NoError(t, err)
+	allocated := func(from, to int) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		remember(t, w, from, to)
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc-before.TotalAlloc) / float64(to-from)
+	}
+	small := allocated(0, 2000)
+	remember(t, w, 2000, 6000)
+	full := allocated(6000, 8000)
+	require.Less(t, full/small, 3.0, "bytes for each memory: %.0f among the first 2,000, %.0f after 6,000", small, full)
 }
 
 func BenchmarkSearch(b *testing.B) {

@@ -1,7 +1,9 @@
 package inmem
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -9,10 +11,15 @@ import (
 // graph holds the entities and relations of a partition. Mentions and relations are stored under their original keys.
 // Aliases map a key to the entity that the key was merged into, so that a merge can be undone.
 type graph struct {
-	entities map[string]*entity
-	alias    map[string]string
-	groups   map[factKey]map[int64]*relation
-	stated   map[string]map[*version][]backend.Alias // aliases that sources state for a key
+	of        *partition
+	entities  map[string]*entity
+	alias     map[string]string
+	behind    map[string][]string // keys whose alias is the key
+	relations relationList
+	rivals    map[factKey]*rivals
+	stated    map[string]*stated  // aliases that sources state for a key
+	merges    []*merge            // by ascending Num
+	merged    map[string][]*merge // merges of a key into another, by ascending Num
 }
 
 // entity is a key with at least one use: a use of the key itself or of a key merged into it.
@@ -22,17 +29,39 @@ type entity struct {
 	key       string
 	name      string
 	typ       string
-	named     bool                       // name and typ come from a mention
-	mentions  int                        // of the key and of the keys merged into it
-	uses      int                        // number of mentions and relation ends
-	sources   map[*version]*mentionCount // sources that mention the key itself
-	relations map[int64]*relation
+	named     bool          // name and typ come from a mention
+	mentions  int           // of the key and of the keys merged into it
+	uses      int           // number of mentions and relation ends
+	sources   mentionCounts // versions that mention the key itself
+	relations relationList  // with the key itself at an end
 }
 
 // mentionCount is what a version states about a key.
 type mentionCount struct {
+	v     *version
 	typ   string // type given by the first mention
 	count int
+}
+
+// mentionCounts holds one mentionCount for each version, by ascending number of the version.
+type mentionCounts []mentionCount
+
+func (l mentionCounts) find(num int64) (int, bool) {
+	return slices.BinarySearchFunc(l, num, func(m mentionCount, num int64) int { return cmp.Compare(m.v.src.Num, num) })
+}
+
+func (l *mentionCounts) add(v *version, typ string) {
+	i, ok := l.find(v.src.Num)
+	if !ok {
+		*l = slices.Insert(*l, i, mentionCount{v: v, typ: typ})
+	}
+	(*l)[i].count++
+}
+
+func (l *mentionCounts) remove(v *version) {
+	if i, ok := l.find(v.src.Num); ok {
+		*l = slices.Delete(*l, i, i+1)
+	}
 }
 
 type mention struct {
@@ -45,8 +74,10 @@ func newGraph() graph {
 	return graph{
 		entities: make(map[string]*entity),
 		alias:    make(map[string]string),
-		groups:   make(map[factKey]map[int64]*relation),
-		stated:   make(map[string]map[*version][]backend.Alias),
+		behind:   make(map[string][]string),
+		rivals:   make(map[factKey]*rivals),
+		stated:   make(map[string]*stated),
+		merged:   make(map[string][]*merge),
 	}
 }
 
@@ -64,6 +95,15 @@ func (g *graph) root(key string) string {
 // find returns the entity of a key after following aliases, or nil if there is none.
 func (g *graph) find(key string) *entity { return g.entities[g.root(key)] }
 
+// members returns a key and the keys that were merged into it.
+func (g *graph) members(key string) []string {
+	keys := []string{key}
+	for i := 0; i < len(keys); i++ {
+		keys = append(keys, g.behind[keys[i]]...)
+	}
+	return keys
+}
+
 // use counts a use of a key. It creates the key's entity and the entities that the key is merged into, if they are missing.
 // It returns the key's own entity.
 func (d *storeData) use(g *graph, key string, mentions int) *entity {
@@ -73,10 +113,7 @@ func (d *storeData) use(g *graph, key string, mentions int) *entity {
 		if e == nil {
 			d.call.noteEntity(g, key, false)
 			d.last.entity++
-			e = &entity{
-				of: g, num: d.last.entity, key: key, name: key,
-				sources: make(map[*version]*mentionCount), relations: make(map[int64]*relation),
-			}
+			e = &entity{of: g, num: d.last.entity, key: key, name: key}
 			g.entities[key] = e
 			d.entities[e.num] = e
 		}
@@ -121,10 +158,7 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 	g := &v.part.graph
 	for _, m := range f.Mentions {
 		e := d.use(g, m.Key, 1)
-		if e.sources[v] == nil {
-			e.sources[v] = &mentionCount{typ: m.Type}
-		}
-		e.sources[v].count++
+		e.sources.add(v, m.Type)
 		for _, named := range []*entity{e, g.find(m.Key)} {
 			if !named.named {
 				named.name, named.typ, named.named = m.Name, m.Type, true
@@ -142,7 +176,7 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 func (d *storeData) clearGraph(v *version) {
 	g := &v.part.graph
 	for _, m := range v.mentions {
-		delete(g.entities[m.key].sources, v)
+		g.entities[m.key].sources.remove(v)
 		d.unuse(g, m.key, 1)
 	}
 	v.mentions = nil

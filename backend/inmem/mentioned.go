@@ -1,9 +1,7 @@
 package inmem
 
 import (
-	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -16,22 +14,30 @@ func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []ba
 			return nil
 		}
 		for i, key := range q.Keys {
-			from := len(out)
-			for _, e := range p.graph.entities {
-				if e.key != key && (q.Sources != nil || q.Oldest > 0 || p.graph.root(e.key) != key) {
+			keys := []string{key}
+			if q.Sources == nil && q.Oldest <= 0 && p.graph.root(key) == key {
+				keys = p.graph.members(key)
+				slices.Sort(keys)
+			}
+			for _, k := range keys {
+				e := p.graph.entities[k]
+				if e == nil {
 					continue
 				}
-				for v, s := range e.sources {
-					if q.Sources == nil || v.src.Num == q.Sources[i] {
-						out = append(out, backend.Mentioned{At: i, Key: e.key, Source: v.src.Num, Type: s.typ, Count: s.count})
+				found := e.sources
+				switch {
+				case q.Sources != nil:
+					at, ok := found.find(q.Sources[i])
+					if !ok {
+						continue
 					}
+					found = found[at : at+1]
+				case q.Oldest > 0:
+					found = firstN(found, q.Oldest)
 				}
-			}
-			slices.SortFunc(out[from:], func(a, b backend.Mentioned) int {
-				return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Source, b.Source))
-			})
-			if q.Sources == nil && q.Oldest > 0 {
-				out = out[:min(len(out), from+q.Oldest)]
+				for _, m := range found {
+					out = append(out, backend.Mentioned{At: i, Key: k, Source: m.v.src.Num, Type: m.typ, Count: m.count})
+				}
 			}
 		}
 		return nil
@@ -50,16 +56,14 @@ func (s *store) MentionsOf(ctx context.Context, part backend.Partition, keys []s
 			if e == nil {
 				continue
 			}
-			vs := slices.Collect(maps.Keys(e.sources))
-			slices.SortFunc(vs, func(a, b *version) int { return cmp.Compare(a.src.Num, b.src.Num) })
 			of := map[int64]*backend.KeyMention{}
-			for _, v := range firstN(vs, versions) {
-				for _, m := range v.mentions {
+			for _, x := range firstN(e.sources, versions) {
+				for _, m := range x.v.mentions {
 					if m.key != key {
 						continue
 					}
 					if of[m.chunk.Num] == nil {
-						of[m.chunk.Num] = &backend.KeyMention{At: i, Source: v.src.Num, Chunk: m.chunk.Num}
+						of[m.chunk.Num] = &backend.KeyMention{At: i, Source: x.v.src.Num, Chunk: m.chunk.Num}
 					}
 					of[m.chunk.Num].Weight += m.weight
 				}

@@ -1,8 +1,10 @@
 package inmem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -39,23 +41,26 @@ func (s *store) MergeEntities(ctx context.Context, part backend.Partition, from,
 
 // merge merges entity a into entity b.
 func (d *storeData) merge(p *partition, a, b *entity, reason string, now time.Time) *merge {
-	p.graph.alias[a.key] = b.key
-	for key, ok := b.key, true; ok; key, ok = p.graph.alias[key] {
-		e := p.graph.entities[key]
+	g := &p.graph
+	g.alias[a.key] = b.key
+	g.behind[b.key] = append(g.behind[b.key], a.key)
+	for key, ok := b.key, true; ok; key, ok = g.alias[key] {
+		e := g.entities[key]
 		e.uses += a.uses
 		e.mentions += a.mentions
 	}
 	d.last.merge++
 	m := &merge{Merge: backend.Merge{Num: d.last.merge, Part: p.name, From: a.key, Into: b.key, Reason: reason, At: storerules.Stamped(now)}}
-	d.merges = append(d.merges, m)
+	d.merges, g.merges = append(d.merges, m), append(g.merges, m)
+	g.merged[a.key] = append(g.merged[a.key], m)
 	d.refold(p, a.key)
 	return m
 }
 
 func (s *store) UndoMerge(ctx context.Context, num int64) error {
 	return s.write(ctx, func(d *storeData) error {
-		i := slices.IndexFunc(d.merges, func(m *merge) bool { return m.Num == num })
-		if i < 0 {
+		i, ok := findMerge(d.merges, num)
+		if !ok {
 			return fmt.Errorf("undo merge %d: %w", num, backend.ErrNotFound)
 		}
 		m := d.merges[i]
@@ -75,7 +80,12 @@ func (d *storeData) unmerge(m *merge) {
 	if a := g.entities[m.From]; a != nil {
 		d.unfold(g, a)
 	}
+	into := g.alias[m.From]
 	delete(g.alias, m.From)
+	g.behind[into] = slices.DeleteFunc(g.behind[into], func(key string) bool { return key == m.From })
+	if len(g.behind[into]) == 0 {
+		delete(g.behind, into)
+	}
 	d.refold(p, m.From)
 }
 
@@ -92,43 +102,44 @@ func (d *storeData) unfold(g *graph, a *entity) {
 // refold updates the feed and the beliefs after the root of key and of the keys merged into it has changed.
 // It appends the mentions to the feed again and weighs the beliefs again.
 func (d *storeData) refold(p *partition, key string) {
-	touched := make(map[*version]bool)
-	for k, e := range p.graph.entities {
-		if !p.graph.leadsTo(k, key) {
+	touched, moved := make(map[*version]bool), make(map[*relation]bool)
+	for _, k := range p.graph.members(key) {
+		e := p.graph.entities[k]
+		if e == nil {
 			continue
 		}
-		for v := range e.sources {
-			touched[v] = true
+		for _, m := range e.sources {
+			touched[m.v] = true
+		}
+		for _, r := range e.relations {
+			moved[r] = true
 		}
 	}
-	versions := make([]*version, 0, len(touched))
-	for v := range touched {
-		versions = append(versions, v)
-	}
-	slices.SortFunc(versions, func(a, b *version) int { return int(a.src.Num - b.src.Num) })
+	versions := slices.SortedFunc(maps.Keys(touched), func(a, b *version) int { return cmp.Compare(a.src.Num, b.src.Num) })
 	for _, v := range versions {
 		d.feed.put(v, backend.PutGraph)
 	}
 	d.feed.tidy()
-	p.graph.regroup()
+	p.graph.enlistAgain(slices.Collect(maps.Keys(moved)))
 }
 
-// leadsTo reports whether key is to or an alias of it.
-func (g *graph) leadsTo(key, to string) bool {
-	for ok := true; ok; key, ok = g.alias[key] {
-		if key == to {
-			return true
-		}
-	}
-	return false
+// findMerge returns the index of a merge, or the index at which it belongs.
+func findMerge(merges []*merge, num int64) (int, bool) {
+	return slices.BinarySearchFunc(merges, num, func(m *merge, num int64) int { return cmp.Compare(m.Num, num) })
 }
 
 func (s *store) Merges(ctx context.Context, part backend.Partition, after int64, limit int) (out []backend.Merge, err error) {
 	err = s.read(ctx, func(d *storeData) error {
-		for _, m := range d.merges {
-			if m.Part == part && m.Num > after && len(out) < limit {
-				out = append(out, m.Merge)
-			}
+		p := d.parts[part]
+		if p == nil {
+			return nil
+		}
+		from, ok := findMerge(p.graph.merges, after)
+		if ok {
+			from++
+		}
+		for _, m := range firstN(p.graph.merges[from:], limit) {
+			out = append(out, m.Merge)
 		}
 		return nil
 	})

@@ -11,17 +11,14 @@ import (
 )
 
 // relation is a stored relation. From and To are looked up from the keys at each read.
-// The beliefs about a subject and predicate depend only on the stored relations and their valid times, not on the order of their arrival.
-// Removing a relation therefore leaves the same state as if the relation had never been stored.
 type relation struct {
 	backend.Relation
-	of    *version
-	by    *relation // relation that superseded this one
-	rival *relation // preceding functional relation
+	of     *version
+	key    factKey   // under which its rivals are
+	object object    // as its rivals have it
+	by     *relation // relation that superseded this one
+	rival  *relation // preceding functional relation
 }
-
-// factKey identifies the group of relations that can supersede one another.
-type factKey struct{ from, predicate string }
 
 func (d *storeData) addRelation(v *version, in *backend.Relation) {
 	d.last.relation++
@@ -34,99 +31,48 @@ func (d *storeData) addRelation(v *version, in *backend.Relation) {
 	}
 	v.relations = append(v.relations, r)
 	g := &v.part.graph
+	g.relations.add(r)
 	for _, key := range storerules.Ends(r.FromKey, r.ToKey) {
-		d.use(g, key, 0).relations[r.Num] = r
+		d.use(g, key, 0).relations.add(r)
 	}
-	k := factKey{g.root(r.FromKey), r.Predicate}
-	if g.groups[k] == nil {
-		g.groups[k] = make(map[int64]*relation)
-	}
-	g.groups[k][r.Num] = r
-	g.weigh(k)
+	g.enlist(r)
 }
 
 func (d *storeData) removeRelation(v *version, r *relation) {
 	g := &v.part.graph
-	k := factKey{g.root(r.FromKey), r.Predicate}
+	g.delist(r)
 	for _, key := range storerules.Ends(r.FromKey, r.ToKey) {
-		delete(g.entities[key].relations, r.Num)
+		g.entities[key].relations.remove(r)
 		d.unuse(g, key, 0)
 	}
-	delete(g.groups[k], r.Num)
-	if len(g.groups[k]) == 0 {
-		delete(g.groups, k)
-	}
-	g.weigh(k)
+	g.relations.remove(r)
 }
 
-// regroup assigns all relations to groups again, after the entities of keys have changed.
-func (g *graph) regroup() {
-	groups := make(map[factKey]map[int64]*relation)
-	for _, group := range g.groups {
-		for num, r := range group {
-			k := factKey{g.root(r.FromKey), r.Predicate}
-			if groups[k] == nil {
-				groups[k] = make(map[int64]*relation)
-			}
-			groups[k][num] = r
-		}
-	}
-	g.groups = groups
-	for k := range groups {
-		g.weigh(k)
+// relationList holds relations by ascending number.
+type relationList []*relation
+
+func (l relationList) find(num int64) (int, bool) {
+	return slices.BinarySearchFunc(l, num, func(r *relation, num int64) int { return cmp.Compare(r.Num, num) })
+}
+
+func (l *relationList) add(r *relation) {
+	i, _ := l.find(r.Num)
+	*l = slices.Insert(*l, i, r)
+}
+
+func (l *relationList) remove(r *relation) {
+	if i, ok := l.find(r.Num); ok {
+		*l = slices.Delete(*l, i, i+1)
 	}
 }
 
-// object identifies the object of a relation.
-type object struct{ to, literal string }
-
-// weigh computes the beliefs of a group; see [backend.Relation]. A retraction is never believed.
-func (g *graph) weigh(k factKey) {
-	rs := make([]*relation, 0, len(g.groups[k]))
-	for _, r := range g.groups[k] {
-		r.KnownTo, r.SupersededBy, r.by, r.rival = time.Time{}, 0, nil, nil
-		rs = append(rs, r)
+// after returns the relations with a larger number.
+func (l relationList) after(num int64) relationList {
+	i, ok := l.find(num)
+	if ok {
+		i++
 	}
-	slices.SortFunc(rs, func(a, b *relation) int {
-		return cmp.Or(storerules.About(&a.Relation).Compare(storerules.About(&b.Relation)), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Num, b.Num))
-	})
-	var next *relation // following functional relation
-	retracted := make(map[object]*relation)
-	at := make(map[*relation]int, len(rs))
-	for i, r := range slices.Backward(rs) {
-		at[r] = i
-		o := g.object(r)
-		switch {
-		case r.Retracts:
-			r.KnownTo, retracted[o] = r.KnownFrom, r
-			continue
-		case !r.Functional:
-			r.retire(retracted[o])
-			continue
-		}
-		by := retracted[o]
-		if by == nil || next != nil && at[next] < at[by] {
-			by = next
-		}
-		r.retire(by)
-		if next != nil {
-			next.rival = r
-		}
-		next = r
-	}
-}
-
-func (g *graph) object(r *relation) object { return object{g.root(r.ToKey), r.Object} }
-
-// retire records that by supersedes r.
-func (r *relation) retire(by *relation) {
-	if by == nil || by.KnownFrom.IsZero() && r.KnownFrom.IsZero() {
-		return
-	}
-	r.by, r.SupersededBy, r.KnownTo = by, by.Num, by.KnownFrom
-	if r.KnownFrom.After(r.KnownTo) {
-		r.KnownTo = r.KnownFrom
-	}
+	return l[i:]
 }
 
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
@@ -143,7 +89,10 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 			}
 		}
 		for _, r := range d.candidates(p, q) {
-			if r.Num <= q.After || !r.counts(q) ||
+			if len(out) >= q.Limit {
+				break
+			}
+			if !r.counts(q) ||
 				q.Chunks != nil && !slices.Contains(q.Chunks, r.Chunk) ||
 				q.Sources != nil && !slices.Contains(q.Sources, r.Source) ||
 				q.Predicates != nil && !slices.Contains(q.Predicates, r.Predicate) {
@@ -163,42 +112,67 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 			}
 			out = append(out, &c)
 		}
-		slices.SortFunc(out, func(a, b *backend.Relation) int { return cmp.Compare(a.Num, b.Num) })
-		out = firstN(out, q.Limit)
 		return nil
 	})
 	return out, err
 }
 
-// candidates returns a superset of the relations of p that match q, without repetitions.
-func (d *storeData) candidates(p *partition, q backend.RelationQuery) []*relation {
-	var out []*relation
-	seen := make(map[*version]bool)
-	add := func(v *version) {
-		if v != nil && v.part == p && !seen[v] {
-			seen[v] = true
-			out = append(out, v.relations...)
-		}
-	}
+// candidates returns a superset of the relations of p that match q, by ascending number and without repetitions. It reads the shortest lists
+// that hold them: those of the versions, of the entities, or of the partition.
+func (d *storeData) candidates(p *partition, q backend.RelationQuery) relationList {
+	var versions []*version
 	switch {
 	case q.Sources != nil:
 		for _, num := range q.Sources {
-			add(d.versions[num])
+			versions = append(versions, d.versions[num])
 		}
 	case q.Chunks != nil:
 		for _, num := range q.Chunks {
 			if c := d.chunks[num]; c != nil {
-				add(c.of)
+				versions = append(versions, c.of)
 			}
 		}
-	default:
-		for _, group := range p.graph.groups {
-			for _, r := range group {
-				out = append(out, r)
+	case q.Entities != nil:
+		var lists []relationList
+		for _, num := range q.Entities {
+			e := d.entities[num]
+			if e == nil || e.of != &p.graph {
+				continue
 			}
+			keys := []string{e.key}
+			if !q.Own {
+				keys = p.graph.members(e.key)
+			}
+			for _, key := range keys {
+				if e := p.graph.entities[key]; e != nil {
+					lists = append(lists, e.relations)
+				}
+			}
+		}
+		return union(lists, q.After)
+	default:
+		return p.graph.relations.after(q.After)
+	}
+	var lists []relationList
+	for _, v := range versions {
+		if v != nil && v.part == p {
+			lists = append(lists, v.relations)
 		}
 	}
-	return out
+	return union(lists, q.After)
+}
+
+// union returns the relations of some lists whose number is larger than the given one.
+func union(lists []relationList, num int64) relationList {
+	if len(lists) == 1 {
+		return lists[0].after(num)
+	}
+	var out relationList
+	for _, l := range lists {
+		out = append(out, l.after(num)...)
+	}
+	slices.SortFunc(out, func(a, b *relation) int { return cmp.Compare(a.Num, b.Num) })
+	return slices.Compact(out)
 }
 
 // counts reports whether a relation matches the time conditions of q.

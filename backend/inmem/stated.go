@@ -24,9 +24,29 @@ func newChanged() changed {
 	return changed{make(map[graphKey]bool), make(map[graphKey]bool)}
 }
 
+// stated holds the aliases that sources state for a key, by target and by ascending number of the source.
+type stated struct{ certain, likely map[string][]statement }
+
+type statement struct {
+	v *version
+	backend.Alias
+}
+
+// of returns the aliases that are likely, or those that are certain.
+func (x *stated) of(likely bool) map[string][]statement {
+	if likely {
+		return x.likely
+	}
+	return x.certain
+}
+
+func findStatement(list []statement, num int64) (int, bool) {
+	return slices.BinarySearchFunc(list, num, func(x statement, num int64) int { return cmp.Compare(x.v.src.Num, num) })
+}
+
 // noteEntity records that an entity is created or deleted. was reports whether the entity existed before.
 func (c *changed) noteEntity(g *graph, key string, was bool) {
-	if k := (graphKey{g, key}); len(g.stated[key]) > 0 {
+	if k := (graphKey{g, key}); g.stated[key] != nil {
 		if _, known := c.existed[k]; !known {
 			c.existed[k] = was
 		}
@@ -43,10 +63,14 @@ func (d *storeData) addAliases(v *version, f *backend.Finished) {
 		}
 		a.At = storerules.Stamped(a.At)
 		v.aliases = append(v.aliases, a)
-		if g.stated[a.From] == nil {
-			g.stated[a.From] = make(map[*version][]backend.Alias)
+		x := g.stated[a.From]
+		if x == nil {
+			x = &stated{make(map[string][]statement), make(map[string][]statement)}
+			g.stated[a.From] = x
 		}
-		g.stated[a.From][v] = append(g.stated[a.From][v], a)
+		by := x.of(a.Likely)
+		i, _ := findStatement(by[a.Into], v.src.Num)
+		by[a.Into] = slices.Insert(by[a.Into], i, statement{v, a})
 		d.call.aliases[graphKey{g, a.From}] = true
 	}
 }
@@ -55,7 +79,15 @@ func (d *storeData) addAliases(v *version, f *backend.Finished) {
 func (d *storeData) clearAliases(v *version) {
 	g := &v.part.graph
 	for _, a := range v.aliases {
-		if delete(g.stated[a.From], v); len(g.stated[a.From]) == 0 {
+		x := g.stated[a.From]
+		by := x.of(a.Likely)
+		if i, ok := findStatement(by[a.Into], v.src.Num); ok {
+			by[a.Into] = slices.Delete(by[a.Into], i, i+1)
+		}
+		if len(by[a.Into]) == 0 {
+			delete(by, a.Into)
+		}
+		if len(x.certain)+len(x.likely) == 0 {
 			delete(g.stated, a.From)
 		}
 		d.call.aliases[graphKey{g, a.From}] = true
@@ -69,7 +101,7 @@ func (d *storeData) settleAliases() {
 		return
 	}
 	for k, was := range d.call.existed {
-		if !was && k.g.entities[k.key] != nil && len(k.g.stated[k.key]) > 0 {
+		if !was && k.g.entities[k.key] != nil && k.g.stated[k.key] != nil {
 			d.call.aliases[k] = true
 		}
 	}
@@ -78,11 +110,9 @@ func (d *storeData) settleAliases() {
 		key string
 	}
 	var all []place
-	for _, p := range d.parts { // partitions that still exist
-		for k := range d.call.aliases {
-			if k.g == &p.graph {
-				all = append(all, place{p, k.key})
-			}
+	for k := range d.call.aliases {
+		if p := k.g.of; d.parts[p.name] == p { // it still exists
+			all = append(all, place{p, k.key})
 		}
 	}
 	slices.SortFunc(all, func(a, b place) int {
@@ -98,8 +128,8 @@ func (d *storeData) settleAliases() {
 func (d *storeData) settleAlias(p *partition, key string) {
 	g := &p.graph
 	want := g.standIn(key)
-	for _, m := range d.merges {
-		if m.Part != p.name || m.From != key || m.Undone || m.stated == "" {
+	for _, m := range g.merged[key] {
+		if m.Undone || m.stated == "" {
 			continue
 		}
 		if m.stated == want.Into {
@@ -110,8 +140,8 @@ func (d *storeData) settleAlias(p *partition, key string) {
 	if _, folded := g.alias[key]; folded || want.Into == "" {
 		return
 	}
-	for _, m := range d.merges {
-		if m.Part == p.name && m.From == key && m.ByCaller && (m.Into == want.Into || m.stated == want.Into) {
+	for _, m := range g.merged[key] {
+		if m.ByCaller && (m.Into == want.Into || m.stated == want.Into) {
 			return
 		}
 	}
@@ -129,24 +159,21 @@ func (d *storeData) settleAlias(p *partition, key string) {
 
 // standIn returns the stated alias of a key. Into is empty if sources state no alias, or more than one.
 func (g *graph) standIn(key string) (want backend.Alias) {
-	for _, likely := range [...]bool{false, true} {
-		var oldest *version
-		for v, as := range g.stated[key] {
-			for _, a := range as {
-				switch {
-				case a.Likely != likely:
-				case want.Into != "" && want.Into != a.Into:
-					return backend.Alias{}
-				case oldest == nil || v.src.Num < oldest.src.Num:
-					want, oldest = a, v
-				}
-			}
-		}
-		if want.Into != "" {
-			return want
-		}
+	x := g.stated[key]
+	if x == nil {
+		return want
 	}
-	return backend.Alias{}
+	by := x.certain
+	if len(by) == 0 {
+		by = x.likely
+	}
+	if len(by) > 1 {
+		return want
+	}
+	for _, list := range by {
+		want = list[0].Alias
+	}
+	return want
 }
 
 func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backend.Stated, err error) {
@@ -155,13 +182,15 @@ func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backen
 		if p == nil {
 			return nil
 		}
-		for _, by := range p.graph.stated {
-			for v, as := range by {
-				if q.Limited && !v.src.Replaced && slices.Contains(v.src.Tags, backend.Everybody) {
-					continue
-				}
-				for _, a := range as {
-					out = append(out, backend.Stated{Alias: a, Source: v.src.Num})
+		for _, x := range p.graph.stated {
+			for _, by := range [...]map[string][]statement{x.certain, x.likely} {
+				for _, list := range by {
+					for _, a := range list {
+						if q.Limited && !a.v.src.Replaced && slices.Contains(a.v.src.Tags, backend.Everybody) {
+							continue
+						}
+						out = append(out, backend.Stated{Alias: a.Alias, Source: a.v.src.Num})
+					}
 				}
 			}
 		}

@@ -19,7 +19,7 @@ type storeData struct {
 	chunks   map[int64]*chunk
 	queue    []int64 // versions that may be waiting for work, ascending
 	entities map[int64]*entity
-	merges   []*merge      // by Num
+	merges   []*merge      // by ascending Num
 	followed []*succession // by Num
 	events   []backend.Event
 	values   map[string][]byte
@@ -70,7 +70,7 @@ type version struct {
 	vectors   [backend.LaneCount][][]float32 // vectors of the other lanes, by chunk
 	lanePuts  [backend.LaneCount]uint64      // feed entries of the vectors; 0: none
 	mentions  []mention
-	relations []*relation
+	relations relationList
 	aliases   []backend.Alias
 	puts      [backend.Drop]uint64 // feed entries by kind of change; 0: none
 }
@@ -150,6 +150,7 @@ func (d *storeData) part(name backend.Partition) *partition {
 			keys:  make(map[string]*chunk),
 			graph: newGraph(),
 		}
+		p.graph.of = p
 		d.parts[name] = p
 	}
 	return p
