@@ -3,7 +3,6 @@ package rules
 import (
 	"strings"
 
-	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
 )
 
@@ -107,221 +106,84 @@ func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
 // verbGroup adds the auxiliaries and adverbs before a verb to its clause, and notes tense, voice and negation.
 func (d *doc) verbGroup(s *language.Sentence, c *clause) {
 	t := &d.Tokens[c.verbTok]
-	be := false
-	c.past = t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0
-	i := c.verbTok - 1
-	for ; i >= s.Lo && c.verbTok-i <= 6; i-- {
-		p := &d.Tokens[i]
-		if p.Kind == language.KindPunct || p.Kind == language.KindNumber {
+	c.past = t.OnlyPast()
+	be, i := false, c.verbTok-1
+	for i >= s.Lo && c.verbTok-i <= 6 {
+		words, formOfBe := d.auxiliaryEnding(s, c, i)
+		if words == 0 {
 			break
 		}
-		switch {
-		case d.IsWord(s, i, "longer") && d.IsWord(s, i-1, "no"):
-			c.ended = true
-			i--
-		case p.Is(language.FormOfBe) && (p.Kind != language.KindClitic || d.Text[p.End-1] != 's' || t.Word.Form&(language.IngForm|language.Participle) != 0):
-			be = true
-			c.past = c.past || d.IsWord(s, i, "was") || d.IsWord(s, i, "were")
-		case p.Is(language.FormOfHave):
-			c.perfect, c.past = true, c.past || t.Word.Form&language.Participle != 0
-		case p.Is(language.FormOfDo):
-			c.past = c.past || d.IsWord(s, i, "did") || d.IsWord(s, i, "didn't")
-		case p.Is(language.Future):
-			c.future = true
-		case p.Is(language.Modal):
-			c.hyp = true
-		case d.IsWord(s, i, "to") && d.IsWord(s, i-1, "used"):
-			c.ended, c.past = true, true
-			i--
-		case d.IsWord(s, i, "to") && d.IsWord(s, i-1, "going"):
-			c.future = true
-			i--
-		case p.Is(language.Adverb) && p.Kind == language.KindWord, p.Is(language.Negation) && p.Kind == language.KindWord:
-		default:
-			goto done
-		}
-		c.negated = c.negated || p.Is(language.Negation)
-		c.hyp = c.hyp || p.Is(language.Hypothetical)
+		be = be || formOfBe
+		c.negated = c.negated || d.Tokens[i].Is(language.Negation)
+		c.hyp = c.hyp || d.Tokens[i].Is(language.Hypothetical)
+		i -= words
 	}
-done:
 	c.lo = i + 1
-	for c.lo < c.verbTok && d.Tokens[c.lo].Is(language.Adverb) && !d.Tokens[c.lo].Is(language.Negation) && c.lo == s.Lo {
+	for c.lo == s.Lo && c.lo < c.verbTok && d.Tokens[c.lo].Is(language.Adverb) && !d.Tokens[c.lo].Is(language.Negation) {
 		c.lo++
 	}
-	if be && t.Word.Form&language.Participle != 0 && t.Word.Form&language.IngForm == 0 {
-		c.passive = true
-	}
-	if !be && t.Word.Form&language.Participle != 0 && !c.perfect && c.hi < s.Hi && d.IsWord(s, c.hi, "by") {
-		c.passive = true // "the book, written by"
-	}
+	c.passive = d.isPassive(s, c, be)
 	if c.hi < s.Hi && d.IsWord(s, c.hi, "up") {
 		c.hi++
 	}
-	for j := c.hi; j < s.Hi && j < c.hi+12; j++ {
-		if d.IsWord(s, j, "anymore") || d.IsWord(s, j, "any") && d.IsWord(s, j+1, "more") || d.IsWord(s, j, "any") && d.IsWord(s, j+1, "longer") {
-			c.ended = c.ended || c.negated
-		}
+	for j := c.hi; c.negated && j < s.Hi && j < c.hi+12; j++ {
+		c.ended = c.ended || d.anymoreAt(s, j)
 	}
+}
+
+// auxiliaryEnding notes what the auxiliary or adverb that ends at token i says of a clause. It returns its number of words, 0 if there is
+// none, and whether it is a form of "be".
+func (d *doc) auxiliaryEnding(s *language.Sentence, c *clause, i int) (words int, be bool) {
+	t, p := &d.Tokens[c.verbTok], &d.Tokens[i]
+	switch {
+	case p.Kind == language.KindPunct || p.Kind == language.KindNumber:
+		return 0, false
+	case d.IsWord(s, i, "longer") && d.IsWord(s, i-1, "no"):
+		c.ended = true
+		return 2, false
+	case p.Is(language.FormOfBe) && (p.Kind != language.KindClitic || d.Text[p.End-1] != 's' || t.Word.Form&(language.IngForm|language.Participle) != 0):
+		c.past = c.past || d.IsOneOf(s, i, "was", "were")
+		return 1, true
+	case p.Is(language.FormOfHave):
+		c.perfect, c.past = true, c.past || t.Word.Form&language.Participle != 0
+	case p.Is(language.FormOfDo):
+		c.past = c.past || d.IsOneOf(s, i, "did", "didn't")
+	case p.Is(language.Future):
+		c.future = true
+	case p.Is(language.Modal):
+		c.hyp = true
+	case d.IsWord(s, i, "to") && d.IsWord(s, i-1, "used"):
+		c.ended, c.past = true, true
+		return 2, false
+	case d.IsWord(s, i, "to") && d.IsWord(s, i-1, "going"):
+		c.future = true
+		return 2, false
+	case !p.WordIs(language.Adverb | language.Negation):
+		return 0, false
+	}
+	return 1, false
+}
+
+// isPassive reports whether the verb of a clause is a passive participle; be says that a form of "be" stands before it.
+func (d *doc) isPassive(s *language.Sentence, c *clause, be bool) bool {
+	form := d.Tokens[c.verbTok].Word.Form
+	if form&language.Participle == 0 {
+		return false
+	}
+	if be {
+		return form&language.IngForm == 0
+	}
+	return !c.perfect && d.IsWord(s, c.hi, "by") // "the book, written by"
+}
+
+// anymoreAt reports whether "anymore" or the like stands at token i.
+func (d *doc) anymoreAt(s *language.Sentence, i int) bool {
+	return d.IsWord(s, i, "anymore") || d.IsWord(s, i, "any") && d.IsOneOf(s, i+1, "more", "longer")
 }
 
 // infinitive reports whether the verb only completes another one ("wants to visit"), so that it states no action.
 func (d *doc) infinitive(s *language.Sentence, c *clause) bool {
 	return d.IsWord(s, c.lo-1, "to") && !c.ended && !c.future
-}
-
-// findSubject picks the subject of a verb group.
-func (d *doc) findSubject(s *language.Sentence, nodes []node, c *clause, before []clause) {
-	i := c.lo - 1
-	if i < s.Lo {
-		return
-	}
-	t := &d.Tokens[i]
-	if t.Kind == language.KindWord && t.Is(language.Conjunction) && !t.Is(language.WhWord) && !d.IsWord(s, i, "that") && len(before) > 0 {
-		c.subject, c.far = before[len(before)-1].subject, true
-		if c.subject >= 0 && d.in.Memory && nodes[c.subject].kind == nodeSpeaker && (d.IsWord(s, nodes[c.subject].lo, "me") || d.IsWord(s, nodes[c.subject].lo, "us")) {
-			c.subject = -1 // "our helper, who has been with us for years and runs the country"
-			return
-		}
-		if d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "or") {
-			c.hyp = c.hyp || before[len(before)-1].hyp
-			c.passive = c.passive || before[len(before)-1].passive && d.Tokens[c.verbTok].Word.Form&language.BaseForm == 0 && d.Tokens[c.verbTok].Word.Form&language.Participle != 0 && c.lo == c.verbTok
-		}
-		return
-	}
-	if t.Kind == language.KindWord && (d.IsWord(s, i, "who") || d.IsWord(s, i, "which") || d.IsWord(s, i, "that")) {
-		if i--; i >= s.Lo && d.Tokens[i].Kind == language.KindPunct {
-			i--
-		}
-		if d.in.Memory && i >= s.Lo {
-			if k := nodeAt(nodes, i); k >= 0 && nodes[k].kind == nodeName && nodes[k].typ == extract.TypePerson {
-				c.subject = k // "with Meher, who plays"
-				return
-			} else if k >= 0 && nodes[k].kind == nodeName && d.governed(s, nodes[k].lo) {
-				return // "the lad from Corwen who had"
-			} else if t := &d.Tokens[i]; k < 0 && t.Kind == language.KindWord && t.Shape == language.LowerCase && i == c.lo-2 && !t.Is(language.FormOfBe) && t.Word.Verb == 0 {
-				return // "somebody who takes"
-			}
-		}
-	} else if t.Kind == language.KindPunct && t.Sign == ',' {
-		// "Anna Lind, the founder of Acme, lives": the words between the commas are an aside.
-		if k := d.openingName(s, nodes, c.lo); k >= 0 {
-			c.subject, c.far = k, nodes[k].hi < c.lo-6
-			return
-		}
-		j := i - 1
-		for j > s.Lo && !(d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign == ',') {
-			j--
-		}
-		if j > s.Lo {
-			i = j - 1
-			if nodeAt(nodes, i) < 0 {
-				i = c.lo - 2
-			}
-		} else {
-			i--
-		}
-	} else if t.Kind == language.KindPunct && t.Sign == ')' {
-		for i > s.Lo && !(d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == '(') {
-			i--
-		}
-		i--
-	}
-	who := -1 // whom a pronoun without a node means
-	for steps := 0; i >= s.Lo && steps < 10; i, steps = i-1, steps+1 {
-		t := &d.Tokens[i]
-		if k := nodeAt(nodes, i); k >= 0 {
-			if nodes[k].kind == nodeDate {
-				i = nodes[k].lo
-				continue
-			}
-			if lo := nodes[k].lo; lo > s.Lo && d.governed(s, lo) && !d.subjectPronoun(s, lo) {
-				i = d.beforePreposition(s, lo)
-				continue
-			}
-			if d.Tokens[nodes[k].hi-1].End < d.Tokens[c.lo].Start && nodes[k].hi < s.Hi && d.Tokens[nodes[k].hi].Kind == language.KindClitic && d.Text[d.Tokens[nodes[k].hi].End-1] == 's' && nodes[k].hi < c.lo {
-				return // "Anna's dog sleeps": Anna is not the one
-			}
-			if d.Tokens[nodes[k].lo].Is(language.Possessive) {
-				return
-			}
-			if k > 0 && nodes[k-1].kind == nodeName && nodes[k-1].hi == nodes[k].lo-1 && d.IsPunct(s, nodes[k-1].hi, ',') && !d.governed(s, nodes[k-1].lo) &&
-				nodes[k].kind == nodeName && nodes[k].typ != extract.TypePerson {
-				k-- // "Port Elder, Northland, lies"
-			}
-			if d.in.Memory && nodes[k].hi-nodes[k].lo == 1 && d.Tokens[nodes[k].lo].Is(language.Demonym) && nodes[k].lo > s.Lo && d.Tokens[nodes[k].lo-1].Is(language.FormOfBe) {
-				return // "the cook is Filipino, Rodel, makes"
-			}
-			if who >= 0 && who != k {
-				return
-			}
-			c.subject, c.far = k, c.far || steps > 3
-			return
-		}
-		if t.Kind == language.KindWord && t.Is(language.SecondPerson) && !t.Is(language.Possessive) {
-			return // "Astrid, you keep mixing them up"
-		}
-		if d.in.Memory && t.Kind == language.KindWord && t.Is(language.Masculine|language.Feminine|language.ThirdPlural) && !t.Is(language.Possessive) {
-			if who = d.lastPerson(nodes, i); who < 0 || t.Is(language.ThirdPlural) {
-				return // "gave Lagos to Hulya, she knows them"
-			}
-		}
-		if t.Kind == language.KindWord && t.Shape == language.LowerCase && !t.Is(language.FunctionWord|language.Adverb) {
-			start := d.phraseStart(s, i)
-			if start == s.Lo || !d.Tokens[start-1].Is(language.Preposition) || d.Tokens[start-1].Kind != language.KindWord {
-				return // a common noun is the subject
-			}
-			i = start - 1
-			continue
-		}
-		if t.Kind == language.KindWord && t.Is(language.Conjunction|language.WhWord) && !t.Is(language.Preposition) && !d.IsWord(s, i, "and") && !d.IsWord(s, i, "or") {
-			return
-		}
-		if t.Kind == language.KindPunct && (t.Sign == ';' || t.Sign == ':' || t.Sign == '"') || t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.ThirdForm) != 0 && !d.usedAsNoun(s, i) && !t.Is(language.Determiner) {
-			return
-		}
-	}
-}
-
-// openingName returns the name that opens a sentence and is followed by an aside: "Anna Lind (born 1961), a poet, lives".
-func (d *doc) openingName(s *language.Sentence, nodes []node, before int) int {
-	if len(nodes) == 0 || nodes[0].kind != nodeName && nodes[0].kind != nodeSpeaker || nodes[0].lo > s.Lo+1 || nodes[0].hi >= before {
-		return -1
-	}
-	hi := nodes[0].hi
-	if !d.IsPunct(s, hi, ',') && !d.IsPunct(s, hi, '(') {
-		return -1
-	}
-	return 0
-}
-
-// phraseStart returns the start of the lower-case noun phrase that ends at token i.
-func (d *doc) phraseStart(s *language.Sentence, i int) int {
-	for i > s.Lo {
-		p := &d.Tokens[i-1]
-		if p.Kind != language.KindWord || p.Shape != language.LowerCase || p.Is(language.Preposition|language.Conjunction|language.Adverb) && !p.Is(language.Adjective|language.Determiner) || p.Is(language.FunctionWord) && !p.Is(language.Adjective|language.Determiner|language.Possessive) {
-			break
-		}
-		i--
-	}
-	return i
-}
-
-// governed reports whether a preposition governs the node that begins at lo ("the mayor of Berlin").
-func (d *doc) governed(s *language.Sentence, lo int) bool {
-	i := lo - 1
-	for i > s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Adjective) && !d.Tokens[i].Is(language.Preposition) {
-		i--
-	}
-	return i >= s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition) && d.Tokens[i].Word.Verb == 0
-}
-
-// beforePreposition returns the token before the preposition that governs the node at lo.
-func (d *doc) beforePreposition(s *language.Sentence, lo int) int {
-	i := lo - 1
-	for i > s.Lo && !(d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition)) {
-		i--
-	}
-	return i
 }
 
 // plainPlural reports whether a word looks like a plural, so that a base form can be its verb: "my parents like".

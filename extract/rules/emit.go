@@ -86,17 +86,7 @@ func (d *doc) implied(s *language.Sentence, st *statement, rel extract.Relation)
 // anyWord reports whether one of the given words occurs in [lo, hi).
 func (d *doc) anyWord(s *language.Sentence, lo, hi int, list ...string) bool {
 	for i := max(lo, s.Lo); i < min(hi, s.Hi); i++ {
-		if d.isOneOf(s, i, list...) {
-			return true
-		}
-	}
-	return false
-}
-
-// isOneOf reports whether token i of a sentence is one of the given words.
-func (d *doc) isOneOf(s *language.Sentence, i int, list ...string) bool {
-	for _, w := range list {
-		if d.IsWord(s, i, w) {
+		if d.IsOneOf(s, i, list...) {
 			return true
 		}
 	}

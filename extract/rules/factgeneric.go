@@ -79,7 +79,7 @@ func (d *doc) particleAt(a *action) bool {
 	if !wordLists()["particles"][d.WordKey(a.next)] {
 		return false
 	}
-	return a.next+1 >= a.g.hi || d.Tokens[a.next+1].Shape != language.LowerCase || !d.Tokens[a.next].Is(language.Preposition) || d.isOneOf(a.s, a.next, "up", "out", "off", "down")
+	return a.next+1 >= a.g.hi || d.Tokens[a.next+1].Shape != language.LowerCase || !d.Tokens[a.next].Is(language.Preposition) || d.IsOneOf(a.s, a.next, "up", "out", "off", "down")
 }
 
 // particleFact adds the object after the particle of a verb.

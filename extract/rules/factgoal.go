@@ -99,7 +99,7 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 		return
 	}
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState
-	if d.in.Memory && (wordLists()["no-plan"][strings.ToLower(f.Object)] || (predicate == "wants" || predicate == "needs") && d.isOneOf(s, i, "near", "for")) {
+	if d.in.Memory && (wordLists()["no-plan"][strings.ToLower(f.Object)] || (predicate == "wants" || predicate == "needs") && d.IsOneOf(s, i, "near", "for")) {
 		return // "I'm going to."
 	}
 	if f.Object != "" {

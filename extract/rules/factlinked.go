@@ -83,7 +83,7 @@ func (d *doc) fullObject(s *language.Sentence, g *segment, st *statement, object
 	if st.predicate != "prefers" || st.target.hi >= g.hi {
 		return object
 	}
-	if d.isOneOf(s, st.target.hi, "to", "over", "rather", "instead", "for", "in", "on") {
+	if d.IsOneOf(s, st.target.hi, "to", "over", "rather", "instead", "for", "in", "on") {
 		return d.object(st.target.lo, g.hi)
 	}
 	return object

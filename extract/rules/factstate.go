@@ -27,7 +27,7 @@ func (d *doc) segmentFacts(s *language.Sentence, g *segment, sts []statement) {
 		}
 	}
 	for i := g.comp; g.negated && i < g.hi; i++ {
-		g.ended = g.ended || d.IsWord(s, i, "anymore") || d.IsWord(s, i, "any") && (d.IsWord(s, i+1, "more") || d.IsWord(s, i+1, "longer"))
+		g.ended = g.ended || d.anymoreAt(s, i)
 	}
 	base := extract.Fact{Subject: s.Speaker, Confidence: confState, Retracts: g.ended, Negated: g.negated && !g.ended}
 	if g.we {
@@ -57,97 +57,18 @@ func (d *doc) onlySigns(lo, hi int) bool {
 	return true
 }
 
-// listEnd returns the end, at most hi, of an object that begins at lo. It ends at a comma, unless a list continues to "and" or "or".
-func (d *doc) listEnd(lo, hi int) int {
-	comma := -1
-	for i := lo; i < hi; i++ {
-		t := &d.Tokens[i]
-		switch {
-		case t.Kind == language.KindPunct && t.Sign == ',' && comma < 0:
-			comma = i
-		case comma >= 0 && t.Kind == language.KindWord && (language.FoldEqual(d.TokenText(i), "and") || language.FoldEqual(d.TokenText(i), "or")):
-			return hi
-		}
-	}
-	if comma > lo && !(d.Tokens[comma-1].Capital() && comma+1 < hi && d.Tokens[comma+1].Capital()) {
-		return comma
-	}
-	return hi
-}
-
-// object returns the words [lo, hi) without signs and date words at the end.
-func (d *doc) object(lo, hi int) string {
-	hi = d.withoutAgo(lo, d.listEnd(lo, hi))
-	for i := lo + 1; i < hi; i++ {
-		if d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == ':' && i+1 < hi && d.Tokens[i+1].Gap == language.SpaceGap {
-			hi = i // "got my results: not celiac"
-		} else if d.in.Memory && d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == '(' {
-			hi = i // "Mrs Patel (84, from Kampala)"
-		} else if d.slang(i) || d.in.Memory && (d.newStatement(i, hi) || d.clauseBegins(i, hi)) {
-			hi = i // "dairy bc it makes me ill"
-		}
-	}
-	for hi > lo && (d.Tokens[hi-1].Kind == language.KindPunct && d.Tokens[hi-1].Sign != '%' || d.Tokens[hi-1].Kind == language.KindWord && (d.Tokens[hi-1].Is(language.DayWord|language.Preposition|language.Conjunction) || d.isAdverbEnd(hi-1)) && hi-1 > lo) {
-		hi--
-	}
-	if hi > lo && hi < len(d.Tokens) && language.FoldEqual(d.TokenText(hi-1), "right") && language.FoldEqual(d.TokenText(hi), "now") {
-		hi--
-	}
-	if d.in.Memory {
-		lo, hi = d.withoutReflexive(lo, hi), d.withoutPhraseEnd(lo, hi)
-	}
-	if d.in.Memory && lo < hi && d.Tokens[lo].Kind == language.KindPunct && (d.Tokens[lo].Sign == ',' || d.Tokens[lo].Sign == ';') {
-		return "" // "stopped drinking, day 12"
-	}
-	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
-		lo++
-	}
-	for hi = min(hi, lo+16); d.in.Memory && hi-lo == 16 && d.Tokens[hi-1].Kind == language.KindWord && d.Tokens[hi-1].Is(language.Preposition|language.Conjunction|language.Determiner|language.Possessive); {
-		hi--
-	}
-	if d.in.Memory && lo < hi && (d.WordKey(lo) == "and" || d.WordKey(lo) == "but" || d.WordKey(lo) == "or") {
-		return "" // "died and the boat leans"
-	}
-	if lo >= hi || hi-lo == 1 && d.in.Memory && d.WordKey(lo) == "anymore" || hi-lo == 1 && d.Tokens[lo].Kind == language.KindWord && d.Tokens[lo].Is(language.Preposition|language.Conjunction|language.Adverb) && !d.Tokens[lo].Is(language.Adjective) {
-		return ""
-	}
-	return d.SpanText(lo, hi)
-}
-
-func (d *doc) isAdverbEnd(i int) bool {
-	switch strings.ToLower(d.TokenText(i)) {
-	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally",
-		"instead", "apparently", "honestly", "please", "pls", "hopefully", "probably", "basically", "literally", "seriously", "luckily", "sadly", "thankfully":
-		return true
-	}
-	return false
-}
-
-// withoutArticle returns the object from token i on, without its article.
-func (d *doc) withoutArticle(i, hi int) string {
-	for i < hi-1 && d.Tokens[i].Kind == language.KindWord && (language.FoldEqual(d.TokenText(i), "a") || language.FoldEqual(d.TokenText(i), "an") || language.FoldEqual(d.TokenText(i), "the") || d.Tokens[i].Is(language.Possessive)) {
-		i++
-	}
-	return d.object(i, hi)
-}
-
 // stateFact reads "I'm ...": age, role, origin, diet, feelings, plans.
 func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []statement) {
-	i := g.comp
-	for i < g.hi && d.Tokens[i].Kind == language.KindWord && (d.Tokens[i].Is(language.Adverb) && d.Tokens[i].Word.Verb == 0 || i+1 < g.hi && d.Tokens[i].Word.Flags == 0 && strings.HasSuffix(d.TokenText(i), "ly")) {
-		i++
-	}
+	i := d.afterAdverbs(g.comp, g.hi)
 	if i >= g.hi {
 		return
 	}
-	t := &d.Tokens[i]
-	w := strings.ToLower(d.TokenText(i))
 	if n, ok := d.age(s, g, i); ok && !(d.in.Memory && (g.we || g.past && !g.ended)) {
 		f.Predicate, f.Object, f.Kind, f.Functional = "age", n, extract.KindFact, true
 		d.addFact(s, f)
 		return
 	}
-	if c, ok := beComplement(w); ok {
+	if c, ok := beComplement(strings.ToLower(d.TokenText(i))); ok {
 		d.complementFact(s, g, f, &c, i)
 		return
 	}
@@ -159,62 +80,107 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 		return
 	}
 	f.Kind = extract.KindFact
-	switch {
-	case w == "to" && d.IsWord(s, g.verb, "been"):
-		f.Predicate, f.Object, f.Kind = "visited", d.withoutArticle(i+1, g.hi), extract.KindEvent
-		if !d.objectFits(s, "lives_in", i+1, g.hi) {
-			return // "been to hell and back"
-		}
-	case w == "called" || w == "named":
-		f.Predicate, f.Object, f.Functional = "name", d.object(i+1, g.hi), true
-	case t.Word.Form&language.IngForm != 0 && t.Word.Verb > 0:
+	if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 {
 		d.verbFact(s, g, f, sts)
 		return
-	case t.Is(language.Determiner):
-		if w == "no" && d.in.Memory {
-			f.Negated, i = true, i+1 // "I'm no diabetic"
-		}
-		f.Predicate, f.Object = "is_a", d.withoutArticle(i, g.hi)
-		n, ok := d.phraseNode(s, i)
-		if d.Tokens[i].Is(language.Possessive) || !ok || !d.kindOfPerson(&n) {
-			return
-		}
-	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && i+1 < g.hi && d.passiveFrame(t.Word, d.TokenText(i+1)):
-		return // "born in the wrong century": not a place
-	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && (d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w]):
-		return // "born to dance", "done with winter"
-	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
-		if next := d.WordKey(min(i+1, len(d.Tokens)-1)); d.in.Memory && wordLists()["aways"][next] && next != "in" {
-			return // "put down for the rehab", "fed up with"
-		}
-		f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
-		if (w == "allowed" || w == "based") && !g.past && !g.perfect {
-			f.Predicate, f.Kind = "is_"+w, extract.KindFact
-		}
-	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && !d.greets(s) && i+1 >= g.hi:
-		return // "I'm Batman"
-	case t.Kind == language.KindWord && !t.Is(language.FunctionWord) && (strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) || d.in.Memory && clippedIng(t, w) || d.IsWord(s, i+1, "to") && w == "born"):
-		return // "I'm framing it": only a current activity
-	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
-		if d.in.Memory && wordLists()["royals"][w] {
-			return // "I'm emperor of a shed"
-		}
-		f.Predicate, f.Object, f.Confidence = "is", d.object(i, d.untilAnd(i, d.untilComma(i, g.hi))), confGeneric*f.Confidence/confState
-		if d.in.Memory && (g.negated && g.perfect || strings.HasSuffix(f.Object, " to say") || t.Is(language.NumberWord) && g.we || t.End-t.Start == 1 && t.Shape == language.LowerCase) {
-			return // "I've never been happier", "we're eleven", "I'm w a bloke"
-		}
-		if g.past {
-			f.Predicate, f.Kind = "was", extract.KindEvent
-		}
-		if g.bare || wordLists()["fleeting"][w] && (!g.past || i+1 >= g.hi) || i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive) {
-			return
-		}
-	default:
-		return
 	}
-	if f.Object != "" {
+	if d.state(s, g, i, &f) && f.Object != "" {
 		d.addFact(s, f)
 	}
+}
+
+// afterAdverbs returns the first token in [i, hi) that is no adverb.
+func (d *doc) afterAdverbs(i, hi int) int {
+	for ; i < hi && d.Tokens[i].Kind == language.KindWord; i++ {
+		t := &d.Tokens[i]
+		adverb := t.Is(language.Adverb) && t.Word.Verb == 0
+		if !adverb && (i+1 >= hi || t.Word.Flags != 0 || !strings.HasSuffix(d.TokenText(i), "ly")) {
+			return i
+		}
+	}
+	return i
+}
+
+// state gives f the predicate and the object for the words from token i on after a form of "be". It reports whether they state anything.
+func (d *doc) state(s *language.Sentence, g *segment, i int, f *extract.Fact) bool {
+	t := &d.Tokens[i]
+	switch w := strings.ToLower(d.TokenText(i)); {
+	case w == "to" && d.IsWord(s, g.verb, "been"):
+		f.Predicate, f.Object, f.Kind = "visited", d.withoutArticle(i+1, g.hi), extract.KindEvent
+		return d.objectFits(s, "lives_in", i+1, g.hi) // not "been to hell and back"
+	case w == "called" || w == "named":
+		f.Predicate, f.Object, f.Functional = "name", d.object(i+1, g.hi), true
+		return true
+	case t.Is(language.Determiner):
+		return d.kindState(s, g, i, f)
+	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
+		return d.participleState(s, g, i, f)
+	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
+		return d.quality(s, g, i, f)
+	}
+	return false
+}
+
+// kindState reads what kind of person somebody is: "I'm a night owl", "I'm no diabetic".
+func (d *doc) kindState(s *language.Sentence, g *segment, i int, f *extract.Fact) bool {
+	if d.in.Memory && d.IsWord(s, i, "no") {
+		f.Negated, i = true, i+1
+	}
+	f.Predicate, f.Object = "is_a", d.withoutArticle(i, g.hi)
+	n, ok := d.phraseNode(s, i)
+	return ok && !d.Tokens[i].Is(language.Possessive) && d.kindOfPerson(&n)
+}
+
+// participleState reads what was done to somebody: "I was promoted to lead". It reports false for "born in the wrong century", "born to
+// dance", "done with winter" and "fed up with".
+func (d *doc) participleState(s *language.Sentence, g *segment, i int, f *extract.Fact) bool {
+	w := strings.ToLower(d.TokenText(i))
+	if i+1 < g.hi && d.passiveFrame(d.Tokens[i].Word, d.TokenText(i+1)) || d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w] {
+		return false
+	}
+	if next := d.WordKey(min(i+1, len(d.Tokens)-1)); d.in.Memory && wordLists()["aways"][next] && next != "in" {
+		return false
+	}
+	f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
+	if (w == "allowed" || w == "based") && !g.past && !g.perfect {
+		f.Predicate, f.Kind = "is_"+w, extract.KindFact
+	}
+	return true
+}
+
+// quality reads "I'm tall" and "I was shy". It reports false for names as in "I'm Batman", and for what passes or tells nothing.
+func (d *doc) quality(s *language.Sentence, g *segment, i int, f *extract.Fact) bool {
+	t, w := &d.Tokens[i], strings.ToLower(d.TokenText(i))
+	switch {
+	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && i+1 >= g.hi && !d.greets(s):
+		return false
+	case d.activity(s, g, i, w):
+		return false
+	case d.in.Memory && wordLists()["royals"][w]:
+		return false // "I'm emperor of a shed"
+	case g.bare || wordLists()["fleeting"][w] && (!g.past || i+1 >= g.hi):
+		return false
+	case i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive):
+		return false
+	}
+	f.Predicate, f.Object, f.Confidence = "is", d.object(i, d.untilAnd(i, d.untilComma(i, g.hi))), confGeneric*f.Confidence/confState
+	if g.past {
+		f.Predicate, f.Kind = "was", extract.KindEvent
+	}
+	if !d.in.Memory {
+		return true
+	}
+	letter := t.End-t.Start == 1 && t.Shape == language.LowerCase
+	return !letter && !(g.negated && g.perfect) && !(g.we && t.Is(language.NumberWord)) && !strings.HasSuffix(f.Object, " to say") // "I'm w a bloke", "I've never been happier", "we're eleven"
+}
+
+// activity reports whether the word w at token i only says what somebody is doing, although the tables do not know its verb: "I'm framing it".
+func (d *doc) activity(s *language.Sentence, g *segment, i int, w string) bool {
+	t := &d.Tokens[i]
+	if strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) {
+		return true
+	}
+	return d.in.Memory && clippedIng(t, w) || w == "born" && d.IsWord(s, i+1, "to")
 }
 
 // fanOf reads "I'm a (big) fan of X".

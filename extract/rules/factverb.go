@@ -66,7 +66,7 @@ func (d *doc) emptyVerb(a *action) bool {
 	case "need":
 		return a.toVerb && d.IsWord(s, next+1, "be")
 	case "find":
-		return d.isOneOf(s, next, "this", "that", "it") // "I find this boring"
+		return d.IsOneOf(s, next, "this", "that", "it") // "I find this boring"
 	}
 	return false
 }

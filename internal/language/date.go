@@ -204,6 +204,16 @@ func (d *Document) IsWord(s *Sentence, i int, w string) bool {
 	return i >= s.Lo && i < s.Hi && int(d.Tokens[i].End-d.Tokens[i].Start) == len(w) && d.sameWord(&d.Tokens[i], w)
 }
 
+// IsOneOf is IsWord for several words.
+func (d *Document) IsOneOf(s *Sentence, i int, words ...string) bool {
+	for _, w := range words {
+		if d.IsWord(s, i, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // sameWord is IsWord for a token that has the length of w.
 func (d *Document) sameWord(t *Token, w string) bool {
 	if t.Kind != KindWord {
