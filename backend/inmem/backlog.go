@@ -26,15 +26,18 @@ func (s *store) ErrorCodes(ctx context.Context) (counts map[string]int, err erro
 }
 
 func (s *store) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
-	// waiting removes finished versions from the queue, so it needs the write lock.
-	err = s.write(ctx, func(d *storeData) error {
+	err = s.read(ctx, func(d *storeData) error {
 		counts = make(map[backend.State]int)
-		for _, p := range d.parts {
-			for _, it := range p.items {
-				counts[it.newest.src.State]++
+		for state, n := range d.states {
+			if n > 0 {
+				counts[backend.State(state)] = n
 			}
 		}
-		for _, v := range d.waiting() {
+		for _, num := range d.queue {
+			v := d.waiting(num)
+			if v == nil {
+				continue
+			}
 			at := v.src.NotBefore
 			if v.src.LeaseUntil.After(at) {
 				at = v.src.LeaseUntil
@@ -57,7 +60,8 @@ func (s *store) Requeue(ctx context.Context, part backend.Partition, id string) 
 			return fmt.Errorf("requeue %q: it did not fail: %w", id, backend.ErrConflict)
 		}
 		v.resetWork()
-		v.src.State, v.src.Attempts = backend.Queued, 0
+		d.setState(v, backend.Queued)
+		v.src.Attempts = 0
 		if i, found := slices.BinarySearch(d.queue, v.src.Num); !found {
 			d.queue = slices.Insert(d.queue, i, v.src.Num)
 		}

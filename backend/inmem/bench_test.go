@@ -104,6 +104,19 @@ func remember(tb testing.TB, w backend.Workspace, from, to int) {
 		changes, err := s.Changes(ctx, w.Indexes()[0].Applied(), 1000)
 		require.NoError(tb, err)
 		require.NoError(tb, w.Indexes()[0].Apply(ctx, changes))
+		for _, c := range claims { // what a process asks when it has nothing to do
+			expired, _, err := s.Expire(ctx, backendtest.Base, 100)
+			require.NoError(tb, err)
+			require.Zero(tb, expired)
+			counts, _, err := s.Backlog(ctx)
+			require.NoError(tb, err)
+			require.Len(tb, counts, 1)
+			done, err := s.Compare(ctx, 1, []backend.Compared{{Source: backend.Version{Num: c.Num, Rev: 1}}})
+			require.NoError(tb, err)
+			require.Equal(tb, []bool{true}, done)
+			_, err = s.Uncompared(ctx, 1, 0, 100)
+			require.NoError(tb, err)
+		}
 	}
 }
 

@@ -28,6 +28,15 @@ func dueAt(d *backend.Delivery) (at time.Time, ok bool) {
 	return time.Time{}, false
 }
 
+// noteOpen records whether a delivery can be claimed.
+func (d *registryData) noteOpen(v *backend.Delivery) {
+	if _, ok := dueAt(v); ok {
+		d.open[v.ID] = v
+	} else {
+		delete(d.open, v.ID)
+	}
+}
+
 func (r *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) error {
 	return r.write(ctx, func(d *registryData) error {
 		for i := range ds {
@@ -40,6 +49,7 @@ func (r *registry) AddDeliveries(ctx context.Context, ds []backend.Delivery) err
 			c.CreatedAt, c.UpdatedAt = storerules.Stamped(c.CreatedAt), storerules.Stamped(c.UpdatedAt)
 			c.NextAttempt, c.LeaseUntil = storerules.Stamped(c.NextAttempt), storerules.Stamped(c.LeaseUntil)
 			d.deliveries[c.ID] = &c
+			d.noteOpen(&c)
 		}
 		return nil
 	})
@@ -49,7 +59,7 @@ func (r *registry) ClaimDeliveries(ctx context.Context, c backend.DeliveryClaim)
 	err = r.write(ctx, func(d *registryData) error {
 		var due, underWay []backend.DueDelivery
 		byNum := map[int64]*backend.Delivery{}
-		for _, v := range d.deliveries {
+		for _, v := range d.open {
 			x := backend.DueDelivery{Num: v.Num, Org: v.Org, URL: v.URL}
 			if v.Status == backend.DeliverySweeping && v.LeaseUntil.After(c.Now) {
 				underWay = append(underWay, x)
@@ -82,6 +92,7 @@ func (r *registry) FinishDelivery(ctx context.Context, f backend.Delivery) error
 		v.LastError, v.LastStatusCode = f.LastError, f.LastStatusCode
 		v.NextAttempt, v.UpdatedAt = storerules.Stamped(f.NextAttempt), storerules.Stamped(f.UpdatedAt)
 		v.Token, v.LeaseUntil = "", time.Time{}
+		d.noteOpen(v)
 		return nil
 	})
 }
@@ -96,6 +107,7 @@ func (r *registry) RequeueDelivery(ctx context.Context, org, id string, now time
 			return fmt.Errorf("requeue delivery %q: it is %s: %w", id, v.Status, backend.ErrConflict)
 		}
 		v.Status, v.NextAttempt, v.UpdatedAt = backend.DeliveryPending, storerules.Stamped(now), storerules.Stamped(now)
+		d.noteOpen(v)
 		return nil
 	})
 }
@@ -127,7 +139,7 @@ func (r *registry) Deliveries(ctx context.Context, q backend.DeliveryQuery) (out
 
 func (r *registry) NextDelivery(ctx context.Context) (next time.Time, err error) {
 	err = r.read(ctx, func(d *registryData) error {
-		for _, v := range d.deliveries {
+		for _, v := range d.open {
 			if at, ok := dueAt(v); ok {
 				next = earliest(next, atOrEpoch(at))
 			}

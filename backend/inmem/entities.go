@@ -1,9 +1,7 @@
 package inmem
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -15,11 +13,11 @@ type graph struct {
 	entities  map[string]*entity
 	alias     map[string]string
 	behind    map[string][]string // keys whose alias is the key
-	relations relationList
+	relations ordered[*relation]
 	rivals    map[factKey]*rivals
-	stated    map[string]*stated  // aliases that sources state for a key
-	merges    []*merge            // by ascending Num
-	merged    map[string][]*merge // merges of a key into another, by ascending Num
+	stated    map[string]*stated // aliases that sources state for a key
+	merges    ordered[*merge]
+	merged    map[string]ordered[*merge] // merges of a key into another
 }
 
 // entity is a key with at least one use: a use of the key itself or of a key merged into it.
@@ -29,11 +27,11 @@ type entity struct {
 	key       string
 	name      string
 	typ       string
-	named     bool          // name and typ come from a mention
-	mentions  int           // of the key and of the keys merged into it
-	uses      int           // number of mentions and relation ends
-	sources   mentionCounts // versions that mention the key itself
-	relations relationList  // with the key itself at an end
+	named     bool                   // name and typ come from a mention
+	mentions  int                    // of the key and of the keys merged into it
+	uses      int                    // number of mentions and relation ends
+	sources   ordered[*mentionCount] // versions that mention the key itself
+	relations ordered[*relation]     // with the key itself at an end
 }
 
 // mentionCount is what a version states about a key.
@@ -41,27 +39,6 @@ type mentionCount struct {
 	v     *version
 	typ   string // type given by the first mention
 	count int
-}
-
-// mentionCounts holds one mentionCount for each version, by ascending number of the version.
-type mentionCounts []mentionCount
-
-func (l mentionCounts) find(num int64) (int, bool) {
-	return slices.BinarySearchFunc(l, num, func(m mentionCount, num int64) int { return cmp.Compare(m.v.src.Num, num) })
-}
-
-func (l *mentionCounts) add(v *version, typ string) {
-	i, ok := l.find(v.src.Num)
-	if !ok {
-		*l = slices.Insert(*l, i, mentionCount{v: v, typ: typ})
-	}
-	(*l)[i].count++
-}
-
-func (l *mentionCounts) remove(v *version) {
-	if i, ok := l.find(v.src.Num); ok {
-		*l = slices.Delete(*l, i, i+1)
-	}
 }
 
 type mention struct {
@@ -77,7 +54,7 @@ func newGraph() graph {
 		behind:   make(map[string][]string),
 		rivals:   make(map[factKey]*rivals),
 		stated:   make(map[string]*stated),
-		merged:   make(map[string][]*merge),
+		merged:   make(map[string]ordered[*merge]),
 	}
 }
 
@@ -158,7 +135,9 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 	g := &v.part.graph
 	for _, m := range f.Mentions {
 		e := d.use(g, m.Key, 1)
-		e.sources.add(v, m.Type)
+		e.sources.add(&mentionCount{v: v, typ: m.Type})
+		at, _ := e.sources.find(v.src.Num)
+		e.sources[at].count++
 		for _, named := range []*entity{e, g.find(m.Key)} {
 			if !named.named {
 				named.name, named.typ, named.named = m.Name, m.Type, true
@@ -176,7 +155,7 @@ func (d *storeData) addGraph(v *version, f *backend.Finished) {
 func (d *storeData) clearGraph(v *version) {
 	g := &v.part.graph
 	for _, m := range v.mentions {
-		g.entities[m.key].sources.remove(v)
+		g.entities[m.key].sources.remove(v.src.Num)
 		d.unuse(g, m.key, 1)
 	}
 	v.mentions = nil

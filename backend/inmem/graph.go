@@ -195,9 +195,8 @@ func (x *index) Mentions(ctx context.Context, part backend.Partition, chunks []i
 func (x *index) MentionedIn(ctx context.Context, part backend.Partition, entities []int64, perEntity int) (out []backend.EntityRef, err error) {
 	err = x.read(ctx, part, func(p *indexPart) error {
 		for _, num := range entities {
-			refs := p.entities[num]
-			for _, c := range firstN(sortedKeys(refs), perEntity) {
-				out = append(out, p.public(refs[c]))
+			for _, e := range firstN(p.entities[num], perEntity) {
+				out = append(out, p.public(e))
 			}
 		}
 		return nil

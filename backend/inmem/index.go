@@ -60,7 +60,7 @@ type indexPart struct {
 	rows     map[int64]*row                 // by chunk
 	lengths  [backend.LaneCount]map[int]int // number of rows with a vector, by vector length
 	words    *words
-	entities map[int64]map[int64]*ref   // by entity and chunk
+	entities map[int64]ordered[*ref]    // by entity
 	keys     map[string]map[int64]int   // number of refs by key and entity
 	sessions atomic.Pointer[sessionMap] // built at the first use; nil: must be rebuilt
 }
@@ -69,7 +69,7 @@ func newIndexPart() *indexPart {
 	p := &indexPart{
 		rows:     make(map[int64]*row),
 		words:    newWords(),
-		entities: make(map[int64]map[int64]*ref),
+		entities: make(map[int64]ordered[*ref]),
 		keys:     make(map[string]map[int64]int),
 	}
 	for lane := range p.lengths {
@@ -284,10 +284,7 @@ func (p *indexPart) addRefs(v *indexVersion, mentions []backend.MentionRef) {
 			e = &ref{row: r, entity: m.Entity}
 			r.refs[m.Entity] = e
 			v.refs = append(v.refs, e)
-			if p.entities[m.Entity] == nil {
-				p.entities[m.Entity] = make(map[int64]*ref)
-			}
-			p.entities[m.Entity][m.Chunk] = e
+			addTo(p.entities, m.Entity, e)
 		}
 		e.weight += m.Weight
 		if slices.Contains(e.keys, m.Key) {
@@ -304,10 +301,7 @@ func (p *indexPart) addRefs(v *indexVersion, mentions []backend.MentionRef) {
 func (p *indexPart) removeRefs(v *indexVersion) {
 	for _, e := range v.refs {
 		delete(e.row.refs, e.entity)
-		delete(p.entities[e.entity], e.row.Chunk)
-		if len(p.entities[e.entity]) == 0 {
-			delete(p.entities, e.entity)
-		}
+		removeFrom(p.entities, e.entity, e.row.Chunk)
 		for _, key := range e.keys {
 			named := p.keys[key]
 			if named[e.entity]--; named[e.entity] == 0 {

@@ -76,15 +76,17 @@ func (s *store) MissingVectors(ctx context.Context, lane backend.Lane, after int
 		if err := storerules.CheckLane("missing vectors", lane); err != nil {
 			return err
 		}
-		for num, v := range d.versions {
-			if num > after && v.indexed && !v.lanes[lane] && len(v.chunks) > 0 && v.part.name.Class != backend.Raw {
-				nums = append(nums, num)
+		for _, v := range d.order.after(after) {
+			if len(nums) >= limit {
+				break
+			}
+			if v.indexed && !v.lanes[lane] && len(v.chunks) > 0 && v.part.name.Class != backend.Raw {
+				nums = append(nums, v.src.Num)
 			}
 		}
 		return nil
 	})
-	slices.Sort(nums)
-	return firstN(nums, limit), err
+	return nums, err
 }
 
 func (s *store) HasVectors(ctx context.Context, lane backend.Lane, nums []int64) (has []bool, err error) {
@@ -110,22 +112,21 @@ func (s *store) DropLane(ctx context.Context, lane backend.Lane, after int64, li
 		if after == 0 {
 			d.feed.dropVectors(lane)
 		}
-		var nums []int64
-		for num, v := range d.versions {
-			if num > after && v.indexed && v.lanes[lane] && v.part.name.Class != backend.Raw {
-				nums = append(nums, num)
+		n := 0
+		for _, v := range d.order.after(after) {
+			if !v.indexed || !v.lanes[lane] || v.part.name.Class == backend.Raw {
+				continue
 			}
+			if n++; n > limit { // next tells of it
+				d.feed.tidy()
+				return nil
+			}
+			v.dropLane(lane)
+			d.feed.takeBack(v.lanePuts[lane])
+			v.lanePuts[lane] = 0
+			next = v.src.Num
 		}
-		slices.Sort(nums)
-		for _, num := range firstN(nums, limit) {
-			d.versions[num].dropLane(lane)
-			d.feed.takeBack(d.versions[num].lanePuts[lane])
-			d.versions[num].lanePuts[lane] = 0
-			next = num
-		}
-		if len(nums) <= limit {
-			next = 0
-		}
+		next = 0
 		d.feed.tidy()
 		return nil
 	})

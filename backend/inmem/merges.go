@@ -52,14 +52,14 @@ func (d *storeData) merge(p *partition, a, b *entity, reason string, now time.Ti
 	d.last.merge++
 	m := &merge{Merge: backend.Merge{Num: d.last.merge, Part: p.name, From: a.key, Into: b.key, Reason: reason, At: storerules.Stamped(now)}}
 	d.merges, g.merges = append(d.merges, m), append(g.merges, m)
-	g.merged[a.key] = append(g.merged[a.key], m)
+	addTo(g.merged, a.key, m)
 	d.refold(p, a.key)
 	return m
 }
 
 func (s *store) UndoMerge(ctx context.Context, num int64) error {
 	return s.write(ctx, func(d *storeData) error {
-		i, ok := findMerge(d.merges, num)
+		i, ok := d.merges.find(num)
 		if !ok {
 			return fmt.Errorf("undo merge %d: %w", num, backend.ErrNotFound)
 		}
@@ -123,22 +123,13 @@ func (d *storeData) refold(p *partition, key string) {
 	p.graph.enlistAgain(slices.Collect(maps.Keys(moved)))
 }
 
-// findMerge returns the index of a merge, or the index at which it belongs.
-func findMerge(merges []*merge, num int64) (int, bool) {
-	return slices.BinarySearchFunc(merges, num, func(m *merge, num int64) int { return cmp.Compare(m.Num, num) })
-}
-
 func (s *store) Merges(ctx context.Context, part backend.Partition, after int64, limit int) (out []backend.Merge, err error) {
 	err = s.read(ctx, func(d *storeData) error {
 		p := d.parts[part]
 		if p == nil {
 			return nil
 		}
-		from, ok := findMerge(p.graph.merges, after)
-		if ok {
-			from++
-		}
-		for _, m := range firstN(p.graph.merges[from:], limit) {
+		for _, m := range firstN(p.graph.merges.after(after), limit) {
 			out = append(out, m.Merge)
 		}
 		return nil

@@ -42,37 +42,10 @@ func (d *storeData) removeRelation(v *version, r *relation) {
 	g := &v.part.graph
 	g.delist(r)
 	for _, key := range storerules.Ends(r.FromKey, r.ToKey) {
-		g.entities[key].relations.remove(r)
+		g.entities[key].relations.remove(r.Num)
 		d.unuse(g, key, 0)
 	}
-	g.relations.remove(r)
-}
-
-// relationList holds relations by ascending number.
-type relationList []*relation
-
-func (l relationList) find(num int64) (int, bool) {
-	return slices.BinarySearchFunc(l, num, func(r *relation, num int64) int { return cmp.Compare(r.Num, num) })
-}
-
-func (l *relationList) add(r *relation) {
-	i, _ := l.find(r.Num)
-	*l = slices.Insert(*l, i, r)
-}
-
-func (l *relationList) remove(r *relation) {
-	if i, ok := l.find(r.Num); ok {
-		*l = slices.Delete(*l, i, i+1)
-	}
-}
-
-// after returns the relations with a larger number.
-func (l relationList) after(num int64) relationList {
-	i, ok := l.find(num)
-	if ok {
-		i++
-	}
-	return l[i:]
+	g.relations.remove(r.Num)
 }
 
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
@@ -119,7 +92,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 
 // candidates returns a superset of the relations of p that match q, by ascending number and without repetitions. It reads the shortest lists
 // that hold them: those of the versions, of the entities, or of the partition.
-func (d *storeData) candidates(p *partition, q backend.RelationQuery) relationList {
+func (d *storeData) candidates(p *partition, q backend.RelationQuery) ordered[*relation] {
 	var versions []*version
 	switch {
 	case q.Sources != nil:
@@ -133,7 +106,7 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) relationLi
 			}
 		}
 	case q.Entities != nil:
-		var lists []relationList
+		var lists []ordered[*relation]
 		for _, num := range q.Entities {
 			e := d.entities[num]
 			if e == nil || e.of != &p.graph {
@@ -153,7 +126,7 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) relationLi
 	default:
 		return p.graph.relations.after(q.After)
 	}
-	var lists []relationList
+	var lists []ordered[*relation]
 	for _, v := range versions {
 		if v != nil && v.part == p {
 			lists = append(lists, v.relations)
@@ -163,11 +136,11 @@ func (d *storeData) candidates(p *partition, q backend.RelationQuery) relationLi
 }
 
 // union returns the relations of some lists whose number is larger than the given one.
-func union(lists []relationList, num int64) relationList {
+func union(lists []ordered[*relation], num int64) ordered[*relation] {
 	if len(lists) == 1 {
 		return lists[0].after(num)
 	}
-	var out relationList
+	var out ordered[*relation]
 	for _, l := range lists {
 		out = append(out, l.after(num)...)
 	}

@@ -69,11 +69,8 @@ func (d *storeData) forgetSub(sub string, changed bool) {
 
 func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, next time.Time, err error) {
 	err = s.write(ctx, func(d *storeData) error {
-		for _, num := range d.versionNums() {
-			v := d.versions[num]
-			if n >= limit || v == nil || !expired(v.src.ExpiresAt, now) {
-				continue
-			}
+		for n < limit && len(d.expiring) > 0 && expired(d.expiring[0].src.ExpiresAt, now) {
+			v := d.expiring[0]
 			it := d.item(v.src.Part, v.src.ID)
 			if it.newest == v {
 				d.removeItem(it)
@@ -83,25 +80,13 @@ func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, ne
 			}
 			n++
 		}
-		for _, v := range d.versions {
-			next = earliest(next, v.src.ExpiresAt)
+		if len(d.expiring) > 0 {
+			next = d.expiring[0].src.ExpiresAt
 		}
 		d.feed.tidy()
 		return nil
 	})
 	return n, next, err
-}
-
-// versionNums returns the numbers of the versions with an expiry, in ascending order.
-func (d *storeData) versionNums() []int64 {
-	var nums []int64
-	for num, v := range d.versions {
-		if !v.src.ExpiresAt.IsZero() {
-			nums = append(nums, num)
-		}
-	}
-	slices.Sort(nums)
-	return nums
 }
 
 func (s *store) UpdateMetadata(ctx context.Context, part backend.Partition, id string, expect backend.Version, metadata, additional, doc []byte, tags []uint64, now time.Time) (chunks int, err error) {

@@ -24,8 +24,8 @@ func newChanged() changed {
 	return changed{make(map[graphKey]bool), make(map[graphKey]bool)}
 }
 
-// stated holds the aliases that sources state for a key, by target and by ascending number of the source.
-type stated struct{ certain, likely map[string][]statement }
+// stated holds the aliases that sources state for a key, by target.
+type stated struct{ certain, likely map[string]ordered[statement] }
 
 type statement struct {
 	v *version
@@ -33,15 +33,11 @@ type statement struct {
 }
 
 // of returns the aliases that are likely, or those that are certain.
-func (x *stated) of(likely bool) map[string][]statement {
+func (x *stated) of(likely bool) map[string]ordered[statement] {
 	if likely {
 		return x.likely
 	}
 	return x.certain
-}
-
-func findStatement(list []statement, num int64) (int, bool) {
-	return slices.BinarySearchFunc(list, num, func(x statement, num int64) int { return cmp.Compare(x.v.src.Num, num) })
 }
 
 // noteEntity records that an entity is created or deleted. was reports whether the entity existed before.
@@ -65,12 +61,10 @@ func (d *storeData) addAliases(v *version, f *backend.Finished) {
 		v.aliases = append(v.aliases, a)
 		x := g.stated[a.From]
 		if x == nil {
-			x = &stated{make(map[string][]statement), make(map[string][]statement)}
+			x = &stated{make(map[string]ordered[statement]), make(map[string]ordered[statement])}
 			g.stated[a.From] = x
 		}
-		by := x.of(a.Likely)
-		i, _ := findStatement(by[a.Into], v.src.Num)
-		by[a.Into] = slices.Insert(by[a.Into], i, statement{v, a})
+		addTo(x.of(a.Likely), a.Into, statement{v, a})
 		d.call.aliases[graphKey{g, a.From}] = true
 	}
 }
@@ -80,13 +74,7 @@ func (d *storeData) clearAliases(v *version) {
 	g := &v.part.graph
 	for _, a := range v.aliases {
 		x := g.stated[a.From]
-		by := x.of(a.Likely)
-		if i, ok := findStatement(by[a.Into], v.src.Num); ok {
-			by[a.Into] = slices.Delete(by[a.Into], i, i+1)
-		}
-		if len(by[a.Into]) == 0 {
-			delete(by, a.Into)
-		}
+		removeFrom(x.of(a.Likely), a.Into, v.src.Num)
 		if len(x.certain)+len(x.likely) == 0 {
 			delete(g.stated, a.From)
 		}
@@ -183,7 +171,7 @@ func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backen
 			return nil
 		}
 		for _, x := range p.graph.stated {
-			for _, by := range [...]map[string][]statement{x.certain, x.likely} {
+			for _, by := range [...]map[string]ordered[statement]{x.certain, x.likely} {
 				for _, list := range by {
 					for _, a := range list {
 						if q.Limited && !a.v.src.Replaced && slices.Contains(a.v.src.Tags, backend.Everybody) {

@@ -19,8 +19,13 @@ type storeData struct {
 	chunks   map[int64]*chunk
 	queue    []int64 // versions that may be waiting for work, ascending
 	entities map[int64]*entity
-	merges   []*merge      // by ascending Num
-	followed []*succession // by Num
+	merges   ordered[*merge]
+	followed ordered[*succession]
+	touching map[int64]ordered[*succession] // by each of their two versions
+	order    ordered[*version]              // all versions
+	states   [backend.Errored + 1]int       // number of newest versions by state
+	expiring []*version                     // versions with an expiry, the first to expire first
+	compared map[int64]ordered[*version]    // versions that can be compared, by the generation under which they were
 	events   []backend.Event
 	values   map[string][]byte
 	feed     feed
@@ -35,6 +40,8 @@ func newStoreData() *storeData {
 		chunks:   make(map[int64]*chunk),
 		entities: make(map[int64]*entity),
 		values:   make(map[string][]byte),
+		touching: make(map[int64]ordered[*succession]),
+		compared: make(map[int64]ordered[*version]),
 		call:     newChanged(),
 	}
 }
@@ -70,7 +77,7 @@ type version struct {
 	vectors   [backend.LaneCount][][]float32 // vectors of the other lanes, by chunk
 	lanePuts  [backend.LaneCount]uint64      // feed entries of the vectors; 0: none
 	mentions  []mention
-	relations relationList
+	relations ordered[*relation]
 	aliases   []backend.Alias
 	puts      [backend.Drop]uint64 // feed entries by kind of change; 0: none
 }
@@ -174,7 +181,7 @@ func (d *storeData) removeVersion(v *version) {
 		d.feed.drop(v)
 	}
 	v.blobs = nil
-	delete(d.versions, v.src.Num)
+	d.unfile(v)
 }
 
 // removeItem deletes an item.
@@ -187,6 +194,7 @@ func (d *storeData) removeItem(it *item) {
 }
 
 func (d *storeData) clearChunks(v *version) {
+	removeFrom(d.compared, v.compared, v.src.Num)
 	for _, c := range v.chunks {
 		delete(d.chunks, c.Num)
 		delete(v.part.keys, c.Key)

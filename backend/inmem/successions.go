@@ -1,6 +1,7 @@
 package inmem
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -19,9 +20,12 @@ type succession struct {
 
 func (s *store) Uncompared(ctx context.Context, generation, after int64, limit int) (nums []int64, err error) {
 	err = s.read(ctx, func(d *storeData) error {
-		for num, v := range d.versions {
-			if num > after && v.indexed && v.compared != generation && len(v.chunks) > 0 && v.part.name.Class == backend.Memory {
-				nums = append(nums, num)
+		for under, list := range d.compared {
+			if under == generation {
+				continue
+			}
+			for _, v := range firstN(list.after(after), limit) {
+				nums = append(nums, v.src.Num)
 			}
 		}
 		return nil
@@ -43,8 +47,15 @@ func (s *store) Compare(ctx context.Context, generation int64, items []backend.C
 			if v == nil || v.src.Version() != items[i].Source || !v.indexed {
 				continue
 			}
-			ok[i], v.compared = true, generation
-			d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.compared == v.src.Num && x.Undone.IsZero() })
+			ok[i] = true
+			removeFrom(d.compared, v.compared, v.src.Num)
+			v.compared = generation
+			d.fileCompared(v)
+			for _, x := range slices.Clone(d.touching[v.src.Num]) {
+				if x.compared == v.src.Num && x.Undone.IsZero() {
+					d.dropSuccession(x)
+				}
+			}
 			for _, f := range items[i].Found {
 				if other := d.versions[f.Later+f.Earlier-v.src.Num]; other != nil && other.part == v.part {
 					d.succeed(v, f)
@@ -76,7 +87,7 @@ func (x *succession) set(f backend.Succession, compared int64) {
 
 // successionOf returns the succession between two versions, or nil if there is none.
 func (d *storeData) successionOf(later, earlier int64) *succession {
-	for _, x := range d.followed {
+	for _, x := range d.touching[later] {
 		if x.Later == later && x.Earlier == earlier {
 			return x
 		}
@@ -89,8 +100,16 @@ func (d *storeData) addSuccession(v *version, f backend.Succession, compared int
 	f.Num = d.last.succession
 	x := &succession{part: v.part.name}
 	x.set(f, compared)
-	d.followed = append(d.followed, x)
+	d.followed.add(x)
+	addTo(d.touching, x.Later, x)
+	addTo(d.touching, x.Earlier, x)
 	return f.Num
+}
+
+func (d *storeData) dropSuccession(x *succession) {
+	d.followed.remove(x.Num)
+	removeFrom(d.touching, x.Later, x.Num)
+	removeFrom(d.touching, x.Earlier, x.Num)
 }
 
 func (s *store) PutSuccession(ctx context.Context, in backend.Succession) (num int64, err error) {
@@ -103,7 +122,9 @@ func (s *store) PutSuccession(ctx context.Context, in backend.Succession) (num i
 		case later == earlier || later.part != earlier.part:
 			return fmt.Errorf("put succession: %w", backend.ErrConflict)
 		}
-		d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.Later == in.Later && x.Earlier == in.Earlier })
+		if x := d.successionOf(in.Later, in.Earlier); x != nil {
+			d.dropSuccession(x)
+		}
 		num = d.addSuccession(later, in, 0)
 		return nil
 	})
@@ -112,22 +133,20 @@ func (s *store) PutSuccession(ctx context.Context, in backend.Succession) (num i
 
 func (s *store) UndoSuccession(ctx context.Context, num int64, now time.Time) error {
 	return s.write(ctx, func(d *storeData) error {
-		for _, x := range d.followed {
-			if x.Num != num {
-				continue
-			}
-			if x.Undone.IsZero() {
-				x.Undone = storerules.Stamped(now)
-			}
-			return nil
+		i, ok := d.followed.find(num)
+		if !ok {
+			return fmt.Errorf("undo succession %d: %w", num, backend.ErrNotFound)
 		}
-		return fmt.Errorf("undo succession %d: %w", num, backend.ErrNotFound)
+		if x := d.followed[i]; x.Undone.IsZero() {
+			x.Undone = storerules.Stamped(now)
+		}
+		return nil
 	})
 }
 
 func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out []backend.Succession, err error) {
 	err = s.read(ctx, func(d *storeData) error {
-		for _, x := range d.followed {
+		for _, x := range d.between(q) {
 			switch {
 			case x.part != q.Part || x.Num <= q.After || !q.Undone && !x.Undone.IsZero():
 			case q.Earlier != nil && !slices.Contains(q.Earlier, x.Earlier):
@@ -145,7 +164,26 @@ func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out
 	return out, err
 }
 
+// between returns a superset of the successions that match q, by ascending number.
+func (d *storeData) between(q backend.SuccessionQuery) ordered[*succession] {
+	ends := q.Earlier
+	if ends == nil {
+		ends = q.Later
+	}
+	if ends == nil {
+		return d.followed.after(q.After)
+	}
+	var out ordered[*succession]
+	for _, num := range ends {
+		out = append(out, d.touching[num].after(q.After)...)
+	}
+	slices.SortFunc(out, func(a, b *succession) int { return cmp.Compare(a.Num, b.Num) })
+	return slices.Compact(out)
+}
+
 // dropSuccessions deletes the successions of a version that is being deleted.
 func (d *storeData) dropSuccessions(num int64) {
-	d.followed = slices.DeleteFunc(d.followed, func(x *succession) bool { return x.Later == num || x.Earlier == num })
+	for _, x := range slices.Clone(d.touching[num]) {
+		d.dropSuccession(x)
+	}
 }

@@ -19,6 +19,7 @@ type registryData struct {
 	names      map[tenantName]string      // UIDs by name, without tenants that are being deleted
 	records    map[recordKey]backend.Record
 	deliveries map[string]*backend.Delivery // by ID
+	open       map[string]*backend.Delivery // those that can be claimed sooner or later, by ID
 	lastNum    int64                        // number of the last delivery
 }
 
@@ -30,6 +31,7 @@ func newRegistryData() *registryData {
 		names:      make(map[tenantName]string),
 		records:    make(map[recordKey]backend.Record),
 		deliveries: make(map[string]*backend.Delivery),
+		open:       make(map[string]*backend.Delivery),
 	}
 }
 

@@ -1,9 +1,7 @@
 package inmem
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -13,17 +11,13 @@ var _ backend.Walker = (*store)(nil)
 // Walk implements [backend.Walker].
 func (s *store) Walk(ctx context.Context, after int64, limit int) (page []*backend.Source, err error) {
 	err = s.read(ctx, func(d *storeData) error {
-		for _, p := range d.parts {
-			for _, it := range p.items {
-				if it.newest.src.Num > after {
-					page = append(page, &it.newest.src)
-				}
+		for _, v := range d.order.after(after) {
+			if len(page) >= limit {
+				break
 			}
-		}
-		slices.SortFunc(page, func(a, b *backend.Source) int { return cmp.Compare(a.Num, b.Num) })
-		page = page[:min(len(page), max(limit, 0))]
-		for i, src := range page {
-			page[i] = copySource(src)
+			if !v.src.Replaced {
+				page = append(page, copySource(&v.src))
+			}
 		}
 		return nil
 	})

@@ -74,7 +74,7 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 	}
 	d.last.version++
 	v := &version{src: *copySource(&in.Source), part: p}
-	v.src.Num, v.src.Rev, v.src.State = d.last.version, 0, backend.Queued
+	v.src.Num, v.src.Rev, v.src.State, v.src.Replaced = d.last.version, 0, backend.Queued, false
 	v.src.CreatedAt, v.src.UpdatedAt = storerules.Stamped(in.CreatedAt), storerules.Stamped(in.UpdatedAt)
 	v.src.Time, v.src.ExpiresAt = storerules.Stamped(in.Time), storerules.Stamped(in.ExpiresAt)
 	v.resetWork()
@@ -86,9 +86,7 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 	} else {
 		v.src.CreatedAt = it.newest.src.CreatedAt
 		if it.newest.indexed {
-			it.older = it.newest
-			it.older.giveBack() // the holder of the claim loses it
-			it.older.src.Replaced = true
+			d.replace(it)
 		} else {
 			d.removeVersion(it.newest)
 		}
@@ -97,8 +95,7 @@ func (d *storeData) accept(in *backend.Incoming) backend.Accepted {
 		v.src.Older = it.older.src.Num
 	}
 	it.newest = v
-	d.versions[v.src.Num] = v
-	d.queue = append(d.queue, v.src.Num)
+	d.file(v)
 	return backend.Accepted{Num: v.src.Num}
 }
 
@@ -125,18 +122,27 @@ func (v *version) store(blobs []backend.Blob) {
 	}
 }
 
-// waiting returns the newest versions that still need work, in ascending order, and removes the others from the queue.
-func (d *storeData) waiting() []*version {
-	var out []*version
-	d.queue = slices.DeleteFunc(d.queue, func(num int64) bool {
-		v := d.versions[num]
-		if v == nil || v.src.State.Terminal() || d.item(v.src.Part, v.src.ID).newest != v {
-			return true
+// waiting returns the version of a number if it is the newest of its item and still needs work, and nil otherwise.
+func (d *storeData) waiting(num int64) *version {
+	v := d.versions[num]
+	if v == nil || v.src.State.Terminal() || v.src.Replaced {
+		return nil
+	}
+	return v
+}
+
+// visitQueue calls f with the waiting versions in ascending order, until f returns false. It removes the others that it meets from the queue.
+func (d *storeData) visitQueue(f func(v *version) bool) {
+	var kept []int64
+	n := 0
+	for more := true; more && n < len(d.queue); n++ {
+		if v := d.waiting(d.queue[n]); v != nil {
+			kept = append(kept, d.queue[n])
+			more = f(v)
 		}
-		out = append(out, v)
-		return false
-	})
-	return out
+	}
+	d.queue = d.queue[n-len(kept):]
+	copy(d.queue, kept)
 }
 
 func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Time, limit int, maxBytes int64) (out []backend.Claim, err error) {
@@ -145,16 +151,16 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			return errors.New("claim: the token is empty")
 		}
 		var bytes int64
-		for _, v := range d.waiting() {
+		d.visitQueue(func(v *version) bool {
 			if v.src.NotBefore.After(now) || v.src.LeaseUntil.After(now) {
-				continue
+				return true
 			}
 			if len(out) >= limit || len(out) > 0 && maxBytes > 0 && bytes+v.src.SizeBytes > maxBytes {
-				break
+				return false
 			}
 			bytes += v.src.SizeBytes
 			if v.src.State == backend.Queued {
-				v.src.State = backend.Processing
+				d.setState(v, backend.Processing)
 			}
 			v.src.Attempts++
 			v.src.Token, v.src.LeaseUntil = token, storerules.Stamped(leaseUntil)
@@ -168,7 +174,8 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 				c.Chunks = append(c.Chunks, copyChunk(&ch.Chunk, true))
 			}
 			out = append(out, c)
-		}
+			return true
+		})
 		return nil
 	})
 	return out, err
@@ -280,7 +287,8 @@ func (d *storeData) index(v *version, in *backend.Indexed) {
 		v.src.Time = storerules.Stamped(in.Time)
 	}
 	v.store(in.Blobs)
-	v.src.State, v.indexed = backend.GraphCreation, true
+	d.setState(v, backend.GraphCreation)
+	v.indexed = true
 	v.src.Rev++
 	v.src.ErrorCode, v.src.ErrorMessage = "", ""
 	v.lane, v.lanes[in.Lane] = in.Lane, true
@@ -295,6 +303,7 @@ func (d *storeData) index(v *version, in *backend.Indexed) {
 		d.chunks[c.Num] = c
 		v.part.keys[c.Key] = c
 	}
+	d.fileCompared(v)
 	d.feed.put(v, backend.PutChunks)
 }
 
@@ -340,7 +349,8 @@ func (d *storeData) finish(v *version, f *backend.Finished) {
 	}
 	v.store(f.Blobs)
 	v.giveBack()
-	v.src.State, v.src.ErrorCode, v.src.ErrorMessage = f.State, f.ErrorCode, f.ErrorMessage
+	d.setState(v, f.State)
+	v.src.ErrorCode, v.src.ErrorMessage = f.ErrorCode, f.ErrorMessage
 	if f.Event {
 		d.last.event++
 		d.events = append(d.events, backend.Event{
@@ -360,7 +370,8 @@ func (s *store) Defer(ctx context.Context, items []backend.Deferred) error {
 		for _, f := range items {
 			if v := d.held(f.Num, f.Token); v != nil {
 				v.giveBack()
-				v.src.State, v.src.NotBefore = f.State, storerules.Stamped(f.NotBefore)
+				d.setState(v, f.State)
+				v.src.NotBefore = storerules.Stamped(f.NotBefore)
 				v.src.ErrorCode, v.src.ErrorMessage = f.ErrorCode, f.ErrorMessage
 			}
 		}
