@@ -104,42 +104,64 @@ func (r *relator) sentence(k int, s *language.Sentence) {
 
 // verb adds the statements of one verb: those with its direct object and with its prepositions.
 func (r *relator) verb(s *language.Sentence, c *clause) {
+	if c.hyp || c.future && c.subject < 0 || r.verbSaysNothing(s, c) {
+		return
+	}
 	d := r.d
-	if c.hyp || c.future && c.subject < 0 {
-		return
-	}
-	if base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base; wordLists()["grasping"][base] && d.abstractObject(c.hi, c.end) || (base == "quit" || base == "stop" || base == "keep") && c.hi < s.Hi && strings.HasSuffix(d.TokenText(c.hi), "ing") {
-		return
-	}
-	if base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base; base == "get" && d.participleAt(c.hi, s.Hi) {
-		return // "got voted shop steward"
-	} else if d.empty(s, c, base) || d.in.Memory && d.verbBehind(c.hi, c.end) {
-		return
-	}
-	progressive := d.in.Memory && d.Tokens[c.verbTok].Word.Form&language.IngForm != 0 && !c.past && !c.perfect && d.modeAt(c.verbTok) != extract.ModePlan && c.lo < c.verbTok
 	v := framesOf(d.Tokens[c.verbTok].Word)
-	end := c.end
 	passive := c.passive || r.participle(s, c, v)
 	if passive {
-		r.byAgent(s, c, v, end)
+		r.byAgent(s, c, v, c.end)
 	}
 	if c.subject < 0 {
 		return
 	}
+	progressive := d.in.Memory && d.gerund(c.verbTok) && !c.past && !c.perfect && d.modeAt(c.verbTok) != extract.ModePlan && c.lo < c.verbTok
 	for f := range v {
 		fr := &v[f]
 		switch {
 		case progressive && fr.kind == extract.KindEvent: // "is going back to Lagos" has not happened
 		case fr.passive != passive && (fr.passive || len(fr.preps) == 0):
-		case len(fr.preps) == 0 && (c.hi-1 > c.verbTok || d.in.Memory && c.hi+1 < s.Hi && wordLists()["aways"][d.WordKey(c.hi)] && d.WordKey(c.hi) != "in" && d.Tokens[c.hi+1].Kind == language.KindWord && (d.Tokens[c.hi+1].Is(language.Determiner|language.Possessive) || d.Tokens[c.hi+1].Capital())): // "gave up" and "took back the keys" are not "gave" and "took"
 		case len(fr.preps) == 0:
-			r.objects(s, c, fr, c.hi, end, true)
+			if !r.particleVerb(s, c) {
+				r.objects(s, c, fr, c.hi, c.end, true)
+			}
 		default:
-			if p := r.preposition(s, c, fr, end); p >= 0 && !d.detached(s, c, fr, p) {
-				r.objects(s, c, fr, p+1, end, false)
+			if p := r.preposition(s, c, fr, c.end); p >= 0 && !d.detached(s, c, fr, p) {
+				r.objects(s, c, fr, p+1, c.end, false)
 			}
 		}
 	}
+}
+
+// verbSaysNothing reports whether a verb with the words after it is an idiom or has no object of its own: "have a feeling", "keep losing",
+// "got voted shop steward".
+func (r *relator) verbSaysNothing(s *language.Sentence, c *clause) bool {
+	d := r.d
+	base := d.verbName(c.verbTok)
+	switch {
+	case wordLists()["grasping"][base] && d.abstractObject(c.hi, c.end):
+		return true
+	case (base == "quit" || base == "stop" || base == "keep") && c.hi < s.Hi && strings.HasSuffix(d.TokenText(c.hi), "ing"):
+		return true
+	case base == "get" && d.participleAt(c.hi, s.Hi):
+		return true
+	}
+	return d.empty(s, c, base) || d.in.Memory && d.verbBehind(c.hi, c.end)
+}
+
+// particleVerb reports whether a particle after a verb gives it another meaning: "gave up" and "took back the keys" are not "gave" and
+// "took".
+func (r *relator) particleVerb(s *language.Sentence, c *clause) bool {
+	d := r.d
+	if c.hi-1 > c.verbTok {
+		return true
+	}
+	if !d.in.Memory || c.hi+1 >= s.Hi || !wordLists()["aways"][d.WordKey(c.hi)] || d.IsWord(s, c.hi, "in") {
+		return false
+	}
+	next := &d.Tokens[c.hi+1]
+	return next.Kind == language.KindWord && (next.Is(language.Determiner|language.Possessive) || next.Capital())
 }
 
 // clauseEnd returns the last place for an object of a verb: before the next verb group, a semicolon or the end of the sentence.
@@ -222,131 +244,6 @@ func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end in
 		}
 	}
 	return -1
-}
-
-var residence = frame{predicate: "lives_in", target: extract.TypeLocation, kind: extract.KindFact, functional: true}
-
-// link adds a statement that links a clause's subject and an object.
-func (r *relator) link(s *language.Sentence, c *clause, fr *frame, object node) {
-	subject := r.nodes[c.subject]
-	if r.d.in.Memory && (subject.kind == nodeSpeaker && (r.d.IsWord(s, subject.lo, "me") || r.d.IsWord(s, subject.lo, "us")) && !r.d.IsWord(s, subject.hi, "and") && !r.d.IsWord(s, subject.lo-1, "and") || subject.kind == nodePronoun && r.d.Tokens[subject.lo].Is(language.Neuter)) {
-		return // "let me eat", "it has a moose"
-	}
-	if object.kind == nodeSpeaker && fr.target != extract.TypePerson {
-		return // "brings us together"
-	}
-	if fr.predicate == "located_in" && subject.kind == nodeSpeaker {
-		fr = &residence // "I'm based in Lisbon"
-	}
-	if r.d.in.Memory && (r.besideObject(s, c, fr, &object) || r.passing(s, c, &subject)) {
-		return
-	}
-	if subject.kind == nodeSpeaker && object.kind == nodeDate && fr.predicate != "born_on" && fr.predicate != "born_in" || (subject.kind == nodeSpeaker || r.d.in.Memory) && r.d.emptyObject(&object) {
-		return // "we went on Saturday", "I run late", "I have your number"
-	}
-	if r.d.in.Memory && c.negated && c.perfect && !c.ended && fr.predicate == "has" {
-		return // "I've never had hope so dry"
-	}
-	if c.negated && !c.ended && fr.functional && fr.kind == extract.KindEvent {
-		return // "I'm not moving to Perth" says nothing about the home
-	}
-	if w := r.d.WordKey(max(object.lo-1, 0)); r.d.in.Memory && object.kind == nodePhrase && (w == "every" || w == "each" || w == "other") && r.d.Tokens[object.lo].Is(language.TimeUnit|language.DayWord|language.Weekday|language.DatePart) {
-		return // "I run every morning"
-	}
-	if r.d.in.Memory && (len(fr.preps) == 0 && r.d.ownerAlone(s, object.hi) || r.d.verbName(c.verbTok) == "have" && r.d.Tokens[c.verbTok].Word.Form&language.IngForm != 0 && fr.predicate == "has") {
-		return // "we're keeping grandad's", "we're having a picnic"
-	}
-	if base := r.d.verbName(c.verbTok); r.d.in.Memory && (base == "have" || base == "get") && (r.d.IsWord(s, object.hi, "over") || r.d.IsWord(s, object.hi, "round")) {
-		return // "we've got people over on Saturday"
-	}
-	if r.d.in.Memory && (object.hi-object.lo == 1 && (r.d.Tokens[object.lo].Kind == language.KindNumber || r.d.Tokens[object.lo].Is(language.NumberWord)) && r.d.IsWord(s, object.hi, "of") && object.hi+1 < s.Hi && r.d.objectIsPronoun(object.hi+1, s.Hi) || fr.predicate == "knows" && object.kind == nodePhrase && object.hi-object.lo == 1 && r.d.Tokens[object.lo].Word.Form == language.ThirdForm) {
-		return // "I keep 27 of it", "nobody I know smokes"
-	}
-	if object.kind == nodePhrase {
-		hi := r.d.withoutAgo(object.lo, object.hi)
-		if hi == object.hi {
-			hi = r.d.withoutDoing(&object)
-		}
-		if hi == object.lo || r.d.besidePerson(&object) {
-			return
-		} else if hi != object.hi {
-			object.hi, object.key = hi, extract.Key(r.d.SpanText(object.lo, hi))
-		}
-	}
-	if r.d.in.Memory && object.kind == nodeName && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones")) {
-		return // "the Kreuzberg one"
-	}
-	if object.kind == nodePhrase && r.d.in.Memory && (r.d.IsWord(s, object.hi, "one") || r.d.IsWord(s, object.hi, "ones") || r.d.causes(s, c, object.hi) || fr.kind == extract.KindPreference && r.d.isTheirs(&object)) {
-		return // "the purple one", "had the date moved"
-	}
-	if object.kind == nodePhrase && (r.d.IsPunct(s, object.hi, '\'') || strings.HasPrefix(r.d.Text[r.d.Tokens[object.hi-1].End:], "’ ")) {
-		return // "the parents' association"
-	}
-	if c.past && !c.ended && r.d.verbName(c.verbTok) == "have" && r.d.hadAround(s, object.hi) {
-		return
-	}
-	if r.d.wanted(s, c, object.hi) || r.d.unfitting(fr.predicate, &object) {
-		return
-	}
-	if object.lo > 0 && r.d.IsWord(s, object.lo-1, "no") && !c.negated { // "speaks no English"
-		denied := *c
-		denied.negated = true
-		c = &denied
-	}
-	dated := fr.predicate == "born_in" && object.kind == nodeDate
-	if !dated && !r.d.fits(s, objectType(fr), &object) || fr.predicate == "works_in" && wordLists()["no-field"][r.d.head(&object)] {
-		return
-	}
-	if fr.functional && r.d.modeAt(c.verbTok) == extract.ModePlan { // a plan needs a known start in the future
-		if from, _, _ := r.d.validity(s, r.d.datesOf(s), &statement{clause: c, frame: fr}); !from.After(r.d.Reference) {
-			return
-		}
-		c.future = true
-	}
-	conf := float32(confVerb)
-	if object.kind == nodePhrase {
-		conf = confPhrase
-	}
-	if c.far {
-		conf *= factorFar
-	}
-	st := statement{source: subject, target: object, predicate: r.d.habitual(c, fr.predicate), raw: r.d.rawVerb(s, c, fr), conf: conf, clause: c, frame: fr}
-	if fr.swap {
-		st.source, st.target = st.target, st.source
-	}
-	r.add(st)
-}
-
-// add adds a statement, unless it says nothing or was added before.
-func (r *relator) add(st statement) {
-	if r.d.in.Memory && st.clause != nil && st.predicate != "is" && st.source.kind == nodeName && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) && !r.d.Tokens[st.source.lo].Is(language.GivenName) {
-		return // "a Welsh who cooks", "my German is a toaster manual"
-	}
-	if st.source.kind == nodeName && st.target.kind == nodeSpeaker && st.source.hi-st.source.lo == 1 && r.d.Tokens[st.source.lo].Is(language.Demonym) {
-		return // "my husband's Basque"
-	}
-	if r.d.in.Memory && (!r.d.classes(&st) || !r.d.bearsName(&st.source) || !r.d.plainly(&st.source) || !r.d.plainly(&st.target)) {
-		return
-	}
-	if st.source.key == st.target.key || st.source.key == "" || st.target.key == "" {
-		return
-	}
-	if st.source.kind == nodePronoun {
-		st.conf *= factorPronoun
-	}
-	if st.target.kind == nodePronoun {
-		st.conf *= factorPronoun
-	}
-	for i := range r.sts {
-		o := &r.sts[i]
-		if o.source.key == st.source.key && o.target.key == st.target.key && (o.predicate == st.predicate || st.predicate == "related_to") {
-			return
-		}
-		if st.predicate == "related_to" && o.source.key == st.target.key && o.target.key == st.source.key {
-			return
-		}
-	}
-	r.sts = append(r.sts, st)
 }
 
 // byAgent reads "X was founded by Y" as a statement with Y as the subject.

@@ -132,5 +132,3 @@ func (d *doc) modifies(s *language.Sentence, n *node) int {
 	}
 	return hi
 }
-
-// residence is the frame for where a person is based.
