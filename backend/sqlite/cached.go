@@ -15,7 +15,7 @@ import (
 const (
 	maxRememberedFacts    = 4096 // relations of the chunks of one call
 	maxRememberedEntities = 32   // entities of one call
-	maxQueriedEntities    = 8    // entities of one call that are not cached and need a query each, because together they have more relations than requested
+	maxQueriedEntities    = 8    // entities of one call that are not cached and get a query each
 )
 
 // Estimated bytes of the structures without their texts.
@@ -332,36 +332,36 @@ func (s *store) factsOfEntities(ctx context.Context, v uint64, q *backend.Relati
 	return lists, nil, nil
 }
 
-// readFacts reads the first relations of each entity. It uses one query if all entities together have no more relations than q's limit.
-// If there are too many to query each entity, it returns only rels, the first relations of all entities.
+// readFacts reads the first relations of each entity. Of few entities it reads those of each, in one snapshot. Of more it reads the first of all
+// together, and returns only these, as rels, if the limit cuts them off.
 func (s *store) readFacts(ctx context.Context, q *backend.RelationQuery, entities []int64) (by map[int64]*factList, rels []*backend.Relation, err error) {
 	by = make(map[int64]*factList, len(entities))
 	for _, e := range entities {
 		by[e] = &factList{part: q.Part}
 	}
-	read := func(some []int64) ([]*backend.Relation, error) {
-		return s.readRelations(ctx, backend.RelationQuery{Part: q.Part, Entities: some, AllTime: q.AllTime, Limit: q.Limit})
-	}
-	if rels, err = read(entities); err != nil {
-		return nil, nil, err
-	}
-	if len(rels) < q.Limit || len(by) == 1 {
-		for _, rel := range rels {
-			if l := by[rel.From]; l != nil {
-				l.rels = append(l.rels, rel)
-			}
-			if l := by[rel.To]; l != nil && rel.To != rel.From {
-				l.rels = append(l.rels, rel)
-			}
+	some := backend.RelationQuery{Part: q.Part, AllTime: q.AllTime, Limit: q.Limit}
+	if len(by) <= maxQueriedEntities {
+		qs := make([]backend.RelationQuery, 0, len(by))
+		for e := range by {
+			some.Entities = []int64{e}
+			qs = append(qs, some)
 		}
-		return by, nil, nil
+		err := s.readEachRelations(ctx, q.Part, qs, func(i int, rel *backend.Relation) {
+			l := by[qs[i].Entities[0]]
+			l.rels = append(l.rels, rel)
+		})
+		return by, nil, err
 	}
-	if len(by) > maxQueriedEntities {
-		return nil, rels, nil
+	some.Entities = entities
+	if rels, err = s.readRelations(ctx, some); err != nil || len(rels) >= q.Limit {
+		return nil, rels, err
 	}
-	for e, l := range by {
-		if l.rels, err = read([]int64{e}); err != nil {
-			return nil, nil, err
+	for _, rel := range rels {
+		if l := by[rel.From]; l != nil {
+			l.rels = append(l.rels, rel)
+		}
+		if l := by[rel.To]; l != nil && rel.To != rel.From {
+			l.rels = append(l.rels, rel)
 		}
 	}
 	return by, nil, nil

@@ -108,21 +108,41 @@ func readRelation(r *row) backend.Relation {
 
 // readRelations reads the relations that match q from the database.
 func (s *store) readRelations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
-	var lost losses
-	err = s.read(ctx, func(c *conn) error {
-		part, err := findPart(c, q.Part)
-		if err != nil || part == 0 || q.Limit <= 0 {
-			return err
-		}
-		return selectRelations(ctx, c, part, &q, &lost, func(rel *backend.Relation) bool {
-			out = append(out, rel)
-			return len(out) < q.Limit
-		})
-	})
-	if err != nil {
+	err = s.readEachRelations(ctx, q.Part, []backend.RelationQuery{q}, func(_ int, rel *backend.Relation) { out = append(out, rel) })
+	if !partial(err) {
 		return nil, err
 	}
-	return out, lost.Err()
+	return out, err
+}
+
+// readEachRelations calls f with the index of each query and the relations that match it, in one snapshot. All queries are for one partition.
+func (s *store) readEachRelations(ctx context.Context, part backend.Partition, qs []backend.RelationQuery, f func(i int, rel *backend.Relation)) error {
+	var lost losses
+	err := s.read(ctx, func(c *conn) error {
+		part, err := findPart(c, part)
+		if err != nil || part == 0 {
+			return err
+		}
+		for i := range qs {
+			n, limit := 0, qs[i].Limit
+			if limit <= 0 {
+				continue
+			}
+			err := selectRelations(ctx, c, part, &qs[i], &lost, func(rel *backend.Relation) bool {
+				f(i, rel)
+				n++
+				return n < limit
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return lost.Err()
 }
 
 // selectRelations calls f with the relations that match q, by number, until f returns false.
