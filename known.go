@@ -70,7 +70,7 @@ func entered[T any](ctx context.Context, s scope, op string, f func(*workspace.R
 }
 
 // ContextBlock returns the standing instructions and the chunks of the result, best first, as a text of at most maxTokens tokens.
-// Each chunk has a line with its number, day and title, and a note if it is superseded; its text follows. Inferred forms of a chunk
+// Each chunk has a line with its number, day and title, and a note if it is superseded or told after Recall.AsOf; its text follows. Inferred forms of a chunk
 // that is itself in the text are left out. The first chunk that does not fit is cut; a later chunk is included if it fits.
 func (r *Result) ContextBlock(maxTokens int) facts.Block {
 	var lead []string
@@ -81,7 +81,7 @@ func (r *Result) ContextBlock(maxTokens int) facts.Block {
 	for i := range r.Chunks {
 		c := &r.Chunks[i]
 		if !c.Inferred || !slices.ContainsFunc(r.Chunks, func(o Chunk) bool { return o.SourceID == c.SourceID && o.Sub == c.Sub && !o.Inferred }) {
-			entries = append(entries, block.Entry{Source: c.SourceID, Title: block.OwnTitle(c.Title, c.Text), Time: c.Time, Text: c.Text})
+			entries = append(entries, block.Entry{Source: c.SourceID, Title: block.OwnTitle(c.Title, c.Text), Time: c.Time, Text: c.Text, ToldLater: c.ToldLater})
 			if s := c.SupersededBy; s != nil {
 				entries[len(entries)-1].Superseded = block.Notice(s.ID, c.ValidTo, c.Retracted)
 			}

@@ -98,8 +98,8 @@ type Recall struct {
 	Subs                  map[string]float64 // search these sub-tenants with these relative weights instead of the handle's own, 1 to 100
 	Principals            []string           // only sources that one of these may see; nil: all
 	Superseded            Superseded         // default SupersededDemote
-	AsOf                  time.Time          // memories told by this time come first, and facts are as they held at this time, even if superseded since; zero: as believed at KnownAt
-	KnownAt               time.Time          // ignore facts and sources that were learnt after this time; zero: now
+	AsOf                  time.Time          // what was true at this time, even if superseded since. Memories told later may speak of it: they come last, with Chunk.ToldLater. Zero: as believed at KnownAt
+	KnownAt               time.Time          // only what had been told by this time, for chunks, facts and paths; zero: now
 	Temporal              *Temporal          // nil: no temporal facts in the result
 	Rejected              int                // how many of the best candidates outside the result Result.Rejected reports, 0 to 200
 	Missing               string             // id of an item for which Result.Rejected reports why it is not in the result

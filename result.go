@@ -67,6 +67,7 @@ type Chunk struct {
 	SupersededBy *Supersession
 	ValidFrom    time.Time // of a memory: the time at which it was told; else zero
 	ValidTo      time.Time // of a superseded memory: the time at which SupersededBy was told; zero: it still holds
+	ToldLater    bool      // a memory that was told after Recall.AsOf: what it says may not have been true then
 	Retracted    bool      // SupersededBy retracts the memory without a replacement
 	Statements   []string  // further statements inferred from the memory that match the question; see Recall.PerSource
 	AlsoFrom     []string  // of an inferred statement: ids of other sources of its sub-tenant that have the same statement
@@ -183,7 +184,7 @@ func (m *resultMemory) shape(found *search.Found) (*Result, error) {
 		if p := h.Passage; p.End > 0 {
 			c.Passage = Passage{c.Text[p.Start:p.End], p.Start, p.End}
 		}
-		c.Score, c.Relevance, c.Explain, c.Statements, c.AlsoFrom, c.ExtraContextIDs = h.Score, h.Relevance, &m.parts[i], h.Statements, h.AlsoFrom, h.Extra
+		c.Score, c.Relevance, c.Explain, c.Statements, c.AlsoFrom, c.ExtraContextIDs, c.ToldLater = h.Score, h.Relevance, &m.parts[i], h.Statements, h.AlsoFrom, h.Extra, h.ToldLater
 		c.superseded(h.SupersededBy)
 	}
 	for i, x := range found.Related {
@@ -191,7 +192,7 @@ func (m *resultMemory) shape(found *search.Found) (*Result, error) {
 		if err := s.chunk(c, x.Row); err != nil {
 			return nil, err
 		}
-		c.Related, c.Score = true, found.Hits[x.Hit].Score
+		c.Related, c.Score, c.ToldLater = true, found.Hits[x.Hit].Score, found.Hits[x.Hit].ToldLater
 	}
 	if found.Extra != nil {
 		res.Additional = make(map[string]Chunk, len(found.Extra))

@@ -131,6 +131,7 @@ type chunk struct {
 	ValidFrom  string            `json:"valid_from"`
 	ValidTo    string            `json:"valid_to"`
 	Retracted  bool              `json:"retracted"`
+	ToldLater  bool              `json:"told_later"`
 	Parts      *struct {
 		App        float64 `json:"app"`
 		Bridge     float64 `json:"bridge"`
@@ -179,7 +180,7 @@ func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
 	out := contextmem.Chunk{ID: c.ID, SourceID: c.SourceID, Sub: c.Collection, Class: class, Text: c.Text, Title: c.Title, Kind: c.Kind, CreatedAt: wire.ReadTime(c.Uploaded),
 		UpdatedAt: wire.ReadTime(c.Updated), Layout: string(c.Layout), Inferred: strings.Contains(string(c.Layout), `"inferred":true`), Score: c.Score, Metadata: c.Metadata, Additional: c.Additional, ExtraContextIDs: c.Extra, AlsoFrom: c.AlsoFrom, Heading: c.Heading,
 		Page: c.Page, Passage: contextmem.Passage{Text: c.Passage.Text, Start: c.Passage.Start, End: c.Passage.End}, Relevance: c.Relevance, Statements: c.Statements, Newer: c.Newer,
-		ValidFrom: wire.ReadTime(c.ValidFrom), ValidTo: wire.ReadTime(c.ValidTo), Retracted: c.Retracted}
+		ValidFrom: wire.ReadTime(c.ValidFrom), ValidTo: wire.ReadTime(c.ValidTo), Retracted: c.Retracted, ToldLater: c.ToldLater}
 	if x := c.Superseded; x != nil {
 		out.SupersededBy = &contextmem.Supersession{ID: x.ID, Time: wire.ReadTime(x.Time), Confidence: x.Confidence, Matter: x.Matter, Evidence: x.Evidence, Decider: x.Decider}
 	}

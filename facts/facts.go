@@ -74,6 +74,7 @@ type Fact struct {
 	Since, Until                   time.Time // when it is true in the world; zero: open or unknown
 	Precision                      string    // of Since and Until: day, month, year
 	Learnt                         time.Time // when it was said
+	ToldLater                      bool      // it was said after the AsOf of the request. Without a Since it may not have been true then.
 	Retired                        time.Time // when it was taken back; zero: it was not
 	SupersededBy                   string    // id of the fact that took its place; empty: none
 	Restored                       time.Time // time of RestoreFact; zero: it was not restored, or RetireFact has undone that

@@ -46,6 +46,7 @@ type Evidence struct {
 	ValidFrom  time.Time
 	ValidTo    time.Time
 	Superseded bool // a newer fact retired it
+	ToldLater  bool // in a recall with AsOf: it was told after that time. Without a ValidFrom it may not have been true then.
 }
 
 // RelationGroup is the evidence for one pair of entities.

@@ -121,6 +121,9 @@ func (w *writer) evidence(b []byte, e *contextmem.Evidence, context span) []byte
 	b = textOrNull(append(b, `,"target_entity_id":`...), e.TargetID)
 	b = textOrNull(append(b, `,"temporal_details":`...), e.Temporal)
 	b = w.time(append(b, `,"timestamp":`...), e.Timestamp)
+	if e.ToldLater {
+		b = append(b, `,"told_later":true`...)
+	}
 	return append(b, '}')
 }
 

@@ -291,10 +291,13 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	}
 	b = append(b, `,"tenant_metadata":`...)
 	b = append(b, b[metadata:metadataEnd]...)
+	if ch.ToldLater {
+		b = append(b, `,"told_later":true`...)
+	}
 	if ch.SupersededBy != nil {
 		b = w.time(append(b, `,"valid_from":`...), ch.ValidFrom)
 		b = w.time(append(b, `,"valid_to":`...), ch.ValidTo)
-	} else if explain && !ch.ValidFrom.IsZero() {
+	} else if (explain || ch.ToldLater) && !ch.ValidFrom.IsZero() {
 		b = w.time(append(b, `,"valid_from":`...), ch.ValidFrom)
 	}
 	return append(b, '}')

@@ -56,6 +56,9 @@ func TestQueryReadsThePast(t *testing.T) {
 			require.Equal(t, c.chunks, chunks, c.more)
 		})
 	}
+	w := f.do(t, http.MethodPost, "/query", `{"database":"acme","collection":"dora","query":"Where do I live?","type":"memory","as_of":"2019-01-01T00:00:00Z"}`)
+	require.Contains(t, w.Body.String(), `"told_later":true`)
+	require.Contains(t, w.Body.String(), `"code":"told_later","field":"as_of"`)
 	for _, field := range []string{"as_of", "known_at"} {
 		t.Run(field, func(t *testing.T) {
 			w := f.do(t, http.MethodPost, "/query", `{"database":"acme","query":"x","`+field+`":"yesterday"}`)

@@ -30,6 +30,7 @@ type factLine struct {
 	Source    string   `json:"source"`
 	Also      []string `json:"also,omitempty"` // ids of the other sources that say the same
 	Successor string   `json:"superseded_by,omitempty"`
+	ToldLater bool     `json:"told_later,omitempty"` // told after --as-of
 }
 
 // stated is the status of a line that shows a message about the slot from which no fact was extracted.
@@ -41,7 +42,7 @@ func factLines(p *facts.Page, subject string) []factLine {
 	for i := range p.Facts {
 		f := &p.Facts[i]
 		l := factLine{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, Status: string(f.Status), Since: day(f.Since), Until: day(f.Until),
-			Learnt: day(f.Learnt), Score: f.Confidence, Evidence: f.Evidence, Source: f.SourceID, Successor: f.SupersededBy}
+			Learnt: day(f.Learnt), Score: f.Confidence, Evidence: f.Evidence, Source: f.SourceID, Successor: f.SupersededBy, ToldLater: f.ToldLater}
 		for _, t := range f.Also {
 			l.Also = append(l.Also, t.SourceID)
 		}
@@ -51,6 +52,14 @@ func factLines(p *facts.Page, subject string) []factLine {
 		lines = append(lines, factLine{Subject: subject, Slot: p.Slot, Status: stated, Learnt: day(s.Learnt), Score: s.Confidence, Evidence: s.Text, Source: s.SourceID})
 	}
 	return lines
+}
+
+// state is the status of a line for people. What was told after --as-of, without a beginning, may not have been true then.
+func (l *factLine) state() string {
+	if l.ToldLater && l.Since == "" {
+		return "told later, on " + l.Learnt
+	}
+	return l.Status
 }
 
 // says is what a line says in short: the fact, or for a statement its slot.
@@ -70,7 +79,8 @@ func day(t time.Time) string {
 
 func (a *app) factsCmd() *cobra.Command {
 	var r facts.Request
-	var class, asOf string
+	var class string
+	var times timeFlags
 	var limit int
 	c := &cobra.Command{Use: "facts [QUESTION...]", Short: "List what is believed, with the sentence that says so", Args: cobra.ArbitraryArgs,
 		Long: `Facts lists the facts that inference found (add --infer) and relations of the graph. A question chooses the matter that it asks about, such as
@@ -87,10 +97,8 @@ tell is one line with all their ids.`,
 				return usage("--max: must not be negative")
 			}
 			r.Class, r.Question = classes[class], strings.Join(args, " ")
-			if asOf != "" {
-				if r.AsOf, err = readTime("as-of", asOf); err != nil {
-					return err
-				}
+			if err := times.set(&r.AsOf, &r.KnownAt); err != nil {
+				return err
 			}
 			return a.memories(cmd, func(ctx context.Context, m contextmem.Memories) error {
 				lines := []factLine{}
@@ -112,7 +120,7 @@ tell is one line with all their ids.`,
 					for i := range lines {
 						l := &lines[i]
 						sources := strings.Join(append([]string{l.Source}, l.Also...), ", ")
-						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", sources, l.says(), l.Status, excerpt(l.Evidence, 80))
+						fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", sources, l.says(), l.state(), excerpt(l.Evidence, 80))
 					}
 					_ = t.Flush() // a terminal that is gone reads nothing
 				})
@@ -125,7 +133,7 @@ tell is one line with all their ids.`,
 	f.StringVar(&r.Slot, "slot", "", "matter, such as home, employer or allergy")
 	f.BoolVar(&r.History, "history", false, "what holds no longer too")
 	f.BoolVar(&r.Upcoming, "upcoming", false, "only what lies ahead")
-	f.StringVar(&asOf, "as-of", "", "as it held at a date, or a time of RFC 3339")
+	times.define(f)
 	f.IntVarP(&limit, "max", "n", 100, "most facts; 0: all")
 	return c
 }

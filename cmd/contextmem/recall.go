@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/contextmem/contextmem"
 )
@@ -31,6 +32,7 @@ type hit struct {
 	Until        string              `json:"valid_to,omitempty"`
 	SupersededBy string              `json:"superseded_by,omitempty"` // id of the superseding item
 	Retracted    bool                `json:"retracted,omitempty"`
+	ToldLater    bool                `json:"told_later,omitempty"`    // told after --as-of
 	Newer        contextmem.Status   `json:"newer_version,omitempty"` // state of a newer version that is not indexed yet
 	Sub          string              `json:"sub,omitempty"`
 	Updated      string              `json:"updated,omitempty"`
@@ -42,7 +44,7 @@ func hits(res *contextmem.Result) []hit {
 	out := make([]hit, len(res.Chunks))
 	for i, c := range res.Chunks {
 		out[i] = hit{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Page: c.Page, Text: c.Text, Passage: c.Passage.Text, Statements: c.Statements, Score: c.Score, Relevance: c.Relevance,
-			Since: when(c.ValidFrom), Until: when(c.ValidTo), Retracted: c.Retracted, Newer: c.Newer, Sub: c.Sub, Updated: when(c.UpdatedAt), Metadata: c.Metadata}
+			Since: when(c.ValidFrom), Until: when(c.ValidTo), Retracted: c.Retracted, ToldLater: c.ToldLater, Newer: c.Newer, Sub: c.Sub, Updated: when(c.UpdatedAt), Metadata: c.Metadata}
 		if c.SupersededBy != nil {
 			out[i].SupersededBy = c.SupersededBy.ID
 		}
@@ -50,14 +52,19 @@ func hits(res *contextmem.Result) []hit {
 	return out
 }
 
-// timeFlags holds the flags of recall that are times.
+// timeFlags holds the flags of recall and facts that are times.
 type timeFlags struct{ asOf, knownAt string }
 
-func (t timeFlags) set(q *contextmem.Recall) (err error) {
+func (t *timeFlags) define(f *pflag.FlagSet) {
+	f.StringVar(&t.asOf, "as-of", "", "what was true at a date, or a time of RFC 3339; what was told later may not have been, and is marked")
+	f.StringVar(&t.knownAt, "known-at", "", "only what had been told by a date, or a time of RFC 3339")
+}
+
+func (t *timeFlags) set(asOf, knownAt *time.Time) (err error) {
 	for _, x := range []struct {
 		name, text string
 		to         *time.Time
-	}{{"as-of", t.asOf, &q.AsOf}, {"known-at", t.knownAt, &q.KnownAt}} {
+	}{{"as-of", t.asOf, asOf}, {"known-at", t.knownAt, knownAt}} {
 		if x.text == "" {
 			continue
 		}
@@ -78,7 +85,8 @@ func (a *app) recallCmd() *cobra.Command {
 	c := &cobra.Command{Use: "recall QUESTION...", Aliases: []string{"query", "search"}, Short: "Find what answers a question", Args: takes(1, anyNumber),
 		Example: `  contextmem recall "how does Alice drink her coffee?" --sub alice
   contextmem recall oven cleaning --class knowledge --mode thinking --json
-  contextmem recall "where does she live?" --sub alice --as-of 2024-06-01
+  contextmem recall "where did she live then?" --sub alice --as-of 2024-06-01
+  contextmem recall "where does she live?" --sub alice --known-at 2024-06-01
   contextmem recall "what does she like to eat?" --sub alice --prompt 400`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var ok bool
@@ -94,7 +102,7 @@ func (a *app) recallCmd() *cobra.Command {
 			if prompt < 0 {
 				return usage("--prompt: must not be negative")
 			}
-			if err := times.set(&q); err != nil {
+			if err := times.set(&q.AsOf, &q.KnownAt); err != nil {
 				return err
 			}
 			q.Query, q.Mode, q.Superseded = strings.Join(args, " "), contextmem.Mode(mode), contextmem.Superseded(superseded)
@@ -141,8 +149,7 @@ func (a *app) recallCmd() *cobra.Command {
 	f.StringVar(&alpha, "alpha", "", "weight of meaning against words, 0 to 1 or auto; empty: the default")
 	f.Float64Var(&q.RecencyBias, "recency", 0, "preference for newer content, 0 to 1")
 	f.Float64Var(&q.MinRelevance, "min-relevance", 0, "leave out what is less likely to answer, 0 to 1")
-	f.StringVar(&times.asOf, "as-of", "", "what held at a date, or a time of RFC 3339")
-	f.StringVar(&times.knownAt, "known-at", "", "by what was known at a date, or a time of RFC 3339")
+	times.define(f)
 	f.StringVar(&superseded, "superseded", "demote", "memories that hold no longer: demote (behind what took their place), mark or drop")
 	f.BoolVar(&explain, "explain", false, "the parts of each score")
 	f.IntVar(&prompt, "prompt", 0, "one text of at most so many tokens for a prompt, with what the user always wants; 0: passages")
@@ -158,7 +165,7 @@ func (h *hit) words(n int) string {
 	return excerpt(h.Passage, n)
 }
 
-// notice explains why a hit is no longer valid. It is empty for a valid hit.
+// notice explains why a hit is not valid, or may not be. It is empty for a valid hit.
 func (h *hit) notice() string {
 	switch {
 	case h.Retracted:
@@ -167,6 +174,8 @@ func (h *hit) notice() string {
 		return "held until " + h.Until[:len(time.DateOnly)] + ", then " + h.SupersededBy
 	case h.SupersededBy != "":
 		return "superseded by " + h.SupersededBy
+	case h.ToldLater:
+		return "told later, on " + h.Since[:len(time.DateOnly)] + ": may not have been true then"
 	case h.Newer != "":
 		return "an older version: the new one is " + string(h.Newer)
 	}

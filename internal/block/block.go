@@ -16,6 +16,7 @@ type Entry struct {
 	Time       time.Time // when the text was stated; zero: unknown
 	Text       string
 	Superseded string // why the text is no longer valid; empty: it is valid
+	ToldLater  bool   // it was told after the time that was asked about
 }
 
 // minCut is the smallest number of tokens to which a text is cut. A shorter piece would carry no information.
@@ -69,6 +70,9 @@ func (e *Entry) head(n int) string {
 	}
 	if e.Superseded != "" {
 		b.WriteString(" (" + e.Superseded + ")")
+	}
+	if e.ToldLater {
+		b.WriteString(" (told later, may not have been true then)")
 	}
 	b.WriteByte('\n')
 	return b.String()

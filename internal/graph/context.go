@@ -46,6 +46,7 @@ type Context struct {
 	QueryPaths     []Path // best first
 	ChunkRelations []Path // best first; each path has one link
 	Synthesis      string // the query paths as text; only in thinking mode
+	AsOf           time.Time
 }
 
 // Path is one relation, or a chain of two.
@@ -83,7 +84,7 @@ type anchors struct {
 // Context returns the relations of the hits and the chains that begin at the entities of the question.
 func (r *Reader) Context(q *Question) (Context, error) {
 	r.meet()
-	g := builder{Reader: r, Question: q}
+	g := builder{Reader: r, Question: q, out: Context{AsOf: q.AsOf}}
 	if err := g.chunkRelations(); err != nil {
 		return Context{}, err
 	}

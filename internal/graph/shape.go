@@ -2,6 +2,7 @@ package graph
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/internal/reuse"
@@ -47,12 +48,12 @@ func (m *Memory) Shape(found *Context) *facts.GraphContext {
 	m.triplets, m.chunkIDs = reuse.Zeroed(m.triplets, n), reuse.Zeroed(m.chunkIDs, n)
 	room := pathRoom{m.triplets, m.chunkIDs}
 	for i := range found.QueryPaths {
-		room.path(&gc.QueryPaths[i], &found.QueryPaths[i])
+		room.path(&gc.QueryPaths[i], &found.QueryPaths[i], found.AsOf)
 	}
 	m.groups = append(m.groups[:0], groupIDs[:len(found.ChunkRelations)]...)
 	for i := range found.ChunkRelations {
 		p := &gc.ChunkRelations[i]
-		room.path(p, &found.ChunkRelations[i])
+		room.path(p, &found.ChunkRelations[i], found.AsOf)
 		p.GroupID = groupIDs[i]
 		if of, ok := gc.ChunkGroups[p.ChunkIDs[0]]; ok {
 			gc.ChunkGroups[p.ChunkIDs[0]] = append(of, p.GroupID)
@@ -77,8 +78,8 @@ type pathRoom struct {
 	chunkIDs []string
 }
 
-// path fills p with found as users see it.
-func (room *pathRoom) path(p *facts.Path, found *Path) {
+// path fills p with found as users see it. asOf is the time that was asked about; zero: now.
+func (room *pathRoom) path(p *facts.Path, found *Path, asOf time.Time) {
 	links, n := found.Links()
 	p.Score = found.Score
 	p.Triplets, room.triplets = room.triplets[:n:n], room.triplets[n:]
@@ -92,6 +93,7 @@ func (room *pathRoom) path(p *facts.Path, found *Path) {
 			t.Target = l.Object()
 		}
 		l.Prove(&t.Relation)
+		t.Relation.ToldLater = !asOf.IsZero() && t.Relation.Timestamp.After(asOf)
 		if i == 0 || p.ChunkIDs[0] != l.Proof.Row.Key {
 			p.ChunkIDs = append(p.ChunkIDs, l.Proof.Row.Key)
 		}

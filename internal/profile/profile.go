@@ -298,6 +298,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 	if l.Retracts {
 		f.Retired = time.Time{}
 	}
+	f.ToldLater = !asOf.IsZero() && f.Learnt.After(asOf)
 	return f, true
 }
 

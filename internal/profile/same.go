@@ -117,6 +117,7 @@ func together(fs []facts.Fact) []facts.Fact {
 			first.Since, first.Precision = f.Since, f.Precision
 		}
 		first.Confidence = max(first.Confidence, f.Confidence)
+		first.ToldLater = first.ToldLater && f.ToldLater
 		addOccurrence(first, &f)
 	}
 	return out

@@ -64,6 +64,7 @@ func (r *run) finish() error {
 	hits = r.relevant(hits)
 	r.rejectMissing(before, hits, WhyRelevance)
 	r.Laps.Lap("judge")
+	r.toldLater(hits)
 	r.setHits(hits)
 	r.passages()
 	if err := r.related(); err != nil {

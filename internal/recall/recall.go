@@ -126,6 +126,7 @@ type Hit struct {
 	Extra      []string // keys of this hit's chunks in Result.Extra
 	// SupersededBy describes the memory that supersedes this one; nil: none does, as far as is known at KnownAt.
 	SupersededBy *Supersession
+	ToldLater    bool    // it was told after AsOf
 	First        bool    // it is the first hit of its source
 	Passage      Passage // the sentences that match the question best
 

@@ -3,6 +3,7 @@ package recall
 import (
 	"math"
 	"slices"
+	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/change"
@@ -132,6 +133,26 @@ func (r *run) asOf(hits []*Hit) {
 			h.Parts.Succession += to - h.Score
 			h.Score = to
 		}
+	}
+}
+
+// toldLater marks the memories that were told after AsOf. It warns if none of the memories was told by then: the best hit of such a result may be
+// about a state that began later.
+func (r *run) toldLater(hits []*Hit) {
+	if r.AsOf.IsZero() {
+		return
+	}
+	memories, later := 0, 0
+	for _, h := range hits {
+		if h.scope.Part.Class == backend.Memory {
+			memories++
+		}
+		if h.ToldLater = r.afterwards(h.Row.Src); h.ToldLater {
+			later++
+		}
+	}
+	if later > 0 && later == memories {
+		r.warn("told_later", "AsOf", "no memory that was told by %s matches: those in the result were told later, and what they say may not have been true then", r.AsOf.UTC().Format(time.RFC3339))
 	}
 }
 

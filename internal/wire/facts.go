@@ -29,7 +29,8 @@ type Fact struct {
 	SourceID       string  `json:"source_id"`
 	ChunkID        string  `json:"chunk_id"`
 	// Also has the other places that state the fact.
-	Also []Occurrence `json:"also"`
+	Also      []Occurrence `json:"also"`
+	ToldLater bool         `json:"told_later,omitempty"`
 }
 
 // Occurrence is a place that states a fact.
@@ -52,14 +53,14 @@ func (t *Occurrence) occurrence() facts.Occurrence {
 // OfFact converts a fact to its JSON form.
 func OfFact(f *facts.Fact) Fact {
 	return Fact{f.ID, f.Subject, f.Predicate, f.Object, f.Slot, f.SlotConfidence, f.Kind, f.Text, string(f.Status), f.Confidence, Time(f.Since), Time(f.Until), f.Precision,
-		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID, each(f.Also, ofOccurrence)}
+		Time(f.Learnt), Time(f.Retired), f.SupersededBy, Time(f.Restored), f.Evidence, f.SourceID, f.ChunkID, each(f.Also, ofOccurrence), f.ToldLater}
 }
 
 // Fact converts the JSON form to a fact.
 func (f *Fact) Fact() facts.Fact {
 	return facts.Fact{ID: f.ID, Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Slot: f.Slot, SlotConfidence: f.SlotConfidence, Kind: f.Kind, Text: f.Text,
 		Status: facts.Status(f.Status), Confidence: f.Confidence, Since: ReadTime(f.Since), Until: ReadTime(f.Until), Precision: f.Precision, Learnt: ReadTime(f.Learnt), Retired: ReadTime(f.Retired),
-		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID, Also: read(f.Also, (*Occurrence).occurrence)}
+		SupersededBy: f.SupersededBy, Restored: ReadTime(f.Restored), Evidence: f.Evidence, SourceID: f.SourceID, ChunkID: f.ChunkID, Also: read(f.Also, (*Occurrence).occurrence), ToldLater: f.ToldLater}
 }
 
 // FactsPage is the JSON form of facts.Page.

@@ -46,17 +46,18 @@ type Evidence struct {
 	SourceID   *string `json:"source_entity_id"`
 	TargetID   *string `json:"target_entity_id"`
 	Origin     string  `json:"origin,omitempty"`
+	ToldLater  bool    `json:"told_later,omitempty"`
 }
 
 // OfEvidence converts evidence to its JSON form, which lacks the period in which it holds and whether it still does.
 func OfEvidence(e *facts.Evidence) Evidence {
-	return Evidence{e.Canonical, e.Raw, e.Context, Score(e.Confidence), Null(e.Temporal), Time(e.Timestamp), e.ID, e.ChunkID, Null(e.SourceID), Null(e.TargetID), e.Origin}
+	return Evidence{e.Canonical, e.Raw, e.Context, Score(e.Confidence), Null(e.Temporal), Time(e.Timestamp), e.ID, e.ChunkID, Null(e.SourceID), Null(e.TargetID), e.Origin, e.ToldLater}
 }
 
 // Evidence converts the JSON form to evidence.
 func (e *Evidence) Evidence() facts.Evidence {
 	return facts.Evidence{ID: e.ID, Canonical: e.Canonical, Raw: e.Raw, Context: e.Context, Confidence: float64(e.Confidence), Temporal: Text(e.Temporal),
-		Timestamp: ReadTime(e.Timestamp), ChunkID: e.ChunkID, SourceID: Text(e.SourceID), TargetID: Text(e.TargetID), Origin: e.Origin}
+		Timestamp: ReadTime(e.Timestamp), ChunkID: e.ChunkID, SourceID: Text(e.SourceID), TargetID: Text(e.TargetID), Origin: e.Origin, ToldLater: e.ToldLater}
 }
 
 // DatedFact is the JSON form of a dated fact. Its times are Unix seconds, null if unknown.

@@ -27,6 +27,7 @@ type factOut struct {
 	Since     string   `json:"since,omitempty"`
 	Until     string   `json:"until,omitempty"`
 	Evidence  string   `json:"evidence" jsonschema:"the sentence that says so"`
+	ToldLater bool     `json:"told_later,omitempty" jsonschema:"told after as_of: without since it may not have been true then"`
 	ID        string   `json:"id" jsonschema:"id of the memory or document that says so"`
 	Also      []string `json:"also,omitempty" jsonschema:"ids of others that say the same"`
 }
@@ -55,7 +56,7 @@ func day(t time.Time) string {
 func (o *factsOut) add(page *facts.Page) {
 	for i := range page.Facts {
 		f := &page.Facts[i]
-		x := factOut{Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Status: string(f.Status), Since: day(f.Since), Until: day(f.Until), Evidence: f.Evidence, ID: f.SourceID}
+		x := factOut{Subject: f.Subject, Predicate: f.Predicate, Object: f.Object, Status: string(f.Status), Since: day(f.Since), Until: day(f.Until), Evidence: f.Evidence, ToldLater: f.ToldLater, ID: f.SourceID}
 		for _, t := range f.Also {
 			x.Also = append(x.Also, t.SourceID)
 		}

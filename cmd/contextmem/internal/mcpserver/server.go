@@ -190,7 +190,7 @@ type recallIn struct {
 	Question string `json:"question" jsonschema:"what you want to know, as a full sentence"`
 	Kind     string `json:"kind,omitempty" jsonschema:"memory, knowledge (documents) or all; default all"`
 	Max      int    `json:"max,omitempty" jsonschema:"most passages, 1 to 50; default 8"`
-	AsOf     string `json:"as_of,omitempty" jsonschema:"what held then: a time of RFC 3339; default now"`
+	AsOf     string `json:"as_of,omitempty" jsonschema:"what was true then: a time of RFC 3339; default now"`
 }
 
 // passage is an item as recall returns it.
@@ -207,6 +207,7 @@ type passage struct {
 	Until        string   `json:"held_until,omitempty" jsonschema:"since then it holds no longer"`
 	SupersededBy string   `json:"superseded_by,omitempty" jsonschema:"id of what took its place: that is what holds now"`
 	Retracted    bool     `json:"retracted,omitempty" jsonschema:"it was taken back, and nothing took its place"`
+	ToldLater    bool     `json:"told_later,omitempty" jsonschema:"told after as_of: it may not have been true then"`
 	URI          string   `json:"uri"`
 }
 
@@ -248,7 +249,7 @@ func (s *server) find(ctx context.Context, p Place, in recallIn) (recallOut, err
 	}
 	for _, c := range res.Chunks {
 		x := passage{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Page: c.Page, Text: c.Text, Statements: c.Statements, Score: c.Score, Relevance: math.Round(c.Relevance*100) / 100,
-			Retracted: c.Retracted, URI: itemURI(c.SourceID)}
+			Retracted: c.Retracted, ToldLater: c.ToldLater, URI: itemURI(c.SourceID)}
 		if c.SupersededBy != nil {
 			x.SupersededBy = c.SupersededBy.ID
 			if !c.ValidTo.IsZero() {
