@@ -124,39 +124,58 @@ func (d *doc) clauseBehind(s *language.Sentence, i int) bool {
 	return false
 }
 
-// habitual returns the predicate of a repeated action, where the frame's predicate says that it was done once: "I take the tram" is
-// "takes".
+// habitual returns the predicate of a repeated action, where the frame's predicate says that it was done once, and the other way round: "I
+// take the tram" is "takes", "I ran the fans" is "ran".
 func (d *doc) habitual(c *clause, predicate string) string {
+	if !d.in.Memory {
+		return predicate
+	}
+	if once := d.doneOnce(c, predicate); once != "" {
+		return once
+	}
 	t := &d.Tokens[c.verbTok]
-	if d.in.Memory && predicate == "has" && c.past && !c.perfect && !c.ended && t.Is(language.FormOfHave) {
-		return "had"
+	if c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan {
+		return predicate
 	}
-	if base := t.Word.Verb; d.in.Memory && base > 0 {
-		once := c.past && !c.ended && (!c.perfect || !d.since(c.verbTok))
-		switch {
-		case predicate == "has" && c.perfect && once && t.Is(language.FormOfHave):
-			return "had" // "I've had a wobble"
-		case predicate == "eats" && once:
-			return "ate"
-		case predicate == "drinks" && once:
-			return "drank"
-		case once && !c.perfect && !c.passive && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && wordLists()["over"][predicate] && strings.HasPrefix(predicate, language.VerbAt(base).Third):
-			return d.WordKey(c.verbTok) + strings.TrimPrefix(predicate, language.VerbAt(base).Third) // "I ran the fans"
-		}
-	}
-	if !d.in.Memory || c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan || t.Word.Form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || t.Word.Form&language.PastForm != 0 {
+	if form := t.Word.Form; form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || form&language.PastForm != 0 {
 		return predicate
 	}
 	first, rest, more := strings.Cut(predicate, "_")
 	if w := language.Lookup(first); w.Verb != t.Word.Verb || w.Form&language.PastForm == 0 {
 		return predicate
 	}
-	if base := language.VerbAt(t.Word.Verb).Base; more && !wordLists()["moving"][base] {
+	verb := language.VerbAt(t.Word.Verb)
+	switch {
+	case !more:
+		return verb.Third
+	case !wordLists()["moving"][verb.Base]:
 		return predicate
-	} else if more {
-		return language.VerbAt(t.Word.Verb).Third + "_" + rest // "I go to the noon meeting"
 	}
-	return language.VerbAt(t.Word.Verb).Third
+	return verb.Third + "_" + rest // "I go to the noon meeting"
+}
+
+// doneOnce returns the predicate of an action that was done once, where the frame's predicate is in the present; it is empty for others.
+func (d *doc) doneOnce(c *clause, predicate string) string {
+	t := &d.Tokens[c.verbTok]
+	have := predicate == "has" && t.Is(language.FormOfHave)
+	switch {
+	case have && c.past && !c.perfect && !c.ended:
+		return "had"
+	case t.Word.Verb == 0 || !c.past || c.ended || c.perfect && d.since(c.verbTok):
+		return ""
+	case have && c.perfect:
+		return "had" // "I've had a wobble"
+	case predicate == "eats":
+		return "ate"
+	case predicate == "drinks":
+		return "drank"
+	case c.perfect || c.passive || !t.OnlyPast() || !wordLists()["over"][predicate]:
+		return ""
+	}
+	if rest, ok := strings.CutPrefix(predicate, language.VerbAt(t.Word.Verb).Third); ok {
+		return d.WordKey(c.verbTok) + rest // "I ran the fans"
+	}
+	return ""
 }
 
 // somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".

@@ -13,27 +13,57 @@ func hollow(predicate, object string) bool {
 	if len(words) == 0 {
 		return wordLists()["no-event"][predicate]
 	}
-	counts := true
-	for i, w := range words {
-		counts = counts && wordLists()["counts"][w]
-		if wordLists()["pointing"][w] && i == len(words)-1 {
-			return true
+	if wordLists()["pointing"][words[len(words)-1]] || onlyCounts(words) || pointsFirst(words) || unfinished(predicate, words) || hollowBeginning(words) {
+		return true
+	}
+	switch {
+	case predicate == "was_told" || predicate == "was_asked", words[0] == "told" && (predicate == "is" || predicate == "was"):
+		return true
+	case len(words) == 1:
+		return hollowWord(predicate, words[0])
+	}
+	return wordLists()["owning"][predicate] && wordLists()["body"][words[len(words)-1]]
+}
+
+// onlyCounts reports whether words only say how many.
+func onlyCounts(words []string) bool {
+	for _, w := range words {
+		if !wordLists()["counts"][w] {
+			return false
 		}
 	}
-	first, last := words[0], words[len(words)-1]
+	return true
+}
+
+// hollowWord is hollow for an object of one word: "got that wrong" leaves "wrong".
+func hollowWord(predicate, w string) bool {
+	if w == "no" || w == "god" || wordLists()["bare-doings"][w] {
+		return true
+	}
+	return wordLists()["owning"][predicate] && (wordLists()["outcomes"][w] || wordLists()["body"][w] || strings.Trim(w, "0123456789.,") == "")
+}
+
+// hollowBeginning reports whether an object begins with words that need what was said before: "one of those", "the big one", "nothing".
+func hollowBeginning(words []string) bool {
+	first := words[0]
+	if wordLists()["hollow-first"][first] || first == "stuck" || first == "nothing" {
+		return true
+	}
+	if len(words) == 1 {
+		return false
+	}
+	second := words[1]
+	if (first == "one" && second != "of" || wordLists()["pointing-first"][first]) && language.Lookup(second).Flags&language.Preposition != 0 {
+		return true
+	}
+	if len(words) == 2 {
+		return second == "times" || first == "my" && second == "own" || first == "as" && second == "well"
+	}
 	switch {
-	case counts, pointsFirst(words), unfinished(predicate, words), wordLists()["hollow-first"][first], len(words) == 1 && (first == "no" || first == "god"), len(words) > 2 && first != "this" && (words[1] == "one" || words[1] == "ones") && !wordLists()["counts"][first], len(words) == 2 && first == "as" && words[1] == "well":
-		return true
-	case first == "one" && len(words) > 2 && words[1] == "of" && (words[2] == "those" || words[2] == "these" || words[2] == "them"):
-		return true
-	case len(words) > 1 && first == "one" && words[1] != "of" && language.Lookup(words[1]).Flags&language.Preposition != 0, len(words) == 2 && (last == "times" || first == "my" && last == "own"), first == "stuck", first == "told" && (predicate == "is" || predicate == "was"), predicate == "was_told" || predicate == "was_asked":
-		return true
-	case len(words) == 1 && wordLists()["bare-doings"][first], first == "nothing", len(words) > 1 && wordLists()["pointing-first"][first] && language.Lookup(words[1]).Flags&language.Preposition != 0:
-		return true
-	case len(words) == 1 && wordLists()["owning"][predicate] && wordLists()["outcomes"][first]:
-		return true // "got that wrong"
-	case wordLists()["owning"][predicate]:
-		return len(words) == 1 && strings.Trim(first, "0123456789.,") == "" || wordLists()["body"][last]
+	case second == "one" || second == "ones":
+		return first != "this" && !wordLists()["counts"][first]
+	case first == "one" && second == "of":
+		return words[2] == "those" || words[2] == "these" || words[2] == "them"
 	}
 	return false
 }

@@ -192,44 +192,67 @@ const maxPhrase = 7
 // phraseAt reads the lower-case noun phrase at token i: "the old wooden boat" gives "old wooden boat". The phrase ends at a
 // preposition, a conjunction, a sign, or a verb that cannot be a noun, or after maxPhrase words.
 func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
-	for i < s.Hi && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Possessive) && !d.Tokens[i].Is(language.NumberWord) && d.Tokens[i].Gap != language.NoGap {
+	for i < s.Hi && d.Tokens[i].WordIs(language.Determiner|language.Possessive) && !d.Tokens[i].Is(language.NumberWord) && d.Tokens[i].Gap != language.NoGap {
 		i++
 	}
 	lo = i
-	for i < s.Hi && i-lo < maxPhrase {
-		t := &d.Tokens[i]
-		if t.Kind == language.KindNumber && !t.Used || t.Kind == language.KindIdentifier {
-			i++
-			continue
-		}
-		if t.Kind == language.KindClitic && i > lo && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && d.Text[t.End-1] == 's' && !d.Tokens[i+1].Is(language.FunctionWord) {
-			i++
-			continue
-		}
-		if t.Kind != language.KindWord || t.Used && i == lo && !t.Is(language.Unit) || t.Is(language.DayWord) {
-			break
-		}
-		if i > lo && t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition) && !t.Is(language.Adjective) {
-			break
-		}
-		if i == lo && t.Is(language.FunctionWord|language.Conjunction) && !t.Is(language.Adjective|language.NumberWord) {
-			break
-		}
-		if i > lo && t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.Participle) != 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 && d.Tokens[i-1].Kind != language.KindClitic {
-			break // "a dog named Rex"
-		}
-		if w := d.TokenText(i); i > lo && d.in.Memory && t.Word.Verb == 0 && t.Word.Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ed") && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && (d.Tokens[i+1].Is(language.Preposition) || d.WordKey(i+1) == "like") {
-			break // "a cake shaped like a box"
-		}
-		if i > lo && t.Is(language.Temporal) && i+1 < s.Hi && d.Tokens[i+1].Is(language.TimeUnit|language.Weekday|language.Month|language.Season) {
-			break
-		}
+	for i < s.Hi && i-lo < maxPhrase && d.inPhrase(s, lo, i) {
 		i++
 	}
 	for i > lo && (d.Tokens[i-1].Is(language.Adverb|language.Temporal) || d.Tokens[i-1].Kind == language.KindWord && d.isAdverbEnd(i-1)) {
 		i--
 	}
 	return lo, i, i > lo && d.Tokens[i-1].Kind != language.KindClitic
+}
+
+// inPhrase reports whether token i belongs to the noun phrase that begins at lo.
+func (d *doc) inPhrase(s *language.Sentence, lo, i int) bool {
+	switch t := &d.Tokens[i]; t.Kind {
+	case language.KindIdentifier:
+		return true
+	case language.KindNumber:
+		return !t.Used
+	case language.KindClitic:
+		return i > lo && i+1 < s.Hi && d.Text[t.End-1] == 's' && d.Tokens[i+1].Kind == language.KindWord && !d.Tokens[i+1].Is(language.FunctionWord)
+	case language.KindWord:
+		if i == lo {
+			return d.beginsPhrase(t)
+		}
+		return !t.Is(language.DayWord) && d.extendsPhrase(s, i)
+	}
+	return false
+}
+
+// beginsPhrase reports whether a word can be the first of a noun phrase after its article.
+func (d *doc) beginsPhrase(t *language.Token) bool {
+	if t.Is(language.DayWord) || t.Used && !t.Is(language.Unit) {
+		return false
+	}
+	return !t.Is(language.FunctionWord|language.Conjunction) || t.Is(language.Adjective|language.NumberWord)
+}
+
+// extendsPhrase reports whether the word at token i can belong to the noun phrase that the words before it begin.
+func (d *doc) extendsPhrase(s *language.Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition) && !t.Is(language.Adjective) {
+		return false
+	}
+	if form := t.Word.Form; t.Word.Verb > 0 && form&(language.PastForm|language.Participle) != 0 && form&(language.BaseForm|language.IngForm) == 0 && d.Tokens[i-1].Kind != language.KindClitic {
+		return false // "a dog named Rex"
+	}
+	if i+1 >= s.Hi {
+		return true
+	}
+	if d.in.Memory && d.unknownParticiple(i) && d.Tokens[i+1].Kind == language.KindWord && (d.Tokens[i+1].Is(language.Preposition) || d.WordKey(i+1) == "like") {
+		return false // "a cake shaped like a box"
+	}
+	return !t.Is(language.Temporal) || !d.Tokens[i+1].Is(language.TimeUnit|language.Weekday|language.Month|language.Season)
+}
+
+// unknownParticiple reports whether the word at token i, which the tables do not have, ends like a participle: "pierced".
+func (d *doc) unknownParticiple(i int) bool {
+	t := &d.Tokens[i]
+	return t.Word.Verb == 0 && t.Word.Flags == 0 && t.End-t.Start > 5 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 
 // phraseNode returns the noun phrase at i as a node.

@@ -29,14 +29,8 @@ func pointsFirst(words []string) bool {
 // the receiver of a gift is not the gift: "gave Larcier the 31st", "cook him eggs". Nor is a day the place where somebody goes.
 func (r *relator) besideObject(s *language.Sentence, c *clause, fr *frame, object *node) bool {
 	d := r.d
-	if strings.HasSuffix(fr.predicate, "_to") && (d.verbName(c.verbTok) == "go" || d.verbName(c.verbTok) == "get") && (d.Tokens[object.lo].Kind == language.KindNumber || d.Tokens[object.lo].Is(language.NumberWord) || wordLists()["shares"][d.WordKey(object.lo)]) {
-		return true // "gone to one weekend in two"
-	}
-	if (d.verbName(c.verbTok) == "put" || d.verbName(c.verbTok) == "take") && object.hi < s.Hi && wordLists()["aways"][d.WordKey(object.hi)] && (object.hi+1 >= s.Hi || d.Tokens[object.hi+1].Kind == language.KindPunct || d.Tokens[object.hi+1].Is(language.Conjunction)) {
-		return true // "took the aids out"
-	}
-	if (fr.predicate == "wants" || fr.predicate == "needs") && (c.past && !c.perfect && !c.ended || object.kind == nodePhrase && object.hi-object.lo == 1 && d.bareVerb(object.lo)) {
-		return true // "Aniket wanted Maldives", "I want ask the fishmonger"
+	if r.otherVerb(s, c, fr, object) {
+		return true
 	}
 	switch object.kind {
 	case nodePronoun:
@@ -49,20 +43,49 @@ func (r *relator) besideObject(s *language.Sentence, c *clause, fr *frame, objec
 	default:
 		return false
 	}
-	if len(fr.preps) > 0 || object.hi >= s.Hi {
+	if len(fr.preps) > 0 || object.hi >= s.Hi || object.kind == nodeName && !wordLists()["giving"][d.verbName(c.verbTok)] {
 		return false
 	}
-	next := &d.Tokens[object.hi]
-	if next.Kind == language.KindNumber || next.Kind == language.KindWord && next.Is(language.NumberWord) {
-		return object.kind == nodePronoun || wordLists()["giving"][d.verbName(c.verbTok)]
+	return d.giftAt(s, object)
+}
+
+// otherVerb reports whether the words after a verb give it another meaning than its frame: "gone to one weekend in two", "took the aids out",
+// "Aniket wanted Maldives", "I want ask the fishmonger".
+func (r *relator) otherVerb(s *language.Sentence, c *clause, fr *frame, object *node) bool {
+	d := r.d
+	switch d.verbName(c.verbTok) {
+	case "go", "get":
+		if strings.HasSuffix(fr.predicate, "_to") && d.shareAt(object.lo) {
+			return true
+		}
+	case "put", "take":
+		if object.hi < s.Hi && wordLists()["aways"][d.WordKey(object.hi)] && (object.hi+1 >= s.Hi || d.Tokens[object.hi+1].Kind == language.KindPunct || d.Tokens[object.hi+1].Is(language.Conjunction)) {
+			return true
+		}
 	}
-	if next.Kind != language.KindWord || !(object.kind == nodePronoun || wordLists()["giving"][d.verbName(c.verbTok)]) {
+	if fr.predicate != "wants" && fr.predicate != "needs" {
 		return false
 	}
-	if next.Is(language.Determiner | language.Possessive) {
-		return !d.dateBegins(s, object.hi)
+	return c.past && !c.perfect && !c.ended || object.kind == nodePhrase && object.hi-object.lo == 1 && d.bareVerb(object.lo)
+}
+
+// giftAt reports whether what somebody gets stands after a name or pronoun.
+func (d *doc) giftAt(s *language.Sentence, receiver *node) bool {
+	i := receiver.hi
+	t := &d.Tokens[i]
+	switch {
+	case t.Kind == language.KindNumber:
+		return true
+	case t.Kind != language.KindWord:
+		return false
+	case t.Is(language.NumberWord):
+		return true
+	case t.Is(language.Determiner | language.Possessive):
+		return !d.dateBegins(s, i)
+	case t.Shape != language.LowerCase || t.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal|language.DayWord) || d.isAdverbEnd(i):
+		return false
 	}
-	return next.Shape == language.LowerCase && !next.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal|language.DayWord) && !d.isAdverbEnd(object.hi) && (next.Word.Verb == 0 || next.Word.Form&language.BaseForm != 0 && object.kind == nodeName)
+	return t.Word.Verb == 0 || t.Word.Form&language.BaseForm != 0 && receiver.kind == nodeName
 }
 
 // classes reports whether a description can apply to its subject: it is no number or mere quality, a person is not described as a
@@ -130,34 +153,66 @@ func (d *doc) newStatement(i, hi int) bool {
 		return i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && !d.Tokens[i+1].Is(language.Possessive) && d.Tokens[i+1].Is(language.FirstPerson|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural)
 	case "so":
 		return i+1 >= hi || !d.Tokens[i+1].Is(language.Adjective)
-	case "and", "but", "&":
-		if i+2 < hi && d.WordKey(i+1) == "no" && (d.WordKey(i+2) == "longer" || d.WordKey(i) == "but") || d.WordKey(i) == "but" && !wordLists()["exceptions"][d.WordKey(i-1)] {
-			return true
-		}
-		if j := i + 1; j+1 < hi && (d.WordKey(j) == "that" || d.WordKey(j) == "this" || d.WordKey(j) == "there") && (d.Tokens[j+1].Is(language.FormOfBe) || d.Tokens[j+1].Word.Form&(language.ThirdForm|language.PastForm) != 0) {
-			return true // "52 and that makes me diabetic"
-		}
-	default:
+	case "and", "but":
+		return d.joinsStatement(i, hi) || d.opensStatement(i, hi) || d.statementBehind(i, hi)
+	}
+	return false
+}
+
+// joinsStatement reports whether the "and" or "but" at token i begins a statement together with the words after it: "and no longer", "52 and
+// that makes me diabetic".
+func (d *doc) joinsStatement(i, hi int) bool {
+	but := d.WordKey(i) == "but"
+	if but && !wordLists()["exceptions"][d.WordKey(i-1)] {
+		return true
+	}
+	if i+2 >= hi {
 		return false
 	}
-	for j := i + 1; j < min(hi, i+5); j++ {
+	switch after := &d.Tokens[i+2]; d.WordKey(i + 1) {
+	case "no":
+		return but || d.WordKey(i+2) == "longer"
+	case "that", "this", "there":
+		return after.Is(language.FormOfBe) || after.Word.Form&(language.ThirdForm|language.PastForm) != 0
+	}
+	return false
+}
+
+// opensStatement reports whether the word after the "and" or "but" at token i is the subject or the verb of a statement.
+func (d *doc) opensStatement(i, hi int) bool {
+	j := i + 1
+	if j >= hi {
+		return false
+	}
+	t := &d.Tokens[j]
+	switch {
+	case t.WordIs(language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !t.Is(language.Possessive):
+		return d.WordKey(j) != "me" && d.WordKey(j) != "us"
+	case t.WordIs(language.FormOfDo) && t.Is(language.Negation):
+		return true
+	case j+1 < hi && d.WordKey(i) == "and" && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.BaseForm && !t.Is(language.Occupation|language.Adjective) && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive):
+		return true // "120 board and do the lawns"
+	}
+	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.OnlyPast() && !t.Is(language.Adjective)
+}
+
+// statementBehind reports whether a verb stands close behind the "and" or "but" at token i, after its subject: "and she is proud".
+func (d *doc) statementBehind(i, hi int) bool {
+	if w := d.WordKey(min(i+1, hi-1)); i+1 >= hi || d.Tokens[i+1].Kind == language.KindPunct || w == "me" || w == "us" {
+		return false
+	}
+	but := d.WordKey(i) == "but"
+	for j := i + 2; j < min(hi, i+5); j++ {
 		t := &d.Tokens[j]
-		if j > i+1 && d.WordKey(i) == "but" && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0 && !d.Tokens[j-1].Is(language.Preposition|language.Determiner|language.Possessive|language.Adjective) {
-			return true // "buy the house but bank wants 15 percent"
-		}
-		if t.Kind == language.KindPunct {
-			return false
-		}
 		switch {
-		case j == i+1 && t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !t.Is(language.Possessive):
-			return d.WordKey(j) != "me" && d.WordKey(j) != "us"
-		case j == i+1 && t.Kind == language.KindWord && t.Is(language.FormOfDo) && t.Is(language.Negation):
+		case t.Kind == language.KindPunct:
+			return false
+		case t.Kind != language.KindWord:
+		case but && d.onlyThird(j) && !d.Tokens[j-1].Is(language.Preposition|language.Determiner|language.Possessive|language.Adjective):
+			return true // "buy the house but bank wants 15 percent"
+		case t.Is(language.FormOfBe):
 			return true
-		case j == i+1 && j+1 < hi && d.WordKey(i) == "and" && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.BaseForm && !t.Is(language.Occupation|language.Adjective) && d.Tokens[j+1].Kind == language.KindWord && d.Tokens[j+1].Is(language.Determiner|language.Possessive):
-			return true // "120 board and do the lawns"
-		case t.Kind == language.KindWord && t.Is(language.FormOfBe) && j > i+1:
-			return true
-		case t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 && (j == i+1 || t.Word.Form&language.Participle == 0) && !t.Is(language.Adjective):
+		case t.Word.Verb > 0 && t.OnlyPast() && t.Word.Form&language.Participle == 0 && !t.Is(language.Adjective):
 			return true
 		}
 	}
@@ -210,7 +265,7 @@ func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
 		return false
 	}
 	t := &d.Tokens[i]
-	if w := d.TokenText(i); t.Kind == language.KindWord && t.Shape == language.LowerCase && t.Word.Verb == 0 && t.Word.Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ed") {
+	if t.Kind == language.KindWord && t.Shape == language.LowerCase && d.unknownParticiple(i) {
 		return true // "got my nose pierced"
 	}
 	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.Participle|language.IngForm) != 0 && t.Word.Form&language.BaseForm == 0 && !t.Is(language.Preposition|language.Conjunction|language.Adjective) && t.Shape == language.LowerCase && !d.IsWord(s, i, "called") && !d.IsWord(s, i, "named")

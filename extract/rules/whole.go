@@ -137,33 +137,48 @@ func (d *doc) clauseBegins(i, hi int) bool {
 		return false
 	}
 	before := &d.Tokens[i-1]
-	switch w := d.WordKey(i); {
-	case wordLists()["clause-words"][w]:
+	w := d.WordKey(i)
+	if wordLists()["clause-words"][w] {
 		return true
-	case w == "you":
-		return i+1 < hi && d.WordKey(i+1) == "know"
-	case w == "she" || w == "he" || w == "they" || w == "we" || w == "i":
-		return !before.Is(language.Conjunction|language.Preposition|language.WhWord) && i+1 < hi && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Word.Verb > 0 || d.Tokens[i+1].Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal))
-	case w == "it" || w == "there":
-		return i+1 < hi && before.Kind == language.KindWord && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && before.Word.Verb == 0 && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Is(language.FormOfBe))
-	case w == "and" || w == "but" || w == "or":
-		if i+1 >= hi {
-			return false
-		}
-		n := &d.Tokens[i+1]
-		if n.Kind == language.KindWord && n.Shape == language.Capitalized && i+3 < hi {
-			v := &d.Tokens[i+2] // "the parser and Kofi does the frontend"
-			return v.Kind == language.KindWord && v.Shape == language.LowerCase && v.Word.Verb > 0 && v.Word.Form == language.ThirdForm && d.Tokens[i+3].Is(language.Determiner|language.Possessive)
-		}
-		if n.Kind != language.KindWord || n.Shape != language.LowerCase {
-			return false
-		}
-		if n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being" {
-			return true // "a pilot or was until the spring"
-		}
-		return i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && n.Word.Flags == 0 && (d.Tokens[i+2].Is(language.Determiner|language.Possessive|language.Preposition) || d.objectIsPronoun(i+2, hi))
-	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0 && t.Shape == language.LowerCase && i+1 < hi:
-		return before.Kind != language.KindPunct && (d.WordKey(i+1) == "a" || d.WordKey(i+1) == "an") // "a 2012 Polo needs a clutch"
 	}
-	return false
+	switch w {
+	case "you":
+		return i+1 < hi && d.WordKey(i+1) == "know"
+	case "she", "he", "they", "we", "i":
+		return i+1 < hi && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && d.verbOrClitic(i+1)
+	case "it", "there":
+		return i+1 < hi && before.Kind == language.KindWord && before.Word.Verb == 0 && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Is(language.FormOfBe))
+	case "and", "but", "or":
+		return i+1 < hi && d.coordinates(i, hi)
+	}
+	return i+1 < hi && d.onlyThird(i) && t.Shape == language.LowerCase && before.Kind != language.KindPunct && (d.WordKey(i+1) == "a" || d.WordKey(i+1) == "an") // "a 2012 Polo needs a clutch"
+}
+
+// verbOrClitic reports whether a verb, an auxiliary or a clitic stands at token i.
+func (d *doc) verbOrClitic(i int) bool {
+	t := &d.Tokens[i]
+	return t.Kind == language.KindClitic || t.Word.Verb > 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal)
+}
+
+// onlyThird reports whether the word at token i can only be the third person of a verb: "needs".
+func (d *doc) onlyThird(i int) bool {
+	t := &d.Tokens[i]
+	return t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0
+}
+
+// coordinates reports whether the "and" at token i joins a clause, whose verb follows, and no further noun.
+func (d *doc) coordinates(i, hi int) bool {
+	n := &d.Tokens[i+1]
+	switch {
+	case n.Kind != language.KindWord:
+		return false
+	case n.Shape == language.Capitalized && i+3 < hi:
+		v := &d.Tokens[i+2] // "the parser and Kofi does the frontend"
+		return v.Kind == language.KindWord && v.Shape == language.LowerCase && v.Word.Verb > 0 && v.Word.Form == language.ThirdForm && d.Tokens[i+3].Is(language.Determiner|language.Possessive)
+	case n.Shape != language.LowerCase:
+		return false
+	case n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being":
+		return true // "a pilot or was until the spring"
+	}
+	return i+2 < hi && d.onlyThird(i+1) && (d.Tokens[i+2].Is(language.Determiner|language.Possessive|language.Preposition) || d.objectIsPronoun(i+2, hi))
 }

@@ -192,14 +192,8 @@ func (d *Document) standsAlone(lo, hi int) bool {
 func (d *Document) cutsBefore(s *Sentence, start, i int) bool {
 	t, prev := &d.Tokens[i], &d.Tokens[i-1]
 	if prev.Kind == KindPunct {
-		switch prev.Sign {
-		case ';', '(', ')', ':', ',':
-			return prev.Gap != NoGap || t.Gap != NoGap
-		case '-':
-			return prev.Gap != NoGap && t.Gap != NoGap
-		}
-		if prev.Sign == '.' && t.Gap != NoGap || d.Text[prev.Start] >= 0x80 && prev.Sign == '-' {
-			return true
+		if cuts, sure := d.signCuts(prev, t); sure {
+			return cuts
 		}
 	}
 	if t.Kind == KindPunct && t.Sign == '(' {
@@ -208,30 +202,51 @@ func (d *Document) cutsBefore(s *Sentence, start, i int) bool {
 	if t.Kind != KindWord || !d.hasVerb(s, start, i) {
 		return false
 	}
-	if d.isJoiner(i) {
-		switch {
-		case d.subjectAt(s, i+1), d.IsWord(s, i+1, "please"):
-			return true
-		case d.IsWord(s, i, "if") || d.IsWord(s, i, "unless") || d.IsWord(s, i, "because") || d.IsWord(s, i, "although"):
-			return true
-		case d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "then"):
-			return i+1 < s.Hi && d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0
-		}
-		return false
-	}
-	if i == start+1 && prev.Is(FormOfBe|FormOfHave|FormOfDo|Modal) {
+	switch {
+	case d.isJoiner(i):
+		return d.joinerCuts(s, i)
+	case i == start+1 && prev.Is(FormOfBe|FormOfHave|FormOfDo|Modal):
 		return false // "had I known"
-	}
-	if d.IsWord(s, i, "it") && i+1 < s.Hi && d.Tokens[i+1].Kind == KindClitic && !prev.Is(Preposition) {
+	case d.IsWord(s, i, "it") && i+1 < s.Hi && d.Tokens[i+1].Kind == KindClitic && !prev.Is(Preposition):
 		return true // "a feeling it'll rain"
-	}
-	if prev.Kind == KindWord && (prev.Is(Conjunction) && !d.IsWord(s, i-1, "that") || prev.Is(WhWord) || d.isJoiner(i-1)) {
+	case prev.Kind == KindWord && (prev.Is(Conjunction) && !d.IsWord(s, i-1, "that") || prev.Is(WhWord) || d.isJoiner(i-1)):
 		return false
-	}
-	if d.subjectAt(s, i) && d.reportBefore(s, start, i) {
+	case d.subjectAt(s, i) && d.reportBefore(s, start, i):
 		return true
 	}
-	return d.nominative(s, i) && i > start+1 && (d.verbSoon(s, i+1, 2) || i+1 < s.Hi && d.Tokens[i+1].Kind == KindWord && !d.Tokens[i+1].Is(FunctionWord|Conjunction) && d.Tokens[i+1].Shape == LowerCase)
+	return d.nominative(s, i) && i > start+1 && d.beginsWithSubject(s, i)
+}
+
+// signCuts reports whether the sign before token t ends a clause. It is not sure for signs that may also stand inside of one.
+func (d *Document) signCuts(sign, t *Token) (cuts, sure bool) {
+	switch sign.Sign {
+	case ';', '(', ')', ':', ',':
+		return sign.Gap != NoGap || t.Gap != NoGap, true
+	case '-':
+		return sign.Gap != NoGap && t.Gap != NoGap, true
+	}
+	cuts = sign.Sign == '.' && t.Gap != NoGap
+	return cuts, cuts
+}
+
+// joinerCuts reports whether the joining word at token i begins a clause, since a subject or a verb follows.
+func (d *Document) joinerCuts(s *Sentence, i int) bool {
+	if d.subjectAt(s, i+1) || d.IsWord(s, i+1, "please") || d.IsOneOf(s, i, "if", "unless", "because", "although") {
+		return true
+	}
+	return d.IsOneOf(s, i, "and", "but", "then") && i+1 < s.Hi && d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0
+}
+
+// beginsWithSubject reports whether a verb, or a word that may be one, follows the pronoun at token i.
+func (d *Document) beginsWithSubject(s *Sentence, i int) bool {
+	if d.verbSoon(s, i+1, 2) {
+		return true
+	}
+	if i+1 >= s.Hi {
+		return false
+	}
+	next := &d.Tokens[i+1]
+	return next.Kind == KindWord && next.Shape == LowerCase && !next.Is(FunctionWord|Conjunction)
 }
 
 // isJoiner reports whether token i is a word that joins clauses.

@@ -86,39 +86,77 @@ func (d *Document) nameAt(s *Sentence, i int) int {
 	return hi
 }
 
-// extend returns the end of the span [lo, hi) after adding the next word of the name, or hi if there is none.
+// extend returns the end of the span [lo, hi) after adding the next word of the name, or hi if there is none. Connectors such as "of" may
+// stand before the word.
 func (d *Document) extend(s *Sentence, lo, hi int) int {
+	if hi < s.Hi && d.Tokens[hi].Gap > SpaceGap {
+		return hi
+	}
+	if j := d.joinedPart(s, lo, hi); j > hi {
+		return j
+	}
 	j := hi
-	prev := &d.Tokens[hi-1]
-	for connectors := 0; j < s.Hi; {
+	if j < s.Hi && d.joinsName(s, hi) {
+		j++
+	}
+	for connectors := 0; j < s.Hi; j++ {
 		t := &d.Tokens[j]
 		switch {
-		case t.Gap > SpaceGap && (j == hi || t.Gap == BlankGap):
+		case t.Gap == BlankGap:
 			return hi
 		case t.Capital() && t.Gap != NoGap && !t.Is(FirstPerson):
 			if t.Kind == KindIdentifier && j == hi && d.firstWord(s, hi-1) {
 				return hi // "Ticket JIRA-12"
 			}
 			return j + 1
-		case t.Kind == KindNumber && j == hi && t.Gap == SpaceGap && d.numbered(s, lo, j):
-			return j + 1
-		case t.Kind == KindPunct && t.Gap == NoGap && j == hi && t.Sign == '.' && (prev.Is(Abbreviation) || prev.End-prev.Start == 1 || isDotted(d.TokenText(hi-1))) && j+1 < s.Hi && d.Tokens[j+1].Capital():
-			j++
-		case t.Kind == KindPunct && t.Sign == '&' && j == hi:
-			j++
-		case t.Kind == KindPunct && t.Sign == '-' && j == hi && t.Gap == NoGap && j+1 < s.Hi && d.Tokens[j+1].Capital() && d.Tokens[j+1].Gap == NoGap:
-			return j + 2
-		case t.Kind == KindClitic && j == hi && j+1 < s.Hi && d.Tokens[j+1].Capital() && !d.Tokens[j+1].Is(FunctionWord) && d.TokenText(j)[1:] == "s":
-			return j + 2
-		case t.Kind == KindWord && t.Shape == LowerCase && t.Is(NameConnector) && !t.Used && connectors < 2 && !(connectors > 0 && t.Is(Conjunction)):
-			if prev.Is(Month|Weekday) && !prev.Is(GivenName) || t.Is(Determiner) && connectors == 0 {
+		case connectors < 2 && d.connects(t, connectors):
+			if prev := &d.Tokens[hi-1]; prev.Is(Month|Weekday) && !prev.Is(GivenName) || t.Is(Determiner) && connectors == 0 {
 				return hi
 			}
 			connectors++
-			j++
 		default:
 			return hi
 		}
+	}
+	return hi
+}
+
+// connects reports whether a word may stand inside a name after the given number of such words: "University of the Arts".
+func (d *Document) connects(t *Token, connectors int) bool {
+	return t.Kind == KindWord && t.Shape == LowerCase && t.Is(NameConnector) && !t.Used && !(connectors > 0 && t.Is(Conjunction))
+}
+
+// joinsName reports whether the sign at token hi, after a name, is part of the name and another word follows: "J. Smith", "Smith & Sons".
+func (d *Document) joinsName(s *Sentence, hi int) bool {
+	t := &d.Tokens[hi]
+	if t.Kind != KindPunct {
+		return false
+	}
+	if t.Sign == '&' {
+		return true
+	}
+	prev := &d.Tokens[hi-1]
+	return t.Sign == '.' && t.Gap == NoGap && (prev.Is(Abbreviation) || prev.End-prev.Start == 1 || isDotted(d.TokenText(hi-1))) && hi+1 < s.Hi && d.Tokens[hi+1].Capital()
+}
+
+// joinedPart returns the end of a name [lo, hi) after a number, or after a hyphen or "'s" and a word; it returns hi for none.
+func (d *Document) joinedPart(s *Sentence, lo, hi int) int {
+	if hi >= s.Hi {
+		return hi
+	}
+	t := &d.Tokens[hi]
+	if t.Kind == KindNumber && t.Gap == SpaceGap && d.numbered(s, lo, hi) {
+		return hi + 1 // "Apollo 11"
+	}
+	if hi+1 >= s.Hi || !d.Tokens[hi+1].Capital() {
+		return hi
+	}
+	next := &d.Tokens[hi+1]
+	switch {
+	case t.Kind == KindPunct && t.Sign == '-' && t.Gap == NoGap && next.Gap == NoGap:
+		return hi + 2
+	case t.Kind == KindClitic && !next.Is(FunctionWord) && d.TokenText(hi)[1:] == "s":
+		return hi + 2
 	}
 	return hi
 }

@@ -13,11 +13,10 @@ func (d *Document) sentenceModes(k, first int) {
 		d.frame, d.frameStays = "", false
 	}
 	framed := d.frame != ""
-	clauses := d.Clauses[first:]
-	asks := s.Question
 	joke := d.phraseIn(jokePhrases, s.Lo, s.Hi) >= 0
 	code := d.looksLikeCode(s)
 	shown := false // the rest of the sentence is quoted text
+	clauses := d.Clauses[first:]
 	for i := range clauses {
 		c := &clauses[i]
 		var before *Clause
@@ -26,17 +25,12 @@ func (d *Document) sentenceModes(k, first int) {
 		}
 		d.clauseAbout(s, c, before)
 		c.Mode = d.clauseMode(s, c, before)
-		shown = shown || c.Mode == extract.ModeQuote && before != nil && d.quoteAt(c.Lo) == nil && c.Lo > s.Lo && d.Tokens[c.Lo-1].Kind == KindPunct && d.Tokens[c.Lo-1].Sign == ':'
-		if d.Tokens[c.Hi-1].Sign == '?' && d.Tokens[c.Hi-1].Kind == KindPunct || d.questionOrder(s, c) || before != nil && before.Mode == extract.ModeQuestion && before.Hi == c.Lo && d.Tokens[c.Lo-1].Kind == KindWord && d.Tokens[c.Lo-1].Is(FormOfDo|FormOfBe|Modal) {
+		shown = shown || before != nil && d.quotesAfterColon(s, c)
+		if d.asks(s, c, before) || s.Question && i == len(clauses)-1 && c.Mode != extract.ModeQuote {
 			c.Mode = extract.ModeQuestion
 		}
-		if asks && i == len(clauses)-1 && c.Mode != extract.ModeQuote {
-			c.Mode = extract.ModeQuestion
-		}
-		if c.Mode == extract.ModeQuestion && first+i > 0 && c.Lo > 0 && d.Tokens[c.Lo-1].Sign == ',' && d.tag(c) {
-			if said := &d.Clauses[first+i-1]; said.Mode.Believable() { // the tag is a sentence of its own, after the comma
-				said.Mode = extract.ModeQuestion
-			}
+		if c.Mode == extract.ModeQuestion {
+			d.askBefore(first + i)
 		}
 		// A frame such as "in my novel" holds for the rest of its paragraph.
 		if at := d.phraseIn(fictionPhrases, c.Lo, c.Hi); at >= 0 && d.quoteAt(at) == nil || d.shows(s, c) {
@@ -59,6 +53,30 @@ func (d *Document) sentenceModes(k, first int) {
 	}
 	if !d.frameStays {
 		d.frame = ""
+	}
+}
+
+// quotesAfterColon reports whether a clause is a quotation that a colon introduces, although no quotation marks say so.
+func (d *Document) quotesAfterColon(s *Sentence, c *Clause) bool {
+	return c.Mode == extract.ModeQuote && d.quoteAt(c.Lo) == nil && c.Lo > s.Lo && d.IsPunct(s, c.Lo-1, ':')
+}
+
+// asks reports whether a clause is a question by its sign or its word order, or has the subject of a question whose verb ends the clause before it.
+func (d *Document) asks(s *Sentence, c, before *Clause) bool {
+	if d.IsPunct(s, c.Hi-1, '?') || d.questionOrder(s, c) {
+		return true
+	}
+	return before != nil && before.Mode == extract.ModeQuestion && before.Hi == c.Lo && d.Tokens[c.Lo-1].WordIs(FormOfDo|FormOfBe|Modal)
+}
+
+// askBefore makes the clause before clause k a question if clause k is its tag. The tag is a sentence of its own, after the comma.
+func (d *Document) askBefore(k int) {
+	c := &d.Clauses[k]
+	if k == 0 || c.Lo == 0 || d.Tokens[c.Lo-1].Sign != ',' || !d.tag(c) {
+		return
+	}
+	if said := &d.Clauses[k-1]; said.Mode.Believable() {
+		said.Mode = extract.ModeQuestion
 	}
 }
 
@@ -123,28 +141,36 @@ func (d *Document) looksLikeCode(s *Sentence) bool {
 // questionOrder reports whether a clause is a question by its word order: "do I live", "how do people", "where did I park".
 func (d *Document) questionOrder(s *Sentence, c *Clause) bool {
 	i := c.Lo
-	for i < c.Hi && (d.IsWord(s, i, "and") || d.IsWord(s, i, "but") || d.IsWord(s, i, "so") || d.IsWord(s, i, "or") || d.Tokens[i].Is(Affirmative|Starter) && !d.Tokens[i].Is(FormOfDo|Modal)) {
+	for i < c.Hi && (d.IsOneOf(s, i, "and", "but", "so", "or") || d.Tokens[i].Is(Affirmative|Starter) && !d.Tokens[i].Is(FormOfDo|Modal)) {
 		i++
 	}
 	if i >= c.Hi || d.Tokens[i].Kind != KindWord {
 		return false
 	}
 	t := &d.Tokens[i]
-	if t.Is(WhWord) || d.IsWord(s, i, "whats") || d.IsWord(s, i, "hows") || d.IsWord(s, i, "wheres") {
-		if d.IsWord(s, i, "when") || d.IsWord(s, i, "which") || d.IsWord(s, i, "who") || d.IsWord(s, i, "that") {
-			return i+2 < c.Hi && d.Tokens[i+1].Is(FormOfBe|FormOfDo|Modal) && d.Tokens[i+2].Is(FirstPerson|FirstPlural|SecondPerson|Determiner|Masculine|Feminine|ThirdPlural|Neuter) && !d.Tokens[i+1].Is(Possessive)
-		}
+	if t.Is(WhWord) || d.IsOneOf(s, i, "whats", "hows", "wheres") {
+		return d.whQuestion(s, c, i)
+	}
+	return i+1 < c.Hi && t.Is(FormOfBe|FormOfDo|Modal|FormOfHave) && d.verbFirst(s, i)
+}
+
+// whQuestion reports whether the question word at token i asks. Those that also join clauses need a verb and a subject after them.
+func (d *Document) whQuestion(s *Sentence, c *Clause, i int) bool {
+	if !d.IsOneOf(s, i, "when", "which", "who", "that") {
 		return i == c.Lo || !d.IsWord(s, i, "what")
 	}
-	if !t.Is(FormOfBe|FormOfDo|Modal|FormOfHave) || i+1 >= c.Hi || t.Kind != KindWord {
-		return false
-	}
-	next := &d.Tokens[i+1]
-	subject := next.Kind == KindWord && next.Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural) && !d.IsWord(s, i+1, "me")
-	if t.Is(FormOfHave) { // "had I known" is a condition, "have the same" an imperative
+	return i+2 < c.Hi && d.Tokens[i+1].Is(FormOfBe|FormOfDo|Modal) && !d.Tokens[i+1].Is(Possessive) &&
+		d.Tokens[i+2].Is(FirstPerson|FirstPlural|SecondPerson|Determiner|Masculine|Feminine|ThirdPlural|Neuter)
+}
+
+// verbFirst reports whether the auxiliary at token i stands before its subject, and so asks.
+func (d *Document) verbFirst(s *Sentence, i int) bool {
+	t, next := &d.Tokens[i], &d.Tokens[i+1]
+	subject := next.WordIs(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural) && !d.IsWord(s, i+1, "me")
+	switch {
+	case t.Is(FormOfHave): // "had I known" is a condition, "have the same" an imperative
 		return subject && !next.Is(Possessive) && !d.IsWord(s, i, "had")
-	}
-	if t.Is(FormOfDo) && t.Is(Negation) || d.IsWord(s, i, "do") && !subject {
+	case t.Is(FormOfDo) && t.Is(Negation), d.IsWord(s, i, "do") && !subject:
 		return subject && !next.Is(Possessive) || d.IsWord(s, i+1, "people") || next.Is(Determiner) && d.IsWord(s, i, "does")
 	}
 	return subject || next.Is(Determiner) && !d.IsWord(s, i, "be") || next.Capital()
@@ -234,68 +260,88 @@ func (d *Document) kinBehind(s *Sentence, i, hi int) int {
 	return i
 }
 
-// clauseMode determines the mode of a clause outside of quotations and stories.
+// clauseMode determines the mode of a clause outside of quotations and stories: from the clause before it, else from its own words.
 func (d *Document) clauseMode(s *Sentence, c *Clause, before *Clause) extract.Mode {
 	joined := before != nil && d.isJoiner(c.Lo)
 	c.Report = d.reports(s, c)
 	c.told = d.quotesOwnWords(s, c) || joined && before.told && !d.hasSubject(s, c)
-	if before != nil && before.Report && !joined && (!d.ownReport(s, before) || before.told || before.Mode == extract.ModeQuote) { // the clause is what somebody says
+	if before != nil {
+		if mode := d.modeFrom(s, c, before, joined); mode != "" {
+			return mode
+		}
+	}
+	switch {
+	case d.IsWord(s, c.Lo, "according") && d.IsWord(s, c.Lo+1, "to"):
+		return extract.ModeQuote
+	case d.depends(s, c, before, joined), d.supposes(s, c):
+		return extract.ModeHypothetical
+	}
+	return d.ownMode(s, c)
+}
+
+// modeFrom returns the mode that the clause before gives to a clause, empty for none; joined says that a word joins them.
+func (d *Document) modeFrom(s *Sentence, c, before *Clause, joined bool) extract.Mode {
+	if before.Report && !joined && (!d.ownReport(s, before) || before.told || before.Mode == extract.ModeQuote) { // the clause is what somebody says
 		c.Who = before.Who
 		return extract.ModeQuote
 	}
-	if before != nil && !before.Mode.Believable() && before.Mode != extract.ModeInstruction && (joined || d.IsWord(s, c.Lo, "that") || d.IsWord(s, c.Lo-1, "that")) && (!d.hasSubject(s, c) || before.Mode == extract.ModeQuestion && !joined) {
+	if !before.Mode.Believable() && before.Mode != extract.ModeInstruction && (joined || d.IsWord(s, c.Lo, "that") || d.IsWord(s, c.Lo-1, "that")) && (!d.hasSubject(s, c) || before.Mode == extract.ModeQuestion && !joined) {
 		return before.Mode // "... but work in Denmark"
 	}
-	if before != nil && before.About != extract.AboutSpeaker && c.Lo > s.Lo && d.Tokens[c.Lo-1].Sign == ':' && d.Tokens[c.Lo-1].Kind == KindPunct && d.nominative(s, c.Lo) {
+	if before.About != extract.AboutSpeaker && c.Lo > s.Lo && d.IsPunct(s, c.Lo-1, ':') && d.nominative(s, c.Lo) {
 		return extract.ModeQuote // "the podcast opens with: I ..."
 	}
-	if before != nil && d.IsWord(s, before.Lo, "according") {
+	if d.IsWord(s, before.Lo, "according") {
 		return extract.ModeQuote
 	}
-	if d.IsWord(s, c.Lo, "according") && d.IsWord(s, c.Lo+1, "to") {
-		return extract.ModeQuote
-	}
+	return ""
+}
+
+// depends reports whether a clause is a condition, or holds only under the condition in the clause before it.
+func (d *Document) depends(s *Sentence, c, before *Clause, joined bool) bool {
 	if at := d.phraseIn(conditionPhrases, c.Lo, min(c.Hi, c.Lo+3)); at >= 0 && (at == c.Lo || joined || d.Tokens[c.Lo].Is(Starter|Adverb)) {
-		return extract.ModeHypothetical
+		return true
 	}
-	if before != nil && before.Mode == extract.ModeHypothetical && !joined && (d.conditional(s, before) || !d.hasSubject(s, c)) {
-		return extract.ModeHypothetical // depends on a condition
+	return before != nil && before.Mode == extract.ModeHypothetical && !joined && (d.conditional(s, before) || !d.hasSubject(s, c))
+}
+
+// supposes reports whether a clause is a guess or a supposition: "maybe I moved", "I'd be a bad nurse", "once I have a dog".
+func (d *Document) supposes(s *Sentence, c *Clause) bool {
+	at := d.phraseIn(hedgePhrases, c.Lo, c.Hi)
+	month := at >= 0 && d.Tokens[at].Is(Month) && d.Tokens[at].Shape == Capitalized // "May"
+	if at >= 0 && !month && d.phraseIn(wishPhrases, c.Lo, c.Hi) < 0 {
+		return true
 	}
-	if at := d.phraseIn(hedgePhrases, c.Lo, c.Hi); at >= 0 && d.phraseIn(wishPhrases, c.Lo, c.Hi) < 0 && !(d.Tokens[at].Is(Month) && d.Tokens[at].Shape == Capitalized) {
-		return extract.ModeHypothetical
-	}
-	if d.wouldBe(s, c) {
-		return extract.ModeHypothetical
-	}
-	if (d.IsWord(s, c.Lo, "when") || d.IsWord(s, c.Lo, "once") || d.IsWord(s, c.Lo, "until") || d.IsWord(s, c.Lo, "till")) && !d.past(s, c) {
-		return extract.ModeHypothetical // "once I have a dog"
-	}
-	if d.phraseIn(cancelledPhrases, c.Lo, c.Hi) >= 0 {
+	return d.wouldBe(s, c) || d.IsOneOf(s, c.Lo, "when", "once", "until", "till") && !d.past(s, c)
+}
+
+// ownMode returns the mode that the words of a clause give it, if it is neither quoted nor supposed.
+func (d *Document) ownMode(s *Sentence, c *Clause) extract.Mode {
+	switch {
+	case d.phraseIn(cancelledPhrases, c.Lo, c.Hi) >= 0:
 		return extract.ModeCancelled
-	}
-	if d.phraseAt(wishPhrases, c.Lo, c.Hi) > 0 {
+	case d.phraseAt(wishPhrases, c.Lo, c.Hi) > 0:
 		return extract.ModeWish
-	}
-	if d.orders(s, c) {
+	case d.orders(s, c):
 		return extract.ModeInstruction
-	}
-	if d.phraseIn(endedPhrases, c.Lo, c.Hi) >= 0 {
+	case d.phraseIn(endedPhrases, c.Lo, c.Hi) >= 0:
 		return extract.ModeEnded
-	}
-	if d.phraseIn(wishPhrases, c.Lo, c.Hi) >= 0 {
+	case d.phraseIn(wishPhrases, c.Lo, c.Hi) >= 0:
 		return extract.ModeWish
-	}
-	if d.phraseIn(planPhrases, c.Lo, c.Hi) >= 0 || d.arranged(s, c) {
+	case d.phraseIn(planPhrases, c.Lo, c.Hi) >= 0, d.arranged(s, c):
 		return extract.ModePlan
-	}
-	if d.negates(s, c) {
+	case d.negates(s, c):
 		return extract.ModeNegated
-	}
-	if at := d.phraseIn(correctedPhrases, c.Lo, c.Hi); at >= 0 && at <= c.Lo+1 {
+	case d.corrects(c):
 		return extract.ModeCorrected
-	}
-	if d.past(s, c) {
+	case d.past(s, c):
 		return extract.ModePast
 	}
 	return extract.ModeAsserted
+}
+
+// corrects reports whether a clause begins with a phrase that corrects something: "actually it's Aegon".
+func (d *Document) corrects(c *Clause) bool {
+	at := d.phraseIn(correctedPhrases, c.Lo, c.Hi)
+	return at >= 0 && at <= c.Lo+1
 }

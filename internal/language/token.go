@@ -299,30 +299,30 @@ func (d *Document) blobEnd(i int, f *features) int {
 func (d *Document) joins(i, j int, f *features) bool {
 	text := d.Text
 	c := text[j]
+	if f.scheme {
+		return c > ' ' && strings.IndexByte("\"<>)]`|\x7f", c) < 0
+	}
 	var next byte
 	if j+1 < len(text) {
 		next = text[j+1]
 	}
-	if f.scheme {
-		return c > ' ' && c != '"' && c != '<' && c != '>' && c != ')' && c != ']' && c != '`' && c != '|' && c != 0x7F
-	}
-	letterOrDigit := isASCIIAlnum(next) || next >= utf8.RuneSelf
+	alnum := isASCIIAlnum(next)
+	letterOrDigit := alnum || next >= utf8.RuneSelf
 	switch c {
 	case '\'':
 		f.apos = f.apos || letterOrDigit
 		return letterOrDigit && !isDigitByte(text[j-1])
 	case '-':
 		f.hyphen = f.hyphen || letterOrDigit
-		return isASCIIAlnum(next) || next >= utf8.RuneSelf && alphaAt(text, j+1)
+		return alnum || next >= utf8.RuneSelf && alphaAt(text, j+1)
 	case '_':
 		f.under = true
 		return true
 	case '.':
-		ok := isASCIIAlnum(next)
-		f.dot = f.dot || ok
-		return ok
+		f.dot = f.dot || alnum
+		return alnum
 	case ',':
-		ok := isDigitByte(text[j-1]) && j+3 < len(text) && isDigitByte(next) && isDigitByte(text[j+2]) && isDigitByte(text[j+3])
+		ok := thousands(text, j)
 		f.comma = f.comma || ok
 		return ok
 	case ':':
@@ -334,19 +334,36 @@ func (d *Document) joins(i, j int, f *features) bool {
 		f.colon = f.colon || ok
 		return ok
 	case '/':
-		f.slash = f.slash || isASCIIAlnum(next)
-		return isASCIIAlnum(next)
+		f.slash = f.slash || alnum
+		return alnum
 	case '@':
-		f.at = f.at || isASCIIAlnum(next)
-		return isASCIIAlnum(next)
+		f.at = f.at || alnum
+		return alnum
 	case '+', '#':
-		ok := c == '+' && !letterOrDigit && IsUpperByte(text[j-1]) && j-i > 1 || j-i == 1 && (next == '+' || c == '#') || f.plus && c == '+' && j-i == 2
+		ok := f.languageSign(text, i, j, next, letterOrDigit)
 		f.plus = f.plus || ok
 		return ok
 	case '&':
 		return IsUpperByte(next) && IsUpperByte(text[j-1])
 	}
 	return false
+}
+
+// thousands reports whether the comma at j separates thousands: "12,000".
+func thousands(text string, j int) bool {
+	return isDigitByte(text[j-1]) && j+3 < len(text) && isDigitByte(text[j+1]) && isDigitByte(text[j+2]) && isDigitByte(text[j+3])
+}
+
+// languageSign reports whether the sign at j ends the name of a grade or a programming language: "A+", "AB+", "C#", "C++".
+func (f *features) languageSign(text string, i, j int, next byte, letterOrDigit bool) bool {
+	switch plus := text[j] == '+'; {
+	case j-i == 1:
+		return next == '+' || !plus
+	case j-i == 2 && plus && f.plus:
+		return true
+	default:
+		return plus && !letterOrDigit && IsUpperByte(text[j-1])
+	}
 }
 
 // trimBlob removes signs at the end of text[i:j] that end a sentence or close a bracket.
