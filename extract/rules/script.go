@@ -145,6 +145,9 @@ func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, sel
 				}
 			}
 			if o, kin, ok := d.scriptObject(l, before, f.after, body); ok {
+				if f.form.functional && l.topic != "" && strings.Index(d.Text[o.start:o.end], l.topic) > 0 {
+					return false // the text before the topic mark is another subject, whose name is unknown
+				}
 				return d.scriptStatement(s, l, f, subject, place, o, kin)
 			}
 		}

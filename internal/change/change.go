@@ -29,7 +29,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 5"
+const rulesVersion = "rules 6"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
@@ -304,7 +304,7 @@ func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, err
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, backend.Succession{Extra: extra, Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal,
+		out = append(out, backend.Succession{Extra: wrap(x.matters, extra), Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal,
 			Retracts: x.retracts, Matter: x.matter, Evidence: x.evidence, Decider: x.decider, Confidence: x.confidence, Created: r.now})
 	}
 	return out, nil
@@ -345,7 +345,24 @@ func (r *run) rules(s *statement, near []*statement, out []verdict) error {
 			out[i] = x
 		}
 	}
+	keepExact(s, near, out)
 	return nil
+}
+
+// keepExact drops loose verdicts of a later statement that has another verdict of the rules: of two earlier statements that it may be about, it is
+// about one at most.
+func keepExact(s *statement, near []*statement, out []verdict) {
+	alone := map[*statement]int{} // by later statement: the number of verdicts; a loose one needs to be alone
+	for i, n := range near {
+		if later, _ := order(s, n); out[i].confidence > 0 {
+			alone[later]++
+		}
+	}
+	for i, n := range near {
+		if later, _ := order(s, n); out[i].loose && alone[later] > 1 {
+			out[i] = verdict{}
+		}
+	}
 }
 
 // vocabulary reads how many chunks use each term of a statement.

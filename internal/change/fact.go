@@ -2,6 +2,7 @@ package change
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,9 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
 )
+
+// recently is how long ago a change may have been to replace what was told between it and its telling.
+const recently = 200 * 24 * time.Hour
 
 // maxStated is the length in bytes up to which the facts of a text are compared. In longer texts the rules for facts are wrong more often.
 const maxStated = 600
@@ -20,6 +24,7 @@ type fact struct {
 	holds                      bool   // false: it is over
 	only                       bool   // the subject has one such object at a time
 	now                        bool   // the clause says that it is new
+	vague                      bool   // the object may be no name; see unnamed
 	since                      time.Time
 	evidence                   string
 }
@@ -61,6 +66,7 @@ func (s *statement) facts() []fact {
 		}
 		f := fact{subject: r.Source, predicate: r.Predicate, object: r.Target, holds: !r.Retracts && !r.Negated, only: r.Functional, since: r.Asserted, evidence: s.clauseOf(r.Context, r.Raw)}
 		f.now = nowWord.MatchString(f.evidence)
+		f.vague = r.Functional && triggersOf(r.Context)&mayTell != 0 && unnamed(&r, out[0].Mentions)
 		if f.predicate == "started_at" && newJob.MatchString(f.evidence) {
 			f.predicate, f.only = "works_at", true
 		}
@@ -121,27 +127,42 @@ func (s *statement) clauseOf(sentence, words string) string {
 }
 
 // byFacts decides by the facts of two statements about one subject: it has another home, employer or favourite now, or the fact is over.
-func byFacts(later, earlier *statement) (verdict, bool) {
+func byFacts(later, earlier *statement) (x verdict, ok bool) {
+	add := func(confidence float64, matter, evidence, name string) {
+		if confidence > x.confidence {
+			x, ok = verdict{confidence: confidence, matter: matter, evidence: evidence, decider: "rules: fact", matters: x.matters}, true
+		}
+		if name != "" && !slices.Contains(x.matters, name) {
+			x.matters = append(x.matters, name)
+		}
+	}
 	for _, l := range later.facts() {
 		if l.predicate == "works_at" && !l.holds { // "left Figma" ends "is the head of design at Figma"
 			if text, ok := earlier.at(&l); ok {
-				return verdict{confidence: ruleConfidence, matter: text, evidence: l.evidence, decider: "rules: fact"}, true
+				add(ruleConfidence, text, l.evidence, slotOf(l.predicate, l.object))
 			}
 		}
 		for _, e := range earlier.facts() {
-			if l.subject != e.subject || l.predicate != e.predicate || !e.holds || !l.since.IsZero() && l.since.Before(item.StatedAt(earlier.src)) {
+			if l.subject != e.subject || l.predicate != e.predicate || !e.holds {
 				continue
+			}
+			confidence := ruleConfidence
+			if !l.since.IsZero() && l.since.Before(item.StatedAt(earlier.src)) {
+				if item.StatedAt(later.src).Sub(l.since) > recently {
+					continue
+				}
+				confidence = likely // "I moved to Oslo last month": what was told in between may have been out of date
 			}
 			same := within(l.object, e.object) || within(e.object, l.object)
 			switch {
 			case !l.holds && same, // "no longer lives in Bonn"
-				l.holds && l.only && e.only && !same,                                  // "moved to Oslo"
+				l.holds && l.only && e.only && !same && !l.vague && !e.vague,          // "moved to Oslo"
 				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object): // "now prefers light mode"
-				return verdict{confidence: ruleConfidence, matter: e.evidence, evidence: l.evidence, decider: "rules: fact"}, true
+				add(confidence, e.evidence, l.evidence, slotOf(e.predicate, e.object))
 			}
 		}
 	}
-	return verdict{}, false
+	return x, ok
 }
 
 // at returns the clause that says that the subject of a fact is something at or for the fact's object.

@@ -144,6 +144,7 @@ func (m *Matter) encode() []byte {
 // Concerns reports whether a question is about the replaced part of a memory, not about the rest. extra holds the succession's extra bytes.
 // question is the vector of the model's embedder. The rest may be nearer by slack. It reports true if the parts are unknown.
 func Concerns(extra []byte, model string, question []float32, slack float64) bool {
+	_, extra = unwrap(extra)
 	if len(extra) < 5 || question == nil || binary.LittleEndian.Uint32(extra) != modelHash(model) {
 		return true
 	}

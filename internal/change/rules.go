@@ -2,6 +2,7 @@ package change
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
@@ -32,11 +33,14 @@ type verdict struct {
 	matter     string // words of the earlier statement
 	evidence   string // words of the later statement
 	decider    string
+	matters    []string // see Asked; nil: unknown
+	loose      bool     // the statements name a thing in other words, so that only one earlier statement may be about it
 }
 
 // Bounds of the rules, chosen on conversations that the rules were not written for.
 const (
 	ruleConfidence = 0.85
+	likely         = 0.7 // orders two memories and is not shown
 	minCoverage    = 0.5 // share of a clause's weight that another clause has to contain
 	minShared      = 0.5 // share of the shorter clause's weight, without values, that two clauses about one thing have in common
 	rareShare      = 0.05
@@ -89,8 +93,35 @@ func (c *clause) do() *doing {
 // nothing reports whether a clause has no effect on earlier statements.
 func (d *doing) nothing() bool { return *d == doing{} }
 
-// byRules decides whether later replaces earlier by the cues in later: that something ended, was called off, or was said wrongly.
+// byRules decides whether later replaces earlier by the cues, the facts and the values in later.
 func byRules(later, earlier *statement, v *vocabulary) (verdict, bool) {
+	x, cued := byCues(later, earlier, v)
+	f, ok := byFacts(later, earlier)
+	switch {
+	case !cued && ok:
+		return f, true
+	case cued && ok && (strings.Contains(f.matter, x.matter) || strings.Contains(x.matter, f.matter)):
+		x.matters = f.matters
+	}
+	if !cued {
+		if x, cued = byOwner(later, earlier); cued {
+			return x, true
+		}
+		x, cued = byAttribute(later, earlier)
+	}
+	if f, exact, ok := byEvent(later, earlier); ok {
+		if cued {
+			x.matters = f.matters
+			return x, true
+		}
+		f.loose = !exact
+		return f, true
+	}
+	return x, cued
+}
+
+// byCues decides by the cues in later: that something ended, was called off, or was said wrongly.
+func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 	ls, es := later.parse(), earlier.parse()
 	for i := range ls {
 		l := &ls[i]
@@ -112,18 +143,17 @@ func byRules(later, earlier *statement, v *vocabulary) (verdict, bool) {
 			}
 		}
 	}
-	if x, ok := byFacts(later, earlier); ok {
-		return x, true
-	}
-	return byAttribute(later, earlier)
+	return verdict{}, false
 }
 
 // cued reports whether a statement has a clause with an effect on earlier statements. The result is computed once.
 func (s *statement) cued() bool {
 	if !s.looked {
 		s.looked = true
-		s.changes = triggersOf(s.text)&mayState != 0 && factual.MatchString(s.text) && len(s.facts()) > 0
-		may := triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
+		may := triggersOf(s.text)
+		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&(mayMove|mayShift) != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
+		s.changes = s.changes || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
+		may = triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
 		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0
 		if s.changes || may&mayDo == 0 {
 			return s.changes

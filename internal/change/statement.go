@@ -36,6 +36,10 @@ type statement struct {
 	stated          []fact
 	valued          bool // see attributes
 	values          []attribute
+	timed           bool // see events
+	when            []event
+	handed          bool // see owners
+	owned           []owner
 }
 
 // clause is a clause with cached results.

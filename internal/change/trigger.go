@@ -8,7 +8,7 @@ import (
 )
 
 // trigger is a set of expressions that a text may match. Testing for the words that an expression needs is much cheaper than matching it.
-type trigger uint16
+type trigger uint32
 
 const (
 	mayMove trigger = 1 << iota
@@ -23,6 +23,9 @@ const (
 	mayDeny    // denied
 	mayBeOurs  // othersThing
 	mayState   // factual
+	mayShift   // eventChanges in other languages
+	mayHand    // a word without which no clause says that somebody else is responsible now
+	mayTell    // a phrase of another language for a home or an employer
 	mayClose   // a phrase that marks a clause as ended or cancelled
 )
 
@@ -48,6 +51,14 @@ var triggers = func() map[string]trigger {
 		mayEnd:    `longer more anymore`,
 		mayDeny:   `won't never not don't can't wouldn't couldn't haven't hasn't didn't`,
 		mayBeOurs: `my our`,
+		mayTell: `gezogen umgezogen wohne wohnen lebe arbeite arbeiten angestellt ndigt vivo vivimos mudado mudamos mud resido trabajo trabajar habite habitons j'habite nag travaille travailler
+			abito abitiamo viviamo lavoro lavorare trasferito trasferita trasferiti moro moramos mudei mudei-me trabalho trabalhar`, // "ndigt" of "gekündigt", "mud" of "mudé", "nag" of "déménagé"
+		mayHand: `over now new inherited inherits picks picked replaces replaced succeeds succeeded reassigned assigned goes passes belongs hands handed bernimmt bernahm bernommen jetzt nun reprend
+			repris asume cargo ahora maintenant`,
+		mayShift: `verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
+			adelantado adelantada ahora pasa trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
+			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped delayed extended bumped lowered increased
+			reduced gone going date day slot price deadline put puts`,
 		mayState: `live lives lived living move moves moved relocated settled work works worked working job position role joined left quit resigned retired married engaged divorced dates
 			dating seeing broke broken split separated sold switched prefer prefers favourite favorite favourites favorites vegetarian vegan name called now longer more anymore`,
 	} {
@@ -85,6 +96,12 @@ func triggersOf(text string) (all trigger) {
 			r, size := utf8.DecodeRuneInString(text[i:])
 			n = size
 			if r != '’' {
+				switch {
+				case strings.ContainsRune("住搬居作班职働勤越辞", r):
+					all |= mayTell
+				case strings.ContainsRune("改推提延変移", r):
+					all |= mayShift
+				}
 				end()
 				i += n
 				continue

@@ -18,7 +18,7 @@ func (s *succession) handBack(sc *scope, nums []int64, hits []*Hit) ([]*Hit, err
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders || f.Retracts })
+	found = slices.DeleteFunc(s.concerned(found), func(f backend.Succession) bool { return f.Confidence <= change.Orders || f.Retracts })
 	if len(found) == 0 {
 		return hits, nil
 	}

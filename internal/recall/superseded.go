@@ -53,6 +53,7 @@ type succession struct {
 	links map[int64][]link     // by earlier version, in descending order of confidence
 	hints []backend.Succession // successions of the hits of any confidence
 	known map[int64]bool       // versions whose links were read; nil if there are no successions
+	asked *change.Asked        // what the question asks about; nil: not read yet
 }
 
 // succeed marks superseded hits, and puts the superseding memories before them.
@@ -163,7 +164,7 @@ func (s *succession) read(ask []int64) error {
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 {
+		if found = s.concerned(found); len(found) == 0 {
 			break
 		}
 		if step == 0 { // allocated only now, since most memories have no succession
@@ -212,6 +213,15 @@ func (s *succession) read(ask []int64) error {
 		})
 	}
 	return nil
+}
+
+// concerned returns the successions that are not only about other matters than the question.
+func (s *succession) concerned(found []backend.Succession) []backend.Succession {
+	if len(found) > 0 && s.asked == nil {
+		asked := change.Ask(s.Query)
+		s.asked = &asked
+	}
+	return slices.DeleteFunc(found, func(f backend.Succession) bool { return s.asked.Elsewhere(f.Extra) })
 }
 
 // end is a memory on one side of a succession, with the ordinal of the chunk that the succession is about; -1: the whole memory.

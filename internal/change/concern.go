@@ -1,0 +1,140 @@
+package change
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+	"github.com/contextmem/contextmem/internal/slot"
+)
+
+// A succession of a memory with several matters is about some of them. It names these: slots of facts, such as "home", or kinds of
+// answers, such as "when". A question about another matter is not concerned by it: who moved house may still have the same employer.
+
+// Kinds of answers. A question asks for one by its words, and a value has one by its form.
+const (
+	asksWhen  = "when"
+	asksWho   = "who"
+	asksWhere = "where"
+	asksCount = "how much"
+)
+
+var taxonomy = sync.OnceValue(func() *slot.Taxonomy {
+	t, err := slot.New(nil)
+	if err != nil {
+		panic(err) // the standard taxonomy is part of the program
+	}
+	return t
+})
+
+// together maps slots to the name of a group whose members change with each other.
+var together = map[string]string{"address": "home", "role": "employer", "salary": "employer"}
+
+// answers maps slots to the kinds of answers that tell their values.
+var answers = map[string][]string{"home": {asksWhere}, "origin": {asksWhere}, "school": {asksWhere}, "employer": {asksWhere, asksWho, asksCount}, "partner": {asksWho}, "doctor": {asksWho},
+	"family": {asksWho}, "friends": {asksWho}, "pet": {asksWho}, "birthday": {asksWhen}, "money": {asksCount}, "subscription": {asksCount}}
+
+// kindAnswers maps kinds of values to kinds of answers.
+var kindAnswers = map[string]string{"weekday": asksWhen, "time": asksWhen, "date": asksWhen, "money": asksCount}
+
+// slotOf returns the matter of a fact, empty if unknown.
+func slotOf(predicate, object string) string {
+	name, sure := taxonomy().Of(predicate, object, false)
+	if sure < .7 {
+		return ""
+	}
+	return group(name)
+}
+
+func group(name string) string {
+	if g := together[name]; g != "" {
+		return g
+	}
+	return name
+}
+
+// Asked is what a question asks about. The zero value asks about anything.
+type Asked struct {
+	slot, kind string
+}
+
+var (
+	asksKinds = []struct {
+		kind  string
+		words *lazyregexp.Regexp
+	}{
+		{asksWhen, lazyregexp.New(`(?i)\b(?:when|what time|(?:what|which) (?:day|date|week|month)|deadline|due|wann|quand|quando)\b|\bcuándo\b|いつ|何時|何日|什么时候|什麼時候|几点|幾點|哪天|几号`)},
+		{asksCount, lazyregexp.New(`(?i)\b(?:how much|how many|wie ?viele?|combien|quant[oaie]|cuánt[oa]s?)\b|多少|几个|いくら`)},
+		{asksWho, lazyregexp.New(`(?i)\b(?:who|whose|whom|wer|wem|wen|chi|quem|quién(?:es)?)\b|^qui\b|谁|誰`)},
+		{asksWhere, lazyregexp.New(`(?i)\b(?:where|wo|wohin|dónde|dove|onde)\b|(?:^|\s)où(?:\s|$)|哪里|哪裡|哪儿|どこ`)},
+	}
+	asksHome = lazyregexp.New(`(?i)\b(?:live|living|wohne|wohnst|lebe|vivo|vives|habite|habites|moro|moras|abito|abiti)\b|住`)
+	asksWork = lazyregexp.New(`(?i)\b(?:work|working|arbeite|arbeitest|trabajo|trabajas|travaille|travailles|trabalho|trabalhas|lavoro|lavori)\b|工作|上班|働`)
+)
+
+// Ask reads what a question asks about.
+func Ask(question string) (a Asked) {
+	for _, k := range asksKinds {
+		if k.words.MatchString(question) {
+			a.kind = k.kind
+			break
+		}
+	}
+	if name, sure := taxonomy().OfQuestion(question); sure >= .7 {
+		a.slot = group(name)
+	}
+	switch {
+	case a.slot != "" || a.kind != asksWhere:
+	case asksHome.MatchString(question):
+		a.slot = "home"
+	case asksWork.MatchString(question):
+		a.slot = "employer"
+	}
+	return a
+}
+
+// Elsewhere reports whether the succession with the given extra bytes is about other matters than the question.
+func (a Asked) Elsewhere(extra []byte) bool {
+	all, _ := unwrap(extra)
+	return len(all) > 0 && a != Asked{} && !slices.ContainsFunc(all, a.fits)
+}
+
+// fits reports whether the question may be about a matter.
+func (a Asked) fits(matter string) bool {
+	kinds, isSlot := answers[matter]
+	switch {
+	case matter == a.slot || matter == a.kind:
+		return true
+	case isSlot || taxonomy().Has(matter):
+		return a.slot == "" && (a.kind == "" || len(kinds) == 0 || slices.Contains(kinds, a.kind))
+	}
+	return a.kind == "" // the matter is a kind of answers
+}
+
+const namesMatters = 0xffffffff // begins extra bytes that name matters; other ones begin with the hash of a model's name
+
+// wrap puts the names of matters before the encoded Matter.
+func wrap(matters []string, rest []byte) []byte {
+	if len(matters) == 0 {
+		return rest
+	}
+	names := strings.Join(matters, "\n")
+	b := binary.LittleEndian.AppendUint32(nil, namesMatters)
+	b = append(binary.AppendUvarint(b, uint64(len(names))), names...)
+	return append(b, rest...)
+}
+
+// unwrap returns the matters that extra bytes name, and the encoded Matter behind them.
+func unwrap(extra []byte) (matters []string, rest []byte) {
+	if len(extra) < 5 || binary.LittleEndian.Uint32(extra) != namesMatters {
+		return nil, extra
+	}
+	size, n := binary.Uvarint(extra[4:])
+	if n <= 0 || size > uint64(len(extra)-4-n) {
+		return nil, nil
+	}
+	names := extra[4+n:]
+	return strings.Split(string(names[:size]), "\n"), names[size:]
+}

@@ -1,0 +1,192 @@
+package change
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+)
+
+// event is something with a day, a time or a price, as a clause names it: "dentist appointment on 28 November at 9". Notes name events
+// without a verb, and in other words each time, so that events are compared by the words that are left when all words of form are taken away.
+type event struct {
+	about   map[string]bool // what it is; without words such as "appointment", which say only that it is an event
+	whose   map[string]bool // those words of about that name a person or a thing that the event belongs to
+	values  map[string]string
+	changed bool // the clause says that the values were other ones
+	clause  string
+}
+
+const monthNames = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?` +
+	`|januar|februar|märz|mai|juni|juli|oktober|dezember|enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre` +
+	`|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|dicembre` +
+	`|janeiro|fevereiro|março|maio|junho|julho|setembro|outubro|novembro|dezembro`
+
+// dayKinds are the parts of a time, and amounts. A later part is looked for behind what earlier ones matched.
+var dayKinds = []kind{
+	{"date", lazyregexp.New(`(?i)\b(?:the |den |dem |el |le |il |o |dia |l'|all'|all’|l’)?(?:(?:\d{1,2}(?:st|nd|rd|th|\.|er|º)?(?: of| de)? ?(?:` + monthNames + `)\b\.?)|(?:(?:` + monthNames + `)\b\.? \d{1,2}(?:st|nd|rd|th)?\b)|\d{1,2}(?:st|nd|rd|th)\b)|\d{1,2}月\d{1,2}[日号號]`)},
+	{"weekday", lazyregexp.New(`(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?)\b|星期[一二三四五六日天]|周[一二三四五六日]|[月火水木金土日]曜日?`)},
+	{"time", lazyregexp.New(`(?i)\b(?:at |um |a las |à |alle |às )?(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?(?: uhr)?|\d{1,2} ?(?:am|pm|uhr|h|heures)|(?:half|quarter) (?:past |to )\pL+|noon|midday|midnight)\b|\b(?:at|um|a las|alle|às) \d{1,2}\b|\d{1,2}[点點時]半?`)},
+	{"money", lazyregexp.New(`(?i)[£$€¥] ?\d[\d.,]*k?|\b\d[\d.,]*(?:k\b| ?(?:euros?|dollars?|pounds?|quid|€|£|\$|reais|yen|元|円))|\bto \d[\d.,]*\b(?: an?| per|$)|\b(?:is|costs?|are|of) \d[\d.,]*(?: an?| per) \pL+`)},
+}
+
+var (
+	// eventChanges matches words that say that a day, a time or a price became another one.
+	eventChanges = lazyregexp.New(`(?i)\b(?:moved?|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|instead)\b` +
+		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen)\b` +
+		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasa al|trasladad[oa])\b` +
+		`|\b(?:reporté|déplacé|décalé|avancé|repoussé|maintenant|désormais|reportée|déplacée|décalée|avancée|repoussée)(?:\s|$)` +
+		`|\b(?:spostat[oa]|rinviat[oa]|anticipat[oa]|posticipat[oa]|adesso|ora)\b` +
+		`|\b(?:adiad[oa]|remarcad[oa]|mudad[oa]|transferid[oa]|passou para|antecipad[oa]|agora)\b` +
+		`|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
+	// towards matches what stands before a new value in English. Without it "moved" may tell of something else: "the meeting moved fast".
+	possessive = lazyregexp.New(`([\pL\d]+)['’]s\b|\b(?:for|von|de|of|für|pour|per|para|di) (?:my |our |meine[rn]? |mi |ma |mon |mia |mio |minha |meu )?([\pL\d]+)`)
+	lettersOf  = lazyregexp.New(`[\pL\d]+(?:['’][\pL]+)?`)
+	// eventForm are words of the form of a clause about an event.
+	eventForm = words(`the a an my our your his her their its this that these those i we they he she it you is are was were be been being am has have had will would 's 've 're got get gets getting there
+		on at in to from until till by for of with about and or then as up down back forward again same just also only please so well ok okay yes hi hey note reminder update fyi
+		now new instead due scheduled set booked book moved move moves pushed postponed rescheduled brought put puts shift shifted shifts changed change slips slipped delayed extended bumped raised
+		lowered increased reduced cut went gone goes going dropped starts start begins begin ends leaves leave runs takes place meets costs cost price fee rate pay pays month week year day night
+		appointment appointments appt booking slot visit date time deadline time's rang called says said one more gave us some since because
+		der die das den dem des ein eine einen mein meine meinen unser unsere ist war wird wurde auf am um im zum zur von bis und jetzt nun neu neuer neue verschoben verlegt vorverlegt verschiebt sich termin uhr findet statt
+		el la los las un una mi mis nuestro nuestra es está se ha sido para por de del con a al en y ahora nuevo nueva aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada adelantado adelantada pasa
+		trasladado trasladada cita hora fecha será
+		le les un une mon ma mes notre est sera a été au aux du des à chez et pour maintenant désormais nouveau nouvelle reporté déplacé décalé avancé repoussé reportée déplacée décalée avancée repoussée rendez vous rdv heure date c'est
+		il lo gli i uno mio mia nostro nostra è stato stata sarà dal della dello dei al alla all allo alle e ed per ora adesso nuovo nuova spostato spostata rinviato rinviata anticipato anticipata posticipato posticipata appuntamento data
+		o os as um uma meu minha nosso nossa foi está ficou do da no na dos das em e agora novo nova adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada consulta marcada horário dia`)
+)
+
+// events returns the events in a statement, and computes them once.
+func (s *statement) events() []event {
+	if s.timed {
+		return s.when
+	}
+	s.timed = true
+	if len(s.text) > maxStated || !mayHaveValue(s.text) {
+		return nil
+	}
+	for _, c := range s.parse() {
+		switch c.Mode {
+		case "", extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, extract.ModeInstruction, extract.ModeEnded:
+			if e, ok := readEvent(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")); ok && c.About != extract.AboutAssistant {
+				e.clause = c.Text
+				s.when = append(s.when, e)
+			}
+		}
+	}
+	return s.when
+}
+
+// mayHaveValue reports whether a text has a digit or the name of a day.
+func mayHaveValue(text string) bool {
+	return strings.ContainsAny(text, "0123456789") || dayKinds[1].value.MatchString(text)
+}
+
+// readEvent reads an event from a clause.
+func readEvent(text string) (e event, ok bool) {
+	rest := text
+	e.values = map[string]string{}
+	from := len(text)
+	for _, k := range dayKinds {
+		at := k.value.Compiled().FindStringIndex(rest)
+		if at == nil {
+			continue
+		}
+		from = min(from, at[0])
+		value := strings.Join(lettersOf.Compiled().FindAllString(strings.ToLower(rest[at[0]:at[1]]), -1), " ")
+		form := func(w string) bool { return eventForm[w] || k.name == "money" && w[0] > '9' }
+		e.values[k.name] = strings.Join(slices.DeleteFunc(strings.Fields(value), form), " ")
+		rest = rest[:at[0]] + strings.Repeat(" ", at[1]-at[0]) + rest[at[1]:]
+	}
+	if len(e.values) == 0 {
+		return e, false
+	}
+	e.changed = eventChanges.MatchString(rest)
+	e.about, e.whose = map[string]bool{}, map[string]bool{}
+	for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(rest), -1) {
+		w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
+		w = strings.TrimPrefix(strings.TrimPrefix(w, "l'"), "l’")
+		if !eventForm[w] && !unicode.IsDigit(rune(w[0])) {
+			if w = eventWord(w); w != "" {
+				e.about[w] = true
+			}
+		}
+	}
+	for _, m := range possessive.Compiled().FindAllStringSubmatch(rest, -1) {
+		if w := eventWord(strings.ToLower(m[1] + m[2])); e.about[w] {
+			e.whose[w] = true
+		}
+	}
+	return e, len(e.about) > 0 && len(e.about) <= 6
+}
+
+// eventWord returns a word without the endings that only say that it is an event or more than one.
+func eventWord(w string) string {
+	for _, end := range [...]string{"termin", "appointment"} {
+		if head, ok := strings.CutSuffix(w, end); ok {
+			return head
+		}
+	}
+	if len(w) > 4 {
+		w = strings.TrimSuffix(w, "s")
+	}
+	return w
+}
+
+// byEvent decides by the events of two statements: a day, a time or a price of one event became another one. exact reports whether both name
+// it by the same words.
+func byEvent(later, earlier *statement) (x verdict, exact, ok bool) {
+	for _, l := range later.events() {
+		if !l.changed {
+			continue
+		}
+		for _, e := range earlier.events() {
+			same, alike := l.same(&e)
+			if !alike || !l.differs(&e) {
+				continue
+			}
+			x = verdict{confidence: ruleConfidence, matter: e.clause, evidence: l.clause, decider: "rules: moved"}
+			for k := range l.values {
+				if kind := kindAnswers[k]; e.values[k] != "" && !slices.Contains(x.matters, kind) {
+					x.matters = append(x.matters, kind)
+				}
+			}
+			if same {
+				return x, true, true
+			}
+			ok = true
+		}
+	}
+	return x, false, ok
+}
+
+// same reports whether both events are named by the same words, and whether a later one may be an earlier one that was named by more words.
+func (l *event) same(e *event) (same, alike bool) {
+	if maps.Equal(l.about, e.about) {
+		return true, true
+	}
+	for w := range l.about {
+		if !e.about[w] {
+			return false, false
+		}
+	}
+	for w := range e.about {
+		if !l.about[w] && e.whose[w] {
+			return false, false
+		}
+	}
+	return false, true
+}
+
+// differs reports whether a value of both events differs, so that the day or the price is another one. A time alone does not matter where the days differ.
+func (l *event) differs(e *event) bool {
+	for k, v := range l.values {
+		if was := e.values[k]; was != "" && was != v {
+			return true
+		}
+	}
+	return (l.values["date"] != "" && e.values["weekday"] != "" || l.values["weekday"] != "" && e.values["date"] != "") && l.values["weekday"] != e.values["weekday"]
+}
