@@ -20,6 +20,7 @@ type attribute struct {
 	future   bool   // the value holds only in the future
 	set      bool   // the clause says that somebody set the value, so that it needs no type
 	over     bool   // the clause says that the value, or all of the subject, is over
+	switched bool   // the clause says that the user has another one of the subject's kind
 	evidence string
 }
 
@@ -53,6 +54,10 @@ var (
 		dog cat pet goal plan idea problem reason advice thing point tip note question issue task example part way feature rule option exercise book film movie song ingredient
 		skill strength weakness hobby interest passion concern risk requirement advantage benefit reference option symptom step item choice sibling grandson granddaughter patient`)
 	single = words(`favourite favorite preferred default`)
+	phones = words(`phone number mobile cell telephone`) // words for the number at which somebody is called
+	// newNumber and switchedTo match clauses that say that the user has another number, and another doctor.
+	newNumber  = lazyregexp.New(`(?i)^(?:(?:i|we|i['’]ve|we['’]ve) (?:just |now )?(?:got |have )|got )?(?:a |my |our )?new (?:phone |mobile |cell )?number(?: is|:|,)? (\+?\d[\d ()/.-]{5,})$`)
+	switchedTo = lazyregexp.New(`(?i)^(?:i|we|i['’]ve|we['’]ve) (?:just |recently |finally )?(?:switched|changed) (dentists?|doctors?|gps?|therapists?|physios?|hairdressers?|barbers?|vets?|banks?|gyms?|insurers?|accountants?|lawyers?|opticians?|cleaners?|childminders?|nurser(?:y)|schools?)\b`)
 )
 
 // attributes returns the attributes in a statement, and computes them once. It returns none for statements longer than maxStated.
@@ -78,7 +83,7 @@ func (s *statement) attributes() []attribute {
 
 func (s *statement) attribute(text string) (a attribute, ok bool) {
 	may := triggersOf(text)
-	if may&(mayBeOver|mayEnd|mayGet|mayHave) == 0 {
+	if may&mayValue == 0 {
 		return a, false
 	}
 	match := func(needs trigger, r *lazyregexp.Regexp) []string {
@@ -88,7 +93,11 @@ func (s *statement) attribute(text string) (a attribute, ok bool) {
 		return r.FindStringSubmatch(text)
 	}
 	var subject, value string
-	if m := match(mayBeOver, isOver); m != nil {
+	if m := match(mayNumber, newNumber); m != nil {
+		subject, value, a.changed = "my phone", m[1], true
+	} else if m := match(mayGet, switchedTo); m != nil {
+		subject, a.over, a.switched = "my "+strings.TrimSuffix(m[1], "s"), true, true
+	} else if m := match(mayBeOver, isOver); m != nil {
 		subject, a.over = m[1], true
 	} else if m := match(mayEnd, noLonger); m != nil {
 		subject, a.prep, value, a.over = m[1], m[2], m[3], true
@@ -145,15 +154,18 @@ func (s *statement) subject(text string) (string, bool) {
 			out = append(out, w)
 		}
 	}
+	who := "user"
+	if s.user != "" {
+		who = strings.ToLower(s.user)
+	}
+	if own && !slices.ContainsFunc(out, func(w string) bool { return !phones[w] }) {
+		out = []string{"phone"}
+	}
 	if own {
-		who := "user"
-		if s.user != "" {
-			who = strings.ToLower(s.user)
-		}
 		out = append(out, strings.Fields(who)...)
 	}
 	bare := !strings.ContainsAny(strings.TrimSpace(text), " ") || len(out) == 1 && own
-	if len(out) == 0 || slices.ContainsFunc(out, func(w string) bool { return several[w] || several[strings.TrimSuffix(w, "s")] }) {
+	if len(out) == 0 || !slices.ContainsFunc(out, func(w string) bool { return single[w] }) && slices.ContainsFunc(out, func(w string) bool { return several[w] || several[strings.TrimSuffix(w, "s")] }) {
 		return "", false
 	}
 	slices.Sort(out)
@@ -203,7 +215,7 @@ func (l *attribute) after(e *attribute) string {
 	same := within(l.value, e.value) || within(e.value, l.value)
 	switch {
 	case l.over && l.value == "":
-		if e.bare {
+		if e.bare && !l.switched {
 			return ""
 		}
 		return "over"

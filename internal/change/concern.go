@@ -19,6 +19,7 @@ const (
 	asksWho   = "who"
 	asksWhere = "where"
 	asksCount = "how much"
+	asksElse  = "else" // no value: why something is so, what a text is about
 )
 
 var taxonomy = sync.OnceValue(func() *slot.Taxonomy {
@@ -42,7 +43,7 @@ var kindAnswers = map[string]string{"weekday": asksWhen, "time": asksWhen, "date
 // slotOf returns the matter of a fact, empty if unknown.
 func slotOf(predicate, object string) string {
 	name, sure := taxonomy().Of(predicate, object, false)
-	if sure < .7 {
+	if sure < .5 {
 		return ""
 	}
 	return group(name)
@@ -65,13 +66,15 @@ var (
 		kind  string
 		words *lazyregexp.Regexp
 	}{
+		{asksElse, lazyregexp.New(`(?i)\b(?:why|warum|wieso|pourquoi|por qué|perché|por que)\b|\babout ?\?*$|为什么|なぜ`)},
 		{asksWhen, lazyregexp.New(`(?i)\b(?:when|what time|(?:what|which) (?:day|date|week|month)|deadline|due|wann|quand|quando)\b|\bcuándo\b|いつ|何時|何日|什么时候|什麼時候|几点|幾點|哪天|几号`)},
 		{asksCount, lazyregexp.New(`(?i)\b(?:how much|how many|wie ?viele?|combien|quant[oaie]|cuánt[oa]s?)\b|多少|几个|いくら`)},
 		{asksWho, lazyregexp.New(`(?i)\b(?:who|whose|whom|wer|wem|wen|chi|quem|quién(?:es)?)\b|^qui\b|谁|誰`)},
 		{asksWhere, lazyregexp.New(`(?i)\b(?:where|wo|wohin|dónde|dove|onde)\b|(?:^|\s)où(?:\s|$)|哪里|哪裡|哪儿|どこ`)},
 	}
-	asksHome = lazyregexp.New(`(?i)\b(?:live|living|wohne|wohnst|lebe|vivo|vives|habite|habites|moro|moras|abito|abiti)\b|住`)
-	asksWork = lazyregexp.New(`(?i)\b(?:work|working|arbeite|arbeitest|trabajo|trabajas|travaille|travailles|trabalho|trabalhas|lavoro|lavori)\b|工作|上班|働`)
+	asksHome   = lazyregexp.New(`(?i)\b(?:live|living|wohne|wohnst|lebe|vivo|vives|habite|habites|moro|moras|abito|abiti)\b|住`)
+	asksHaving = lazyregexp.New(`(?i)\b(?:do|have|did) (?:i|we) (?:have|own|got)\b`)
+	asksWork   = lazyregexp.New(`(?i)\b(?:work|working|arbeite|arbeitest|trabajo|trabajas|travaille|travailles|trabalho|trabalhas|lavoro|lavori)\b|工作|上班|働`)
 )
 
 // Ask reads what a question asks about.
@@ -86,6 +89,13 @@ func Ask(question string) (a Asked) {
 		a.slot = group(name)
 	}
 	switch {
+	case a.slot == "" && a.kind == "" && asksHaving.MatchString(question):
+		a.slot = "belongings"
+		for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(question), -1) {
+			if name, sure := taxonomy().Of("has", w, false); sure >= .7 {
+				a.slot = group(name)
+			}
+		}
 	case a.slot != "" || a.kind != asksWhere:
 	case asksHome.MatchString(question):
 		a.slot = "home"

@@ -42,7 +42,9 @@ var (
 		`|\b(?:spostat[oa]|rinviat[oa]|anticipat[oa]|posticipat[oa]|adesso|ora)\b` +
 		`|\b(?:adiad[oa]|remarcad[oa]|mudad[oa]|transferid[oa]|passou para|antecipad[oa]|agora)\b` +
 		`|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
-	// towards matches what stands before a new value in English. Without it "moved" may tell of something else: "the meeting moved fast".
+	addressed = lazyregexp.New(`(?i)\byou(?:r|rs)?\b`) // "rent is 850" reads like a request
+	// active matches clauses in which somebody changed an event. The last group is the event.
+	active     = lazyregexp.New(`(?i)^(?:[\pL'’]+ ){1,3}?(?:has |have )?(?:just )?(?:moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) ((?:the|my|our|its) .+)$`)
 	possessive = lazyregexp.New(`([\pL\d]+)['’]s\b|\b(?:for|von|de|of|für|pour|per|para|di) (?:my |our |meine[rn]? |mi |ma |mon |mia |mio |minha |meu )?([\pL\d]+)`)
 	lettersOf  = lazyregexp.New(`[\pL\d]+(?:['’][\pL]+)?`)
 	// eventForm are words of the form of a clause about an event.
@@ -71,7 +73,7 @@ func (s *statement) events() []event {
 	for _, c := range s.parse() {
 		switch c.Mode {
 		case "", extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, extract.ModeInstruction, extract.ModeEnded:
-			if e, ok := readEvent(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")); ok && c.About != extract.AboutAssistant {
+			if e, ok := readEvent(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")); ok && (c.About != extract.AboutAssistant || !addressed.MatchString(c.Text)) {
 				e.clause = c.Text
 				s.when = append(s.when, e)
 			}
@@ -105,6 +107,9 @@ func readEvent(text string) (e event, ok bool) {
 		return e, false
 	}
 	e.changed = eventChanges.MatchString(rest)
+	if m := active.FindStringSubmatch(rest); m != nil && e.changed {
+		rest = m[1]
+	}
 	e.about, e.whose = map[string]bool{}, map[string]bool{}
 	for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(rest), -1) {
 		w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")

@@ -24,7 +24,8 @@ type fact struct {
 	holds                      bool   // false: it is over
 	only                       bool   // the subject has one such object at a time
 	now                        bool   // the clause says that it is new
-	vague                      bool   // the object may be no name; see unnamed
+	vague                      bool   // the object may be no name, see unnamed, or replaces no other one
+	passing                    bool   // see plainFacts
 	since                      time.Time
 	evidence                   string
 }
@@ -56,7 +57,7 @@ func (s *statement) facts() []fact {
 	if len(s.text) > maxStated {
 		return nil
 	}
-	out, err := reader.Extract(context.Background(), []extract.Input{{Text: s.text, Time: item.StatedAt(s.src), Speaker: s.user, Memory: true}})
+	out, err := reader.Extract(context.Background(), []extract.Input{{Text: withSubject(s.text), Time: item.StatedAt(s.src), Speaker: s.user, Memory: true}})
 	if err != nil || len(out) != 1 {
 		return nil
 	}
@@ -78,12 +79,13 @@ func (s *statement) facts() []fact {
 		}
 		s.stated = append(s.stated, f)
 	}
+	s.stated = append(s.stated, s.plainFacts()...)
 	for _, c := range s.parse() {
 		if !settled[c.Mode] {
 			continue
 		}
 		if m := parted.FindStringSubmatch(c.Text); m != nil {
-			s.part(m[1], m[2], c.Text)
+			s.part(s.person(m[1]), s.person(m[2]), c.Text)
 		} else if m := leftOne.FindStringSubmatch(c.Text); m != nil {
 			s.part(s.person(m[1]), m[2], c.Text)
 		}
@@ -109,7 +111,7 @@ var settled = map[extract.Mode]bool{"": true, extract.ModeAsserted: true, extrac
 
 // part adds the fact that two people are no longer a couple.
 func (s *statement) part(a, b, evidence string) {
-	for _, p := range []string{"dates", "married_to", "engaged_to", "sees", "seeing"} {
+	for _, p := range []string{"dates", "married_to", "engaged_to", "sees", "seeing", "partner_of", "girlfriend_of", "boyfriend_of", "wife_of", "husband_of"} {
 		for _, x := range [][2]string{{a, b}, {b, a}} {
 			s.stated = append(s.stated, fact{subject: strings.ToLower(x[0]), predicate: p, object: strings.ToLower(x[1]), evidence: evidence})
 		}
@@ -156,8 +158,8 @@ func byFacts(later, earlier *statement) (x verdict, ok bool) {
 			same := within(l.object, e.object) || within(e.object, l.object)
 			switch {
 			case !l.holds && same, // "no longer lives in Bonn"
-				l.holds && l.only && e.only && !same && !l.vague && !e.vague,          // "moved to Oslo"
-				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object): // "now prefers light mode"
+				l.holds && l.only && e.only && !same && !l.vague && (!e.vague || e.passing), // "moved to Oslo"
+				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object):       // "now prefers light mode"
 				add(confidence, e.evidence, l.evidence, slotOf(e.predicate, e.object))
 			}
 		}

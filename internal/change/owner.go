@@ -36,7 +36,7 @@ var owning = []struct {
 	{lazyregexp.New(`^` + personPattern + `(?: has| have)?(?: just| now)? (?:inherited|inherits|picks up|picked up) ` + thingPattern + tailPattern), 1, 2, true, 0},
 	{lazyregexp.New(`^(?:\p{Lu}[\pL'’-]*|I|We|we) (?:has |have |just )?(?:handed|hands|passed|passes|gave|gives|transferred) ` + thingPattern + `(?: over| on)? to ` + personPattern + tailPattern), 2, 1, true, 0},
 	{lazyregexp.New(`^(?:\p{Lu}[\pL'’-]*|I|We|we) (?:has |have |just )?(?:handed|hands|passed|passes) (?:over |on )` + thingPattern + ` to ` + personPattern + tailPattern), 2, 1, true, 0},
-	{lazyregexp.New(`^` + thingPattern + ` (?:goes to|passes to|went to|was reassigned to|is reassigned to|was assigned to|is now assigned to|was handed (?:over )?to|has been handed (?:over )?to|is now owned by|is now led by|is now with|now belongs to|moves to|moved to) ` + personPattern + tailPattern), 2, 1, true, 0},
+	{lazyregexp.New(`^` + thingPattern + ` (?:goes to|passes to|went to|was reassigned to|is reassigned to|was assigned to|is now assigned to|was handed (?:over )?to|has been handed (?:over )?to|is now owned by|is now led by|is now with|now belongs to) ` + personPattern + tailPattern), 2, 1, true, 0},
 	{lazyregexp.New(`^` + thingPattern + ` is (?:owned|led|run|managed|maintained) by ` + personPattern + `$`), 2, 1, false, 0},
 	{lazyregexp.New(`^(?:[Tt]he )?((?:[Nn]ew )?)` + roleNouns + ` (?:of|for) ` + thingPattern + `(?: is|:)((?: now)?) ` + personPattern + tailPattern), 4, 2, false, 3},
 	{lazyregexp.New(`^` + personPattern + ` (?:replaces|replaced|succeeds|succeeded) \p{Lu}[\pL'’-]* (?:as (?:the )?` + roleNouns + ` (?:of|for|on)|on|for) ` + thingPattern + tailPattern), 1, 2, true, 0},

@@ -152,7 +152,7 @@ func (s *statement) cued() bool {
 		s.looked = true
 		may := triggersOf(s.text)
 		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&(mayMove|mayShift) != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
-		s.changes = s.changes || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
+		s.changes = s.changes || may&mayPass != 0 && slices.ContainsFunc(s.plainFacts(), func(f fact) bool { return !f.vague }) || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
 		may = triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
 		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0
 		if s.changes || may&mayDo == 0 {

@@ -63,13 +63,27 @@ var assistants = map[string]bool{"assistant": true, "ai": true, "bot": true, "sy
 // labels look like speaker names but are not.
 var labels = words("update correction note edit ps reminder fyi todo memo warning")
 
+// heads reports whether what looks like a speaker's name is the head of a note: several words of which one is in lower case, as in "New number:".
+func heads(name string) bool {
+	all := strings.Fields(name)
+	return len(all) > 1 && slices.ContainsFunc(all, func(w string) bool { return w[0] >= 'a' && w[0] <= 'z' })
+}
+
+// speakerOf returns the speaker's name with which a text begins, empty if there is none.
+func speakerOf(text string) string {
+	if name := pipeline.SpeakerOf(text); !heads(name) {
+		return name
+	}
+	return ""
+}
+
 // severalSpeak reports whether a text is a conversation of several people, with a label on each line.
 // Such a text is about many things, and an ending or cancellation by one speaker may not be about another's.
 func severalSpeak(text string) bool {
 	var names []string
 	turns := 0
 	for line := range strings.SplitSeq(text, "\n") {
-		name := strings.ToLower(pipeline.SpeakerOf(line))
+		name := strings.ToLower(speakerOf(line))
 		if name == "" || name == "user" || assistants[name] || labels[name] {
 			continue
 		}
@@ -90,7 +104,7 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *statement {
 		return nil
 	}
 	s := &statement{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c)}
-	if labels[strings.ToLower(s.speaker)] {
+	if labels[strings.ToLower(s.speaker)] || heads(s.speaker) {
 		s.speaker = ""
 	}
 	return s
@@ -103,7 +117,7 @@ func Own(doc *item.Doc, c *backend.Chunk) bool {
 	if doc.Pairs {
 		return true
 	}
-	speaker := strings.ToLower(pipeline.SpeakerOf(c.Text))
+	speaker := strings.ToLower(speakerOf(c.Text))
 	return speaker == "" || labels[speaker] || speaker != "user" && speaker == strings.ToLower(doc.UserName)
 }
 
@@ -121,7 +135,7 @@ func userText(doc *item.Doc, text string) string {
 	if doc.Pairs {
 		return userTurns(text)
 	}
-	if name := pipeline.SpeakerOf(text); name != "" {
+	if name := speakerOf(text); name != "" {
 		if assistants[strings.ToLower(name)] {
 			return ""
 		}

@@ -25,13 +25,15 @@ const (
 	mayState   // factual
 	mayShift   // eventChanges in other languages
 	mayHand    // a word without which no clause says that somebody else is responsible now
+	mayNumber  // newNumber
+	mayPass    // plainForms, eatsAgain
 	mayTell    // a phrase of another language for a home or an employer
 	mayClose   // a phrase that marks a clause as ended or cancelled
 )
 
 const (
 	mayDo    = mayMove | mayDisprove | mayBeGone | maySwap | mayReplace | mayEnd | mayClose // without one of these no clause has an effect on earlier statements
-	mayValue = mayBeOver | mayEnd | mayGet | mayHave                                        // without one of these no clause names a value
+	mayValue = mayBeOver | mayEnd | mayGet | mayHave | mayNumber                            // without one of these no clause names a value
 )
 
 // triggers maps lower-case words to the expressions that need one of them.
@@ -53,6 +55,8 @@ var triggers = func() map[string]trigger {
 		mayBeOurs: `my our`,
 		mayTell: `gezogen umgezogen wohne wohnen lebe arbeite arbeiten angestellt ndigt vivo vivimos mudado mudamos mud resido trabajo trabajar habite habitons j'habite nag travaille travailler
 			abito abitiamo viviamo lavoro lavorare trasferito trasferita trasferiti moro moramos mudei mudei-me trabalho trabalhar`, // "ndigt" of "gekündigt", "mud" of "mudé", "nag" of "déménagé"
+		mayNumber: `number`,
+		mayPass:   `address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
 		mayHand: `over now new inherited inherits picks picked replaces replaced succeeds succeeded reassigned assigned goes passes belongs hands handed bernimmt bernahm bernommen jetzt nun reprend
 			repris asume cargo ahora maintenant`,
 		mayShift: `verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada

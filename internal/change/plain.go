@@ -1,0 +1,95 @@
+package change
+
+import (
+	"strings"
+
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+)
+
+// plain are facts about the user that notes state in passing: a new address is a new home, whoever sold the car no longer drives it. They
+// serve comparison alone, where two statements have to fit together, and are too uncertain to be kept as facts.
+
+const (
+	namePattern  = `((?:the |The )?(?:\d+[a-z]? )?\p{Lu}[\pL\d'’&-]*(?: (?:of |and |& )?\p{Lu}[\pL\d'’&-]*){0,3})`
+	homeNouns    = `(?:flat|house|cottage|room|apartment|studio|place|bungalow|condo|home|houseboat)`
+	oftenPattern = `(?:just |finally |recently |also |have |already )*`
+	iPattern     = `(?:^|\b)(?i:i|we|i['’]ve|we['’]ve|i['’]m|we['’]re|i have|we have) `
+	goneForGood  = `(?: for good| behind| last \pL+| this \pL+| in \pL+| at the end of \pL+| on \pL+)?$`
+)
+
+// plainForm is a form of a plain fact. The last group is the object.
+type plainForm struct {
+	clause    *lazyregexp.Regexp
+	predicate string
+	over      bool
+	old       bool // can be replaced, but replaces nothing
+	now       bool
+}
+
+var plainForms = []plainForm{
+	{clause: lazyregexp.New(`^(?i:(?:and )?(?:(?:my|our|the) )?new (?:home |postal )?address(?: is|:|['’]s))(?i: now)? ` + namePattern), predicate: "lives_in", now: true},
+	{clause: lazyregexp.New(`^(?i:(?:my|our) (?:home |postal )?address(?: is|:))(?i: now)? ` + namePattern), predicate: "lives_in"},
+	{clause: lazyregexp.New(`^(?i:(?:the|our|my) new ` + homeNouns + `(?: is|['’]s)) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", now: true},
+	{clause: lazyregexp.New(iPattern + oftenPattern + `moved in(?: together| with .+?)? (?:in|at|near) ` + namePattern), predicate: "lives_in", now: true},
+	{clause: lazyregexp.New(iPattern + oftenPattern + `(?:moved|relocated)(?: (?:back|over|house|home|out))? (?:in)?to (?:an? )(?:new |small |bigger |tiny )*` + homeNouns + ` (?:in|at|on|near) ` + namePattern), predicate: "lives_in", now: true},
+	{clause: lazyregexp.New(iPattern + `(?i:now )?(?:live|living|share|rent|sharing|renting)(?: in)? (?:an?|the|my|our) (?:\pL+ ){0,2}?` + homeNouns + ` (?:\pL+ ){0,3}?(?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
+	{clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?left) ` + namePattern + goneForGood), predicate: "lives_in", over: true},
+	{clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?(?:left|quit)) ` + namePattern + goneForGood), predicate: "works_at", over: true},
+	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am)) an? (?:\pL+ ){1,3}?(?:at|for|with) ` + namePattern), predicate: "works_at", old: true},
+	{clause: lazyregexp.New(iPattern + `(?:teach|nurse|cook|clean|volunteer)(?: \pL+){0,2} at ` + namePattern), predicate: "works_at", old: true},
+	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:got|landed|took|accepted|found|started) (?:a |the |my )?(?:new )?(?:job|position|role|post)(?: as an? [\pL ]+?)? (?:at|with) ` + namePattern), predicate: "works_at", now: true},
+	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:work |working )(?:at|with|for) ` + namePattern), predicate: "works_at", now: true},
+	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:at|with) ` + namePattern + `(?: \pL+){0,3} as an? \pL+`), predicate: "works_at", now: true},
+	{clause: lazyregexp.New(`(?i:^|\b(?:i|we|i['’]ve|we['’]ve) )` + oftenPattern + `(?i:sold|traded(?: in)?|scrapped|swapped|got rid of|wrote off) (?:the|my|our) (?:old )?` + namePattern), predicate: "drives", over: true},
+	{clause: lazyregexp.New(`^(?i:(?:` + `)?` + `)` + namePattern + ` and (?:I|i) (?:just |finally )*(?:got|are|have got) married`), predicate: "engaged_to", over: true},
+	{clause: lazyregexp.New(`^(?i:i|we|i['’]ve) ` + oftenPattern + `married ` + namePattern), predicate: "engaged_to", over: true},
+}
+
+// eatsAgain matches what a person eats again or since lately.
+var (
+	eatsAgain = lazyregexp.New(`(?i)^(?:i|i['’]m|i['’]ve|we|we['’]ve) (?:(?:just|now|also|have|recently) )*(?:(?:started|began|went back to|gone back to|am|back to|been) )?(?:eat|eating|to eat)\b.*\b(meat|fish|chicken|beef|pork|bacon|steak|seafood|eggs?|dairy|cheese|milk|butter)\b`)
+	lately    = lazyregexp.New(`(?i)\b(?:again|now|these days|started|began|back to)\b`)
+	noMeat    = words(`meat fish chicken beef pork bacon steak seafood`)
+	impliedI  = lazyregexp.New(`(?i)(^|[.;!?] +)((?:(?:finally|just|so|ok|okay|also|and)[, ]+)*(?:left|quit|sold|moved|joined|bought|traded|switched|stopped|gave up|broke up|resigned|retired)\b)`)
+)
+
+// withSubject puts "I" before verbs at the start of a sentence, as in "Sold the Corsa."
+func withSubject(text string) string {
+	return impliedI.ReplaceAllString(text, "${1}I ${2}")
+}
+
+// plainFacts returns the plain facts in a statement.
+func (s *statement) plainFacts() (out []fact) {
+	if len(s.text) > maxStated {
+		return nil
+	}
+	me := s.person("i")
+	for _, c := range s.parse() {
+		if !settled[c.Mode] || c.About == extract.AboutAssistant {
+			continue
+		}
+		text := strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")
+		for i := range plainForms {
+			f := &plainForms[i]
+			m := f.clause.FindStringSubmatch(text)
+			if m == nil {
+				continue
+			}
+			object := strings.TrimPrefix(strings.ToLower(m[len(m)-1]), "the ")
+			out = append(out, fact{subject: me, predicate: f.predicate, object: object, holds: !f.over, only: true, now: f.now, vague: f.old, passing: true, evidence: c.Text})
+		}
+		if m := eatsAgain.FindStringSubmatch(text); m != nil && lately.MatchString(text) && c.Mode != extract.ModeNegated {
+			diets := []string{"vegan"}
+			if noMeat[strings.ToLower(m[1])] {
+				diets = append(diets, "vegetarian")
+			}
+			for _, d := range diets {
+				for _, p := range []string{"is_a", "diet", "is", "eats"} {
+					out = append(out, fact{subject: me, predicate: p, object: d, passing: true, evidence: c.Text})
+				}
+			}
+		}
+	}
+	return out
+}
