@@ -22,6 +22,7 @@ type scriptLanguage struct {
 	cuts    []string // words that end an object
 	joins   []string // words between two objects
 	topic   string   // the word between a subject and the statement about it
+	does    string   // the word behind a subject that is no topic
 	self    []string // words for the speaker
 	others  []string // subjects that are not names
 	titles  []string // titles after a name
@@ -44,7 +45,7 @@ var (
 func readScript(table map[string]string) *scriptLanguage {
 	list := func(name string) []string { return strings.Fields(table[name]) }
 	l := &scriptLanguage{marks: strings.TrimSpace(table["marks"]), openers: list("openers"), ends: list("ends"), cuts: list("cuts"), joins: list("joins"),
-		topic: strings.TrimSpace(table["topic"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask")}
+		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask")}
 	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
 		for text := range strings.SplitSeq(list, ",") {
 			if before, after, ok := strings.Cut(strings.TrimSpace(text), "{o}"); ok {
@@ -145,8 +146,8 @@ func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, sel
 				}
 			}
 			if o, kin, ok := d.scriptObject(l, before, f.after, body); ok {
-				if f.form.functional && l.topic != "" && strings.Index(d.Text[o.start:o.end], l.topic) > 0 {
-					return false // the text before the topic mark is another subject, whose name is unknown
+				if f.form.functional && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0) {
+					return false // the text before the mark is another subject, whose name is unknown
 				}
 				return d.scriptStatement(s, l, f, subject, place, o, kin)
 			}

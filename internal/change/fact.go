@@ -34,6 +34,7 @@ var (
 	// factual matches texts that may state a replacing fact; only these are parsed closely.
 	factual = lazyregexp.New(`(?i)\b(live[sd]?|living|move[sd]?|relocated|settled|work(?:s|ed|ing)?|job|position|role|employ\pL*|joined|left|quit|resigned|retired|married|engaged|divorced|dat(?:es|ing)|seeing|broke|broken|split|separated|sold|switched|prefers?|favou?rites?|vegetarian|vegan|name|called|now|no longer|any ?more)\b`)
 	nowWord = lazyregexp.New(`(?i)\b(now|nowadays|these days|currently|instead|from now on|switched|no longer|any ?more)\b`)
+	wentOut = lazyregexp.New(`(?i)\b(?:left|leave|leaving)\b`)
 	newJob  = lazyregexp.New(`(?i)\b(job|position|role|working|work)\b`)
 	parted  = lazyregexp.New(`(?i)^(?:(?:so|well|ok|sadly|and)[, ]+)*(\pL[\pL'’-]*) (?:and|&) (\pL[\pL'’-]*) (?:have |has )?(?:just |finally |recently )?(?:broke up|broken up|split up|split|separated|parted ways|divorced|got divorced|are divorced|are no longer together)\b`)
 	leftOne = lazyregexp.New(`^(?:(?i:so|well|ok|sadly|and)[, ]+)*((?i:the user|i|we|\p{Lu}[\pL'’-]*))(?: has| have|['’]ve)?(?: just| finally| recently)? (?:broke|broken|split) up with (\p{Lu}[\pL'’-]*)`)
@@ -72,6 +73,9 @@ func (s *statement) facts() []fact {
 			f.predicate, f.only = "works_at", true
 		}
 		if !f.holds && !r.Retracts { // a negation that retracts nothing ends nothing
+			continue
+		}
+		if (r.Predicate == "left" || r.Retracts) && wentOut.MatchString(f.evidence) && awhile.MatchString(f.evidence) { // "I left Asda early today"
 			continue
 		}
 		for _, p := range ends[r.Predicate] {

@@ -51,7 +51,9 @@ var (
 	eatsAgain = lazyregexp.New(`(?i)^(?:i|i['’]m|i['’]ve|we|we['’]ve) (?:(?:just|now|also|have|recently) )*(?:(?:started|began|went back to|gone back to|am|back to|been) )?(?:eat|eating|to eat)\b.*\b(meat|fish|chicken|beef|pork|bacon|steak|seafood|eggs?|dairy|cheese|milk|butter)\b`)
 	lately    = lazyregexp.New(`(?i)\b(?:again|now|these days|started|began|back to)\b`)
 	noMeat    = words(`meat fish chicken beef pork bacon steak seafood`)
-	impliedI  = lazyregexp.New(`(?i)(^|[.;!?] +)((?:(?:finally|just|so|ok|okay|also|and)[, ]+)*(?:left|quit|sold|moved|joined|bought|traded|switched|stopped|gave up|broke up|resigned|retired)\b)`)
+	// awhile matches words that say that something is over soon, or was done within a day.
+	awhile   = lazyregexp.New(`(?i)\b(?:for (?:an?|the|two|three|four|five|six|ten|\d+|some|a few) (?:nights?|days?|weeks?|weekends?|summer|winter|holidays?|hours?)|early|late|at (?:\d|half|quarter|noon|midnight|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\S*|today|tonight|this (?:morning|afternoon|evening)|every (?:\pL+))\b`)
+	impliedI = lazyregexp.New(`(?i)(^|[.;!?] +)((?:(?:finally|just|so|ok|okay|also|and)[, ]+)*(?:left|quit|sold|moved|joined|bought|traded|switched|stopped|gave up|broke up|resigned|retired)\b)`)
 )
 
 // withSubject puts "I" before verbs at the start of a sentence, as in "Sold the Corsa."
@@ -70,6 +72,9 @@ func (s *statement) plainFacts() (out []fact) {
 			continue
 		}
 		text := strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")
+		if awhile.MatchString(text) {
+			continue
+		}
 		for i := range plainForms {
 			f := &plainForms[i]
 			m := f.clause.FindStringSubmatch(text)

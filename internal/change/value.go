@@ -1,8 +1,10 @@
 package change
 
 import (
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
@@ -83,7 +85,8 @@ var ofSomebody = lazyregexp.New(`\p{Lu}\pL+['’]s \pL`)
 func byValue(l, e *clause, earlier *statement, v *vocabulary) string {
 	does := l.do()
 	switch {
-	case does.moves && asserts(l) && l.About != extract.AboutOther && states(e) && v.shares(l, e) && another(l.Text, e.Text) && !counted(l.Text, e.Text):
+	case does.moves && asserts(l) && l.About != extract.AboutOther && states(e) && v.shares(l, e) && another(l.Text, e.Text) && !counted(l.Text, e.Text) &&
+		!otherEvent(l, e) && relatives(l) == relatives(e):
 		return "moved"
 	case does.disproved != "" && l.Mode != extract.ModeQuestion && l.Mode != extract.ModeQuote && l.Mode != extract.ModeFiction && e.Mode != extract.ModeQuestion &&
 		earlier.believed() && v.within(does.disproved, e):
@@ -95,6 +98,32 @@ func byValue(l, e *clause, earlier *statement, v *vocabulary) string {
 	}
 	return ""
 }
+
+// otherEvent reports whether two clauses name different events: "piano lesson", "swimming lesson".
+func otherEvent(l, e *clause) bool {
+	a, ok := readEvent(strings.TrimRight(strings.TrimSpace(l.Text), ".!;,"))
+	b, also := readEvent(strings.TrimRight(strings.TrimSpace(e.Text), ".!;,"))
+	if !ok || !also {
+		return false
+	}
+	_, alike := a.same(&b)
+	return !alike
+}
+
+// relatives returns the words for people in a clause: what changed for them changed for nobody else.
+func relatives(c *clause) string {
+	var out []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(c.Text), func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if people[w] && !slices.Contains(out, w) {
+			out = append(out, w)
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, " ")
+}
+
+var people = words(`mum mom mam dad mother father parents sister sisters brother brothers son sons daughter daughters wife husband partner boyfriend girlfriend friend boss colleague
+	cousin aunt uncle niece nephew gran grandma grandpa grandmother grandfather neighbour neighbor flatmate roommate housemate`)
 
 // counted reports whether two clauses have different ordinals: "the first meeting", "the second meeting".
 func counted(l, e string) bool {
