@@ -172,6 +172,9 @@ func (c *Client) once(ctx context.Context, r *request, to any) (m meta, err erro
 	if err := decode(r.op, b, &e); err != nil {
 		return m, err
 	}
+	for i := range e.Meta.Warnings {
+		e.Meta.Warnings[i].Message = wire.Tenants(e.Meta.Warnings[i].Message)
+	}
 	return e.Meta, decode(r.op, e.Data, to)
 }
 
@@ -223,7 +226,7 @@ func refused(op string, res *http.Response, b []byte) error {
 	case body.Detail != nil:
 		code, text = body.Detail.Code, body.Detail.Message
 	}
-	e := &fault.Error{Op: op, Err: &refusal{res.StatusCode, text}}
+	e := &fault.Error{Op: op, Err: &refusal{res.StatusCode, wire.Tenants(text)}}
 	e.Kind, e.Resource = kindOf(code, res.StatusCode)
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
 		e.RetryAfter = time.Duration(s) * time.Second

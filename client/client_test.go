@@ -332,3 +332,29 @@ func TestRepeats(t *testing.T) {
 	require.Error(t, err)
 	require.False(t, errors.Is(err, contextmem.ErrNotFound))
 }
+
+// TestWordsOfTheLibrary checks that a warning, a hint and an error of a server speak of tenants and sub-tenants, as those of an embedded service do.
+func TestWordsOfTheLibrary(t *testing.T) {
+	t.Parallel()
+	svc, url := serve(t, nil)
+	c := dial(t, url)
+	require.NoError(t, c.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "acme"}))
+	require.NoError(t, c.Tenant("acme").WaitReady(t.Context()))
+	_, err := svc.Tenant("acme").Sub("full").Remember(t.Context(), contextmem.Memory{ID: "a", Text: "I live in Lima."})
+	require.NoError(t, err)
+	said := func(m contextmem.Memories, none contextmem.Memories) []string {
+		res, err := m.Recall(t.Context(), contextmem.Recall{Query: "home", Class: contextmem.ClassMemory})
+		require.NoError(t, err)
+		require.Len(t, res.Warnings, 1)
+		at, err := m.Status(t.Context(), "a")
+		require.NoError(t, err)
+		_, err = none.Recall(t.Context(), contextmem.Recall{Query: "home"})
+		var fe *fault.Error
+		require.ErrorAs(t, err, &fe)
+		return []string{res.Warnings[0].Message, at[0].Hint, fe.Err.Error()}
+	}
+	want := []string{"the sub-tenant searched holds nothing; other sub-tenants of this tenant that hold data: 1",
+		`searched sub-tenant "empty"; an item with this id exists in another sub-tenant`, "tenant not found"}
+	require.Equal(t, want, said(svc.Tenant("acme").Sub("empty"), svc.Tenant("none").Sub("empty")))
+	require.Equal(t, want, said(c.Tenant("acme").Sub("empty"), c.Tenant("none").Sub("empty")))
+}

@@ -147,6 +147,7 @@ func (c *call) fail(err error) {
 	if a.status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
+	message = c.rt.family.words(message)
 	if len(message) > errorMessageMaxBytes {
 		message = message[:errorMessageMaxBytes]
 	}

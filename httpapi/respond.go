@@ -207,10 +207,10 @@ func warnings(ws []fault.Warning) []wire.Warning {
 	return out
 }
 
-// rename replaces field names in warnings by their REST names.
+// rename replaces field names in warnings by their REST names, and the words of the library by those of the generation.
 func (c *call) rename(ws []fault.Warning) []fault.Warning {
 	for i := range ws {
-		ws[i].Field = c.wireField(ws[i].Field)
+		ws[i].Field, ws[i].Message = c.wireField(ws[i].Field), c.rt.family.words(ws[i].Message)
 	}
 	return ws
 }

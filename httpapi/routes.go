@@ -1,6 +1,9 @@
 package httpapi
 
-import "github.com/contextmem/contextmem"
+import (
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/wire"
+)
 
 // family is a group of routes with one format of responses and errors.
 type family uint8
@@ -12,6 +15,14 @@ const (
 	webhooks   family = 4 // data without envelope, detail errors
 	connectors family = 5 // data without envelope, both error formats
 )
+
+// words returns a message of the library in the words of the family.
+func (f family) words(message string) string {
+	if f == gen2 {
+		return wire.Databases(message)
+	}
+	return message
+}
 
 type bodyKind uint8
 

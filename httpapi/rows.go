@@ -115,7 +115,7 @@ func statusJSON(s contextmem.ItemStatus, f family) wire.StatusRow {
 		r.Message = "ID not found"
 	}
 	if f != gen1 {
-		r.ID, r.ErrorMessage, r.Hint = &s.ID, &s.ErrorMessage, s.Hint
+		r.ID, r.ErrorMessage, r.Hint = &s.ID, &s.ErrorMessage, f.words(s.Hint)
 	}
 	return r
 }

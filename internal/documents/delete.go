@@ -67,7 +67,7 @@ func (e *Engine) DeleteSub(ctx context.Context, op string, ref *workspace.Ref, s
 			continue
 		}
 		if total == 0 {
-			return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Sub, ID: fault.ShortID(sub), Err: errors.New("collection not found")}
+			return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Sub, ID: fault.ShortID(sub), Err: errors.New("sub-tenant not found")}
 		}
 		ref.AddUnflushed(total)
 		ref.StateChanged()

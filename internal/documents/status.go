@@ -79,7 +79,7 @@ func elsewhere(ctx context.Context, sp *workspace.Space, sub, id string) (string
 		}
 		for _, other := range subs {
 			if other != sub {
-				return fmt.Sprintf("searched collection %q; an item with this id exists in another collection", fault.ShortID(sub)), nil
+				return fmt.Sprintf("searched sub-tenant %q; an item with this id exists in another sub-tenant", fault.ShortID(sub)), nil
 			}
 		}
 	}

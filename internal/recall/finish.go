@@ -172,7 +172,7 @@ func (r *run) hint() error {
 		}
 	}
 	if !here && elsewhere > 0 {
-		r.warn("hint", "Sub", "the collection searched holds nothing; %d other collections of this database hold data", elsewhere)
+		r.warn("hint", "Sub", "the sub-tenant searched holds nothing; other sub-tenants of this tenant that hold data: %d", elsewhere)
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ const codeUnknown = "FILE_NOT_FOUND"
 // Item converts the JSON form to a state. The JSON form lacks Class and Attempts.
 func (r *StatusRow) Item() content.ItemStatus {
 	return content.ItemStatus{ID: Text(r.ID), Status: content.Status(r.Status), ErrorCode: r.ErrorCode, ErrorMessage: Text(r.ErrorMessage), Unknown: r.ErrorCode == codeUnknown,
-		Hint: r.Hint, Partial: r.Partial, ReadPages: r.ReadPages, TotalPages: r.TotalPages, ServesOlder: r.ServesOlder, Warnings: Warnings(r.Warnings)}
+		Hint: Tenants(r.Hint), Partial: r.Partial, ReadPages: r.ReadPages, TotalPages: r.TotalPages, ServesOlder: r.ServesOlder, Warnings: Warnings(r.Warnings)}
 }
 
 // ItemRow is the outcome for an ingested item. It has the fields of both API generations and both classes.
