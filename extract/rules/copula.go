@@ -53,7 +53,8 @@ func (r *relator) copulas(s *language.Sentence) {
 		}
 		cc := new(clause)
 		*cc = c
-		r.predicateNominal(s, cc, subject, c.hi, confCopula, d.SpanText(i, c.hi))
+		p := nominal{r: r, s: s, subject: subject, c: cc, conf: confCopula, raw: d.SpanText(i, c.hi)}
+		p.read(c.hi)
 	}
 }
 
@@ -80,202 +81,6 @@ func (d *doc) contractedIs(s *language.Sentence, i int) bool {
 	}
 	prev, next := &d.Tokens[i-1], &d.Tokens[i+1]
 	return prev.Is(language.Masculine|language.Feminine|language.Neuter) || next.Kind == language.KindWord && (d.IsWord(s, i+1, "a") || d.IsWord(s, i+1, "an") || d.IsWord(s, i+1, "the") || d.IsWord(s, i+1, "not"))
-}
-
-// employment is the frame of "X is a nurse at Y".
-var employment = frame{predicate: "works_at", target: extract.TypeOrganization, source: extract.TypePerson, kind: extract.KindFact, functional: true}
-
-// predicateNominal reads the complement from token i on: what X is.
-func (r *relator) predicateNominal(s *language.Sentence, c *clause, subject node, i int, conf float32, raw string) {
-	d := r.d
-	link := func(n node, predicate, raw string, turn bool) {
-		st := statement{source: subject, target: n, predicate: predicate, raw: raw, conf: conf, clause: c}
-		if turn {
-			st.source, st.target = n, subject
-		}
-		if n.kind == nodePhrase {
-			st.conf = min(st.conf, confPhrase)
-		}
-		if predicate == "works_at" && !turn {
-			st.frame = &employment
-		}
-		if n.kind == nodePhrase && d.in.Memory && (d.IsWord(s, n.hi, "one") || d.IsWord(s, n.hi, "ones") || d.IsPunct(s, n.hi, '\'')) {
-			return // "the dark one", "the kids' doctor"
-		}
-		if predicate == "is_a" && d.in.Memory && (wordLists()["no-class"][d.head(&n)] || d.emptyObject(&n)) {
-			return // "Kestrel is also the name of the pub"
-		}
-		if subject.kind == nodeSpeaker && (predicate == "is_a" && !d.kindOfPerson(&n) || !d.fits(s, predicateTypes[predicate], &n) || predicate == "located_in") {
-			return // "I'm all ears", "I'm in a mood"
-		}
-		r.add(st)
-	}
-	if i < s.Hi && d.Tokens[i].Kind == language.KindWord && (d.IsWord(s, i, "in") || d.IsWord(s, i, "near") || d.IsWord(s, i, "at") || d.IsWord(s, i, "from")) {
-		j := i + 1
-		for j < s.Hi && d.Tokens[j].Is(language.Determiner) && nodeAt(r.nodes, j) < 0 {
-			j++
-		}
-		if k := nodeAt(r.nodes, j); k >= 0 && r.nodes[k].kind == nodeName && !(d.in.Memory && d.owns(s, r.nodes[k].hi)) {
-			predicate := "located_in"
-			if d.IsWord(s, i, "from") {
-				predicate = "from"
-			}
-			link(r.nodes[k], predicate, raw+" "+d.TokenText(i), false)
-		}
-		return
-	}
-	if k := nodeAt(r.nodes, i); k >= 0 {
-		n := r.nodes[k]
-		if n.hi+1 < s.Hi && d.Tokens[n.hi].Kind == language.KindClitic && d.Text[d.Tokens[n.hi].End-1] == 's' {
-			if noun := r.kinNoun(s, n.hi+1); noun >= 0 { // "X is Anna's brother"
-				link(n, kinPredicate(strings.ToLower(d.TokenText(noun))), d.TokenText(noun), false)
-			}
-			return
-		}
-		switch {
-		case subject.kind == nodeSpeaker && n.kind == nodePronoun && d.in.Memory:
-			// "I'm her daughter"
-		case subject.kind == nodeSpeaker && n.typ == extract.TypePerson:
-			link(n, "also_known_as", raw, false) // "I'm Anna"
-		case subject.kind == nodeSpeaker && n.kind == nodeName && n.typ == extract.TypeConcept && !d.Tokens[n.lo].Is(language.Demonym) && !d.greets(s):
-			// "I'm Batman"
-		case n.kind == nodeName || n.kind == nodeSpeaker && !d.Tokens[n.lo].Is(language.Possessive) && (!d.in.Memory || n.hi >= s.Hi || d.Tokens[n.hi].Sign == '.'): // not "House is me, Jack and the dog"
-			link(n, "is", raw, false)
-		}
-		return
-	}
-	r.described(s, subject, i, raw, link)
-}
-
-// described reads a description such as "the founder of Acme" or "a small town in Bavaria" at token i.
-func (r *relator) described(s *language.Sentence, subject node, i int, raw string, link func(n node, predicate, raw string, turn bool)) bool {
-	d := r.d
-	if i >= s.Hi || d.Tokens[i].Kind != language.KindWord {
-		return false
-	}
-	lo, hi, ok := d.phraseAt(s, i)
-	if !ok {
-		return false
-	}
-	if named := rolePredicate(strings.ToLower(d.TokenText(hi-1))) != ""; lo == i && !d.Tokens[hi-1].Is(language.Occupation|language.KinNoun) && !named {
-		return false
-	}
-	if k := nodeAt(r.nodes, lo); k >= 0 && r.nodes[k].hi >= hi {
-		return false // "Luxembourg, the Netherlands": another name, not a description
-	}
-	noun := strings.ToLower(d.TokenText(hi - 1))
-	if subject.kind == nodeSpeaker && wordLists()["royals"][noun] {
-		return false
-	}
-	found := false
-	if hi < s.Hi && d.Tokens[hi].Kind == language.KindWord && (d.IsWord(s, hi, "of") || d.IsWord(s, hi, "at") || d.IsWord(s, hi, "for") || d.IsWord(s, hi, "in") || d.IsWord(s, hi, "from")) {
-		j := hi + 1
-		for count := 0; count < maxObjects && j < s.Hi; count++ {
-			k := r.named(s, j)
-			if k < 0 || r.nodes[k].kind == nodeDate || count > 0 && d.in.Memory && (r.nodes[k].kind == nodeSpeaker || r.nodes[k].kind == nodePronoun) {
-				break // "a chef in Leith and we don't talk"
-			}
-			predicate := nounPredicate(noun, d.TokenText(hi), r.nodes[k].typ)
-			if predicate == "manages" && d.in.Memory && (d.IsWord(s, hi, "in") || d.IsWord(s, hi, "at")) {
-				predicate = "works_at" // "a manager in the big Sainsburys"
-			} else if predicate == "works_at" && d.in.Memory && d.IsWord(s, hi, "in") {
-				predicate = "works_in" // "a nurse in Aberystwyth"
-			}
-			link(r.nodes[k], predicate, noun+" "+d.TokenText(hi), false)
-			found = true
-			j = r.nodes[k].hi
-			if d.IsPunct(s, j, ',') && d.IsWord(s, j+1, "and") {
-				j++
-			}
-			if !d.IsWord(s, j, "and") {
-				break
-			}
-			j++
-		}
-	}
-	r.placed(s, hi, link)
-	n := node{lo: lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(lo, hi)), typ: extract.TypeConcept}
-	if d.Tokens[hi-1].Is(language.Adverb|language.FunctionWord) || d.Tokens[lo].Is(language.FunctionWord) && hi-lo == 1 {
-		return found
-	}
-	if noun == "member" && d.IsWord(s, hi, "of") {
-		if whole, ok := d.phraseNode(s, hi+1); ok && !found && nodeAt(r.nodes, whole.lo) < 0 {
-			link(whole, "member_of", raw, false)
-			found = true
-		}
-		return found // the sentence only states the membership
-	}
-	predicate := "is_a"
-	if _, state := beComplement(noun); d.Tokens[hi-1].Is(language.Occupation) && !state && (subject.typ == extract.TypePerson || subject.kind == nodeSpeaker || subject.typ == extract.TypeConcept) {
-		predicate = "has_role"
-	}
-	link(n, predicate, raw, false)
-	return true
-}
-
-// named returns the node that a phrase at token i names: "the Canadian province of Nova Scotia" is Nova Scotia.
-func (r *relator) named(s *language.Sentence, i int) int {
-	d := r.d
-	for steps := 0; i < s.Hi && steps < 8; steps++ {
-		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Adjective) && nodeAt(r.nodes, i) < 0 {
-			i++
-			continue
-		}
-		k := nodeAt(r.nodes, i)
-		if k < 0 {
-			return -1
-		}
-		hi := d.modifies(s, &r.nodes[k])
-		switch {
-		case hi == r.nodes[k].hi:
-			return k
-		case d.IsWord(s, hi, "of"):
-			i = hi + 1
-		case nodeAt(r.nodes, hi) >= 0:
-			return nodeAt(r.nodes, hi)
-		default:
-			return k
-		}
-	}
-	return -1
-}
-
-// placed reads the participle after a description: "a firm based in Porto".
-func (r *relator) placed(s *language.Sentence, i int, link func(n node, predicate, raw string, turn bool)) {
-	d := r.d
-	if i+2 >= s.Hi || d.Tokens[i].Kind != language.KindWord || d.Tokens[i].Word.Verb == 0 || d.Tokens[i].Word.Form&language.Participle == 0 {
-		return
-	}
-	v := framesOf(d.Tokens[i].Word)
-	for f := range v {
-		fr := &v[f]
-		if !fr.passive || !fr.matches(d.TokenText(i+1)) {
-			continue
-		}
-		if k := r.named(s, i+2); k >= 0 {
-			link(r.nodes[k], fr.predicate, d.SpanText(i, i+2), false)
-		}
-		return
-	}
-}
-
-// nounPredicate returns the predicate that "the NOUN of Y" states.
-func nounPredicate(noun, prep, typ string) string {
-	p := rolePredicate(noun)
-	ok := p != ""
-	switch {
-	case ok && p == "leads" && typ == extract.TypePerson:
-		return "related_to"
-	case ok && p == "located_in" && typ == extract.TypePerson:
-		return "related_to"
-	case ok:
-		return p
-	case prep == "in" && typ != extract.TypePerson && language.Lookup(noun).Flags&language.Occupation == 0:
-		return "located_in"
-	case prep == "at" && typ == extract.TypeOrganization:
-		return "works_at"
-	}
-	return snake(noun) + "_" + prep
 }
 
 // snake formats a word as part of a predicate.
@@ -311,9 +116,8 @@ func (r *relator) appositions(s *language.Sentence) {
 				if d.in.Memory && (!d.closed(s, j) || n.typ != extract.TypePerson && d.governed(s, n.lo)) || d.in.Memory && n.typ == extract.TypeLocation && d.Tokens[j].Is(language.Occupation) {
 					continue
 				}
-				r.described(s, n, j, ",", func(t node, predicate, raw string, _ bool) {
-					r.add(statement{source: n, target: t, predicate: predicate, raw: raw, conf: confApposition})
-				})
+				p := nominal{r: r, s: s, subject: n, conf: confApposition, raw: ","}
+				p.describe(j)
 			}
 		case d.IsPunct(s, n.hi, '(') && r.lifeDates(s, n):
 		case d.IsPunct(s, n.hi, '('):

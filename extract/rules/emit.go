@@ -12,16 +12,10 @@ import (
 // emit adds a statement as a relation, and mentions for its ends if they have none yet.
 func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	mode, ok := d.statementMode(st)
-	if d.in.Memory && (st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) || st.target.kind != nodeName && timeAlone(st.predicate, st.target.key)) {
+	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}
-	if c := st.clause; c != nil && d.in.Memory && (d.supposed(s, c.verbTok) || st.source.kind == nodeSpeaker && d.hearsay(s, c.verbTok) || c.future && c.negated && !c.ended && st.frame != nil) {
-		return // "will not hear a word" states nothing that happened
-	}
-	if c := st.clause; c != nil && (d.unreal(s, c.verbTok) || d.in.Memory && (st.predicate == "is_a" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe)) && c.past && !c.perfect && !c.ended) {
-		return // "I was vegan for two years"
-	}
-	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
+	if d.in.Memory && d.untoldInMemory(s, st) || st.clause != nil && d.unreal(s, st.clause.verbTok) {
 		return
 	}
 	if st.predicate != "related_to" && !d.soundRelation(s, st, mode) {
@@ -29,13 +23,12 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	}
 	d.mentionNode(&st.source, st.frame, true)
 	d.mentionNode(&st.target, st.frame, false)
-	rel := extract.Relation{Source: st.source.key, Target: st.target.key, Predicate: st.predicate, Raw: st.raw, Confidence: st.conf}
-	rel.Mode = mode
 	if mode == extract.ModePlan && st.frame != nil && st.frame.kind == extract.KindEvent {
 		if from, _, _ := d.validity(s, dates, st); !from.After(d.Reference) {
 			return // "we will get a dog" states nothing that happened
 		}
 	}
+	rel := extract.Relation{Source: st.source.key, Target: st.target.key, Predicate: st.predicate, Raw: st.raw, Confidence: st.conf, Mode: mode, Chunk: d.chunkOf(s)}
 	rel.Context = clip(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
 	rel.Temporal = d.temporalWords(s, dates)
 	if st.clause != nil {
@@ -46,11 +39,32 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if rel.Asserted.IsZero() {
 		rel.Asserted = d.earlier(s)
 	}
-	rel.Chunk = d.chunkOf(s)
 	d.out.Relations = append(d.out.Relations, rel)
 	if implied, ok := d.implied(s, st, rel); ok {
 		d.out.Relations = append(d.out.Relations, implied)
 	}
+}
+
+// untoldInMemory reports whether a statement of a memory is not what its words tell: the object says nothing, or the words are those of
+// somebody else, a belief, or about a time that is over.
+func (d *doc) untoldInMemory(s *language.Sentence, st *statement) bool {
+	target, c := &st.target, st.clause
+	if target.kind == nodePhrase && hollow(st.predicate, target.key) || target.kind != nodeName && timeAlone(st.predicate, target.key) {
+		return true
+	}
+	if c == nil {
+		return false
+	}
+	if d.supposed(s, c.verbTok) || st.source.kind == nodeSpeaker && d.hearsay(s, c.verbTok) {
+		return true
+	}
+	if c.future && c.negated && !c.ended && st.frame != nil {
+		return true // "will not hear a word" states nothing that happened
+	}
+	if !c.past || c.perfect || c.ended {
+		return false
+	}
+	return st.predicate == "is_a" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe) // "I was vegan for two years"
 }
 
 // implied returns the relation that a statement in a memory implies about somebody's job. Leaving a company ends the job there;

@@ -27,53 +27,79 @@ func (r *relator) kinNoun(s *language.Sentence, i int) int {
 func (r *relator) kin(s *language.Sentence) {
 	d := r.d
 	for i := s.Lo; i < s.Hi; i++ {
-		t := &d.Tokens[i]
-		if t.Kind != language.KindWord || !t.Is(language.KinNoun) || t.Shape != language.LowerCase {
+		if t := &d.Tokens[i]; !t.WordIs(language.KinNoun) || t.Shape != language.LowerCase {
 			continue
 		}
 		predicate := kinPredicate(strings.ToLower(d.TokenText(i)))
-		if predicate == "" {
-			continue
-		}
-		if d.in.Memory && predicate == "partner_of" && i > s.Lo && wordLists()["partnerships"][d.WordKey(i-1)] {
+		if predicate == "" || d.formerKin(s, i, predicate) {
 			continue
 		}
 		owner, ok := r.possessor(s, i)
 		if !ok {
 			continue
 		}
-		j := i + 1
-		if d.IsPunct(s, j, ',') {
-			j++
-		}
-		if j < s.Hi && d.Tokens[j].Kind == language.KindClitic && d.IsWord(s, j+1, "name") {
-			j += 2
-		}
-		if predicate == "lives_with" && (d.IsWord(s, i-1, "old") || d.IsWord(s, i-1, "former") || d.IsWord(s, i-1, "previous") || d.IsWord(s, i-1, "ex")) {
-			continue // a former relationship: "lived with"
-		}
-		negated, copula := false, -1
-		if j < s.Hi && d.Tokens[j].Is(language.FormOfBe) {
-			negated = d.Tokens[j].Is(language.Negation) || d.IsWord(s, j+1, "not")
-			copula = j
-			j++
-		}
-		for j < s.Hi && (d.IsWord(s, j, "called") || d.IsWord(s, j, "named")) {
-			j++
-		}
-		k := nodeAt(r.nodes, j)
-		if k < 0 || r.nodes[k].kind != nodeName || negated {
+		k, be, at := r.kinName(s, i)
+		if k < 0 || predicate != "pet_of" && r.mistakenKin(s, &r.nodes[k], be, at > i+1) {
 			continue
 		}
-		n := r.nodes[k]
-		if d.in.Memory && copula >= 0 && predicate != "pet_of" && n.typ != extract.TypePerson && (d.Tokens[copula].Kind == language.KindClitic && (n.typ != extract.TypeConcept || n.hi < s.Hi && d.Tokens[n.hi].Kind != language.KindPunct) || d.IsWord(s, copula, "was")) {
-			continue // "my cousin's Altima", "my dad was Air Force"
-		}
-		if predicate != "pet_of" && (n.typ == extract.TypeLocation || n.typ == extract.TypeOrganization || n.typ == extract.TypeEvent) && j > i+1 {
-			continue
-		}
-		r.add(statement{source: n, target: owner, predicate: predicate, raw: d.TokenText(i), conf: confCopula, frame: &frame{predicate: predicate, source: extract.TypePerson, kind: extract.KindRelationship}})
+		r.add(statement{source: r.nodes[k], target: owner, predicate: predicate, raw: d.TokenText(i), conf: confCopula, frame: &frame{predicate: predicate, source: extract.TypePerson, kind: extract.KindRelationship}})
 	}
+}
+
+// formerKin reports whether the word before the kin noun at token i ends the relationship or gives it another meaning: "my old flatmate", "my
+// business partner".
+func (d *doc) formerKin(s *language.Sentence, i int, predicate string) bool {
+	switch predicate {
+	case "partner_of":
+		return d.in.Memory && i > s.Lo && wordLists()["partnerships"][d.WordKey(i-1)]
+	case "lives_with":
+		return d.IsOneOf(s, i-1, "old", "former", "previous", "ex")
+	}
+	return false
+}
+
+// kinName returns the node of the name after the kin noun at token i, the form of "be" between them, and the token where the name is
+// expected. The first two are -1 for none; so is the node if the form of "be" is negated.
+func (r *relator) kinName(s *language.Sentence, i int) (k, be, j int) {
+	d := r.d
+	j = i + 1
+	if d.IsPunct(s, j, ',') {
+		j++
+	}
+	if j < s.Hi && d.Tokens[j].Kind == language.KindClitic && d.IsWord(s, j+1, "name") {
+		j += 2
+	}
+	be = -1
+	if j < s.Hi && d.Tokens[j].Is(language.FormOfBe) {
+		if d.Tokens[j].Is(language.Negation) || d.IsWord(s, j+1, "not") {
+			return -1, j, j
+		}
+		be = j
+		j++
+	}
+	for d.IsOneOf(s, j, "called", "named") {
+		j++
+	}
+	if k = nodeAt(r.nodes, j); k < 0 || r.nodes[k].kind != nodeName {
+		return -1, be, j
+	}
+	return k, be, j
+}
+
+// mistakenKin reports whether a name after a kin noun is not that of the relative: "my cousin's Altima", "my dad was Air Force". apart says
+// that other words stand between the two.
+func (r *relator) mistakenKin(s *language.Sentence, n *node, be int, apart bool) bool {
+	d := r.d
+	if n.typ == extract.TypePerson {
+		return false
+	}
+	if d.in.Memory && be >= 0 {
+		ends := n.hi >= s.Hi || d.Tokens[n.hi].Kind == language.KindPunct
+		if d.IsWord(s, be, "was") || d.Tokens[be].Kind == language.KindClitic && (n.typ != extract.TypeConcept || !ends) {
+			return true
+		}
+	}
+	return apart && (n.typ == extract.TypeLocation || n.typ == extract.TypeOrganization || n.typ == extract.TypeEvent)
 }
 
 // possessor returns the owner of the noun at i: "my", "his", "Anna's".

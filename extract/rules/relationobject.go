@@ -67,44 +67,21 @@ func (r *relator) lists(s *language.Sentence, i, end int) bool {
 
 func (d *doc) gerund(i int) bool { return d.Tokens[i].Word.Form&language.IngForm != 0 }
 
-// object reads one object at token i.
+// object reads one object at token i: a name, or a noun phrase.
 func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) (node, int, bool) {
 	d := r.d
 	if d.in.Memory && i < end && d.Tokens[i].Is(language.FormOfBe) {
 		return node{}, 0, false // "the best city I've lived in is Turin"
 	}
-	for j, steps := i, 0; j < end && steps < 6; j, steps = j+1, steps+1 {
-		if k := nodeAt(r.nodes, j); k >= 0 {
-			n := r.nodes[k]
-			if n.kind == nodeDate && (direct || j > i) {
-				break // "went to a workshop this month"
-			}
-			if k == c.subject {
-				return node{}, 0, false
-			}
-			if hi := d.modifies(s, &n); hi > n.hi && hi <= end {
-				if k := nodeAt(r.nodes, hi); k >= 0 && r.nodes[k].kind == nodeName {
-					return r.nodes[k], r.nodes[k].hi, true // "the Korean band Nightfall"
-				}
-				return node{lo: n.lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(n.lo, hi)), typ: extract.TypeConcept}, hi, true
-			}
-			if d.Tokens[n.lo].Is(language.Possessive) || n.hi < s.Hi && d.Tokens[n.hi].Kind == language.KindClitic && d.Text[d.Tokens[n.hi].End-1] == 's' {
-				break // "his brother", "Anna's book": the phrase is the object
-			}
+	if k := r.objectNode(s, i, end, direct); k >= 0 {
+		if k == c.subject {
+			return node{}, 0, false
+		}
+		if n, ok := r.wholeName(s, k, end); ok {
 			return n, n.hi, true
 		}
-		t := &d.Tokens[j]
-		if t.Kind == language.KindNumber || t.Kind == language.KindPunct && t.Sign == '"' {
-			continue
-		}
-		if t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction) && !t.Is(language.Adjective) || t.Is(language.Adverb) && j > i && !t.Is(language.Adjective) || t.Word.Verb > 0 && t.Word.Form&language.IngForm == 0 && !d.usedAsNoun(s, j) && j > i {
-			break
-		}
-		if t.Is(language.KinNoun | language.Occupation) {
-			break
-		}
 	}
-	if !direct && r.nodes[c.subject].kind != nodeSpeaker && (objectType(fr) == "" || r.nodes[c.subject].typ != extract.TypePerson && r.nodes[c.subject].typ != extract.TypeConcept) {
+	if subject := &r.nodes[c.subject]; !direct && subject.kind != nodeSpeaker && (objectType(fr) == "" || subject.typ != extract.TypePerson && subject.typ != extract.TypeConcept) {
 		return node{}, 0, false
 	}
 	for i < end && d.Tokens[i].Is(language.Adverb) && !d.Tokens[i].Is(language.Adjective|language.Negation) {
@@ -115,6 +92,53 @@ func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int,
 		return node{}, 0, false
 	}
 	return n, n.hi, true
+}
+
+// objectNode returns the node that is the object at token i, after articles and adjectives, or -1 if the object is a noun phrase.
+func (r *relator) objectNode(s *language.Sentence, i, end int, direct bool) int {
+	for j := i; j < min(end, i+6); j++ {
+		if k := nodeAt(r.nodes, j); k >= 0 {
+			if r.nodes[k].kind == nodeDate && (direct || j > i) {
+				return -1 // "went to a workshop this month"
+			}
+			return k
+		}
+		if !r.d.beforeName(s, j, j == i) {
+			return -1
+		}
+	}
+	return -1
+}
+
+// beforeName reports whether token i may stand between a verb or preposition and a name that is its object; first says that it is the first
+// such token.
+func (d *doc) beforeName(s *language.Sentence, i int, first bool) bool {
+	t := &d.Tokens[i]
+	switch {
+	case t.Kind == language.KindNumber, d.isSign(i, '"'):
+		return true
+	case t.Kind != language.KindWord, t.Is(language.Preposition|language.Conjunction) && !t.Is(language.Adjective), t.Is(language.KinNoun | language.Occupation):
+		return false
+	case first:
+		return true
+	case t.Is(language.Adverb) && !t.Is(language.Adjective):
+		return false
+	}
+	return t.Word.Verb == 0 || t.Word.Form&language.IngForm != 0 || d.usedAsNoun(s, i)
+}
+
+// wholeName returns node k as an object, with the words after it that it modifies: "Harbor Street bakery". In "his brother" and "Anna's book"
+// it is only the owner of the object.
+func (r *relator) wholeName(s *language.Sentence, k, end int) (node, bool) {
+	d, n := r.d, r.nodes[k]
+	if hi := d.modifies(s, &n); hi > n.hi && hi <= end {
+		if k := nodeAt(r.nodes, hi); k >= 0 && r.nodes[k].kind == nodeName {
+			return r.nodes[k], true // "the Korean band Nightfall"
+		}
+		return node{lo: n.lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(n.lo, hi)), typ: extract.TypeConcept}, true
+	}
+	owner := d.Tokens[n.lo].Is(language.Possessive) || n.hi < s.Hi && d.Tokens[n.hi].Kind == language.KindClitic && d.Text[d.Tokens[n.hi].End-1] == 's'
+	return n, !owner
 }
 
 // modifies returns the end of the noun phrase that a name begins ("Harbor Street bakery"), or the end of the name.
