@@ -173,6 +173,27 @@ func TestRateLimit(t *testing.T) {
 	require.Equal(t, http.StatusOK, ask(f.vars["querykey"]).Code, "another key has a bucket of its own")
 }
 
+// TestFeedbackLimitInHeaders checks that answers of /feedback tell of the limit of feedback, not of that of the key.
+func TestFeedbackLimitInHeaders(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{RequestsPerSecond: 1000})
+	send := func() *httptest.ResponseRecorder {
+		return f.do(t, http.MethodPost, "/feedback", `{"request_id":"1c2f0bdc-1c0f-4b61-9c3c-7a51a1f2b7a9","feedback":"good"}`)
+	}
+	first := send()
+	require.Equal(t, http.StatusCreated, first.Code, first.Body)
+	require.Equal(t, []string{"100", "99"}, []string{first.Header().Get("X-RateLimit-Limit"), first.Header().Get("X-RateLimit-Remaining")})
+	for range feedbackPerMinute - 1 {
+		send()
+	}
+	last := send()
+	require.Equal(t, http.StatusTooManyRequests, last.Code)
+	require.Equal(t, "0", last.Header().Get("X-RateLimit-Remaining"))
+	reset, err := strconv.ParseInt(last.Header().Get("X-RateLimit-Reset"), 10, 64)
+	require.NoError(t, err)
+	require.InDelta(t, time.Now().Unix()+60, reset, 5, "the bucket is full in a minute")
+}
+
 func TestLimiterForgetsOldBuckets(t *testing.T) {
 	t.Parallel()
 	l := newRateLimit(1e9, 1)

@@ -196,7 +196,7 @@ func (c *call) errorBody(code, message string, err error) any {
 	return e
 }
 
-// bad returns an error for a parameter: KindInvalid for a bad value, KindUnprocessed for a wrong type.
+// bad returns an error for a parameter: KindInvalid for a missing or bad value, KindUnprocessed for a wrong type.
 func bad(kind fault.Kind, field, format string, args ...any) *contextmem.Error {
 	return &contextmem.Error{Kind: kind, Field: field, Err: fmt.Errorf(format, args...)}
 }

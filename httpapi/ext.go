@@ -102,7 +102,7 @@ func extRemember(c *call, sub contextmem.Sub) (any, error) {
 		return nil, err
 	}
 	if r.Memories == nil {
-		return nil, bad(fault.KindUnprocessed, "memories", "is required")
+		return nil, bad(fault.KindInvalid, "memories", "is required")
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(r.Timeout)*time.Second)
 	defer cancel()

@@ -176,7 +176,7 @@ func TestExtensionsRefuse(t *testing.T) {
 		code               int
 		says               string
 	}{
-		{"POST", "/ext/remember", `{` + scopeOfAnna + `}`, 422, `\"memories\"`},
+		{"POST", "/ext/remember", `{` + scopeOfAnna + `}`, 400, `\"memories\"`},
 		{"POST", "/ext/remember", `{` + scopeOfAnna + `, "memories": [{"messages": [{"role": "robot", "content": "x"}]}]}`, 422, `\"memories[0].messages[0].role\"`},
 		{"POST", "/ext/remember", `{"collection": "anna", "memories": [{"text": "x"}]}`, 400, `\"database\"`},
 		{"POST", "/ext/facts", `{` + scopeOfAnna + `, "slot": "zorble"}`, 400, `\"slot\"`},

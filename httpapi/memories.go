@@ -60,7 +60,7 @@ func (c *call) addMemories(sub contextmem.Sub, missing string) (any, error) {
 		return nil, err
 	}
 	if r.Memories == nil {
-		return nil, bad(fault.KindUnprocessed, "memories", "%s", missing)
+		return nil, bad(fault.KindInvalid, "memories", "%s", missing)
 	}
 	for i, m := range r.Memories {
 		if err := c.noComma(indexed("memories", i)+".id", m.ID); err != nil {

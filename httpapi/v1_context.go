@@ -195,7 +195,7 @@ type idsRequest struct {
 func v1DeleteKnowledge(c *call, sub contextmem.Sub) (any, error) {
 	var r idsRequest
 	if !c.in.has("ids") {
-		return nil, bad(fault.KindUnprocessed, "ids", "is required")
+		return nil, bad(fault.KindInvalid, "ids", "is required")
 	}
 	if err := c.only("knowledge"); err != nil {
 		return nil, err

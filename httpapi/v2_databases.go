@@ -221,7 +221,9 @@ type feedbackAnswer struct {
 }
 
 func v2Feedback(c *call) (any, error) {
-	if wait, ok := c.api.feed.Take(c.who.Org); !ok {
+	wait, ok := c.api.feed.Take(c.who.Org)
+	c.api.feed.headers(c.w, c.who.Org) // in place of those of the key, which leaves more
+	if !ok {
 		return nil, &contextmem.Error{Kind: fault.KindRateLimited, RetryAfter: wait, Err: feedbackLimit(wait.Seconds())}
 	}
 	f, err := c.feedback()
