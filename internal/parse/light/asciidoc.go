@@ -119,62 +119,16 @@ func adocFence(line string) string {
 	return ""
 }
 
+// block reads the block that the first of the lines begins, and returns its number of lines.
 func (a *asciidoc) block(lines []string, depth int) int {
 	line := strings.TrimRight(lines[0], " ")
 	if line == "" {
 		return 1
 	}
 	if fence := adocFence(line); fence != "" {
-		end := 1
-		for end < len(lines) && strings.TrimRight(lines[end], " ") != fence {
-			end++
-		}
-		if end == len(lines) {
-			a.partial("a block of the text does not end, and it may be cut off")
-		}
-		a.delimited(fence, strings.TrimPrefix(line, "```"), lines[1:end], depth)
-		a.style, a.lang = "", ""
-		return end + 1
+		return a.fenced(fence, lines, depth)
 	}
-	if m := adocHeading.FindStringSubmatch(line); m != nil {
-		a.heading(len(m[1]), a.inline(m[2]))
-		return 1
-	}
-	if m := adocStyle.FindStringSubmatch(line); m != nil {
-		parts := strings.Split(m[1], ",")
-		if n := colsOf(m[1]); n > 0 {
-			a.cols = n
-		}
-		if a.style, _, _ = strings.Cut(strings.TrimSpace(parts[0]), "%"); len(parts) > 1 {
-			a.lang = strings.TrimSpace(parts[1])
-		}
-		if a.style == "quote" || a.style == "verse" {
-			a.lang = strings.Trim(strings.Join(parts[1:], ", "), ", ")
-		}
-		return 1
-	}
-	switch {
-	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "[["), adocCondition.MatchString(line), line == "+", line == "<<<":
-		return 1
-	case line == "'''" || line == "---" || line == "***":
-		a.w.Rule()
-		return 1
-	case line[0] == '.' && len(line) > 1 && line[1] != ' ' && line[1] != '.':
-		a.paragraph(a.inline(line[1:])) // a block title
-		return 1
-	}
-	if m := adocAttribute.FindStringSubmatch(line); m != nil {
-		a.attribute(m[1], m[2])
-		return 1
-	}
-	if m := adocMacro.FindStringSubmatch(line); m != nil {
-		if m[1] == "image" {
-			alt, _, _ := strings.Cut(m[3], ",")
-			a.paragraph(a.inline(strings.Trim(alt, `"`)))
-		}
-		if m[1] == "include" {
-			a.partial("a file that the text includes is not part of it")
-		}
+	if a.single(line) {
 		return 1
 	}
 	if adocItem.MatchString(line) && a.style != "source" && a.style != "listing" {
@@ -182,14 +136,7 @@ func (a *asciidoc) block(lines []string, depth int) int {
 		return a.list(lines, depth)
 	}
 	if m := adocTerm.FindStringSubmatch(line); m != nil && !strings.Contains(m[1], "::") && len(m[1]) < 200 {
-		a.paragraph(a.inline(m[1]))
-		n, text := 1, m[3]
-		for n < len(lines) && strings.TrimSpace(lines[n]) != "" && !adocTerm.MatchString(lines[n]) && !adocItem.MatchString(lines[n]) && adocFence(strings.TrimSpace(lines[n])) == "" && lines[n] != "+" {
-			text += " " + strings.TrimSpace(lines[n])
-			n++
-		}
-		a.paragraph(a.inline(text))
-		return n
+		return a.term(m[1], m[3], lines)
 	}
 	n := 0
 	for n < len(lines) {
@@ -201,6 +148,88 @@ func (a *asciidoc) block(lines []string, depth int) int {
 	}
 	a.flow(lines[:n])
 	a.style, a.lang = "", ""
+	return n
+}
+
+// fenced reads the delimited block that the first of the lines begins.
+func (a *asciidoc) fenced(fence string, lines []string, depth int) int {
+	end := 1
+	for end < len(lines) && strings.TrimRight(lines[end], " ") != fence {
+		end++
+	}
+	if end == len(lines) {
+		a.partial("a block of the text does not end, and it may be cut off")
+	}
+	a.delimited(fence, strings.TrimPrefix(strings.TrimRight(lines[0], " "), "```"), lines[1:end], depth)
+	a.style, a.lang = "", ""
+	return end + 1
+}
+
+// single reads a line that is a block of its own, or that says something about the text after it.
+func (a *asciidoc) single(line string) bool {
+	if m := adocHeading.FindStringSubmatch(line); m != nil {
+		a.heading(len(m[1]), a.inline(m[2]))
+		return true
+	}
+	if m := adocStyle.FindStringSubmatch(line); m != nil {
+		a.setStyle(m[1])
+		return true
+	}
+	switch {
+	case strings.HasPrefix(line, "//"), strings.HasPrefix(line, "[["), adocCondition.MatchString(line), line == "+", line == "<<<":
+		return true
+	case line == "'''" || line == "---" || line == "***":
+		a.w.Rule()
+		return true
+	case line[0] == '.' && len(line) > 1 && line[1] != ' ' && line[1] != '.':
+		a.paragraph(a.inline(line[1:])) // a block title
+		return true
+	}
+	if m := adocAttribute.FindStringSubmatch(line); m != nil {
+		a.attribute(m[1], m[2])
+		return true
+	}
+	if m := adocMacro.FindStringSubmatch(line); m != nil {
+		a.macro(m[1], m[3])
+		return true
+	}
+	return false
+}
+
+// setStyle notes the style of the next block from the attributes between brackets.
+func (a *asciidoc) setStyle(attributes string) {
+	if n := colsOf(attributes); n > 0 {
+		a.cols = n
+	}
+	parts := strings.Split(attributes, ",")
+	if a.style, _, _ = strings.Cut(strings.TrimSpace(parts[0]), "%"); len(parts) > 1 {
+		a.lang = strings.TrimSpace(parts[1])
+	}
+	if a.style == "quote" || a.style == "verse" {
+		a.lang = strings.Trim(strings.Join(parts[1:], ", "), ", ")
+	}
+}
+
+// macro reads a block macro. Only the words for an image are text.
+func (a *asciidoc) macro(name, attributes string) {
+	switch name {
+	case "image":
+		alt, _, _ := strings.Cut(attributes, ",")
+		a.paragraph(a.inline(strings.Trim(alt, `"`)))
+	case "include":
+		a.partial("a file that the text includes is not part of it")
+	}
+}
+
+// term reads a term of a description list with its text.
+func (a *asciidoc) term(term, text string, lines []string) int {
+	a.paragraph(a.inline(term))
+	n := 1
+	for n < len(lines) && strings.TrimSpace(lines[n]) != "" && !adocTerm.MatchString(lines[n]) && !adocItem.MatchString(lines[n]) && adocFence(strings.TrimSpace(lines[n])) == "" && lines[n] != "+" {
+		text += " " + strings.TrimSpace(lines[n])
+		n++
+	}
+	a.paragraph(a.inline(text))
 	return n
 }
 

@@ -31,27 +31,13 @@ var latexDrops = map[string]int{"label": 1, "vspace": 1, "hspace": 1, "includegr
 	"cmidrule": 1, "arraystretch": 1, "hypersetup": 1, "definecolor": 3, "captionsetup": 1, "vskip": 0, "hline": 0, "newpage": 0, "pagebreak": 0, "clearpage": 0,
 	"textcolor": 1, "colorbox": 1, "resizebox": 2, "scalebox": 1, "parbox": 1, "raisebox": 1, "foreignlanguage": 1, "theoremstyle": 1, "newtheorem": 2}
 
+// command reads a command and its arguments in rest, and returns what follows them. inline says that a paragraph is open.
 func (l *latex) command(name, rest string, inline bool) string {
 	if level, ok := latexSections[name]; ok && !inline {
-		rest = strings.TrimPrefix(rest, "*")
-		_, rest, _ = option(rest)
-		if arg, after, ok := l.argument(rest); ok {
-			l.flush()
-			l.lists = nil
-			l.heading(min(max(level-l.top, 0)+2, 6), l.inline(arg))
-			return after
-		}
-		return rest
+		return l.section(level, rest)
 	}
 	if text, ok := latexSigns[name]; ok {
-		l.para.WriteString(text)
-		if name[0] >= 'A' && strings.HasPrefix(rest, "{}") {
-			return rest[2:]
-		}
-		if name[0] >= 'A' {
-			return strings.TrimPrefix(rest, " ")
-		}
-		return rest
+		return l.character(name, text, rest)
 	}
 	if mark, ok := latexAccents[name]; ok {
 		return l.accent(mark, rest)
@@ -62,121 +48,202 @@ func (l *latex) command(name, rest string, inline bool) string {
 		return strings.TrimPrefix(rest, "{}")
 	}
 	if n, ok := latexDrops[name]; ok {
-		_, rest, _ = option(strings.TrimPrefix(rest, "*"))
-		for range n {
-			_, rest, _ = l.argument(rest)
-			_, rest, _ = option(rest)
-		}
+		return l.drop(n, rest)
+	}
+	if after, ok := l.structure(name, rest, inline); ok {
+		return after
+	}
+	rest, ok := l.words(name, rest, inline)
+	if ok {
 		return rest
 	}
+	_, rest, _ = option(rest) // the arguments of an unknown command are text
+	return strings.TrimPrefix(rest, " ")
+}
+
+// section writes the heading of a sectioning command.
+func (l *latex) section(level int, rest string) string {
+	_, rest, _ = option(strings.TrimPrefix(rest, "*"))
+	arg, after, ok := l.argument(rest)
+	if !ok {
+		return rest
+	}
+	l.flush()
+	l.lists = nil
+	l.heading(min(max(level-l.top, 0)+2, 6), l.inline(arg))
+	return after
+}
+
+// character writes the character that a command represents. A name of letters ends in "{}" or a space.
+func (l *latex) character(name, text, rest string) string {
+	l.para.WriteString(text)
+	if name[0] < 'A' {
+		return rest
+	}
+	if after, ok := strings.CutPrefix(rest, "{}"); ok {
+		return after
+	}
+	return strings.TrimPrefix(rest, " ")
+}
+
+// drop skips n arguments that are not text.
+func (l *latex) drop(n int, rest string) string {
+	_, rest, _ = option(strings.TrimPrefix(rest, "*"))
+	for range n {
+		_, rest, _ = l.argument(rest)
+		_, rest, _ = option(rest)
+	}
+	return rest
+}
+
+// structure reads a command that begins a block, defines something or has no text. ok is false for other commands.
+func (l *latex) structure(name, rest string, inline bool) (after string, ok bool) {
 	switch name {
 	case `\`, "tabularnewline":
 		_, rest, _ = option(rest)
 		l.para.WriteByte(' ')
-		return rest
-	case "par", "bigskip", "medskip", "smallskip", "noindent":
-		if !inline && name != "noindent" {
+	case "par", "bigskip", "medskip", "smallskip":
+		if !inline {
 			l.flush()
 		}
-		return rest
+	case "noindent":
 	case "maketitle":
 		l.flush()
 		title := l.source.title
 		l.setTitle(title)
 		l.paragraph(strings.Trim(l.author+"\n"+l.date, "\n"))
-		return rest
 	case "title", "author", "date":
 		if arg, after, ok := l.argument(rest); ok {
 			l.preamble(`\` + name + "{" + arg + "}")
-			return after
+			return after, true
 		}
-		return rest
 	case "newcommand", "renewcommand", "providecommand", "def":
-		return l.define(rest)
+		return l.define(rest), true
 	case "let":
 		for range 2 {
 			if t := strings.TrimLeft(rest, " ="); strings.HasPrefix(t, `\`) {
 				_, rest = command(t[1:])
 			}
 		}
-		return rest
 	case "item":
 		if !inline {
-			return l.item(rest)
-		}
-		return rest
-	case "footnote", "thanks":
-		if arg, after, ok := l.argument(rest); ok && len(l.notes) < 10_000 {
-			l.notes = append(l.notes, "")
-			n := len(l.notes)
-			l.para.WriteString("[^" + strconv.Itoa(n) + "]")
-			l.notes[n-1] = strings.Join(strings.Fields(l.inline(arg)), " ")
-			return after
-		}
-	case "caption":
-		_, rest, _ = option(strings.TrimPrefix(rest, "*"))
-		if arg, after, ok := l.argument(rest); ok && !inline {
-			l.flush()
-			l.paragraph(l.inline(arg))
-			return after
-		}
-	case "href":
-		if url, after, ok := l.argument(rest); ok {
-			if text, after2, ok := l.argument(after); ok {
-				l.para.WriteString(link(l.inline(text), strings.ReplaceAll(url, `\`, "")))
-				return after2
-			}
-		}
-	case "url", "nolinkurl", "path":
-		if arg, after, ok := l.argument(rest); ok {
-			l.para.WriteString(strings.ReplaceAll(arg, `\`, ""))
-			return after
-		}
-	case "texttt", "lstinline", "code", "verb":
-		return l.codeWord(name, rest)
-	case "cite", "citep", "citet", "ref", "eqref", "pageref", "autoref", "cref", "Cref", "parencite", "textcite", "autocite":
-		for {
-			_, after, ok := option(rest)
-			if !ok {
-				break
-			}
-			rest = after
-		}
-		if arg, after, ok := l.argument(rest); ok {
-			l.para.WriteString("[" + arg + "]")
-			return after
-		}
-	case "textbf", "textit", "emph":
-		if arg, after, ok := l.argument(rest); ok && strings.TrimSpace(arg) != "" {
-			mark := "*"
-			if name == "textbf" {
-				mark = "**"
-			}
-			l.para.WriteString(mark + strings.TrimSpace(l.inline(arg)) + mark)
-			return after
+			return l.item(rest), true
 		}
 	case "input", "include":
 		l.partial("a file that the text includes is not part of it")
 		_, rest, _ = l.argument(rest)
-		return rest
-	case "(", "[":
-		if l.misses > maxMisses {
-			return rest
-		}
-		end := strings.Index(rest[:min(len(rest), maxArgument)], `\`+map[string]string{"(": ")", "[": "]"}[name])
-		if end >= 0 {
-			mark := map[string]string{"(": "$", "[": "$$"}[name]
-			l.para.WriteString(mark + strings.Join(strings.Fields(rest[:end]), " ") + mark)
-			return rest[end+2:]
-		}
-		l.misses++
-		return rest
 	case "end":
 		_, rest, _ = l.argument(rest)
+	default:
+		return "", false
+	}
+	return rest, true
+}
+
+// words writes the words of a command within a paragraph, and returns what follows them. ok is false if it is no such command or its argument is
+// missing; after is then what an unknown command has before it.
+func (l *latex) words(name, rest string, inline bool) (after string, ok bool) {
+	switch name {
+	case "footnote", "thanks":
+		return l.footnote(rest)
+	case "caption":
+		return l.caption(rest, inline)
+	case "href":
+		return l.href(rest)
+	case "url", "nolinkurl", "path":
+		if arg, after, ok := l.argument(rest); ok {
+			l.para.WriteString(strings.ReplaceAll(arg, `\`, ""))
+			return after, true
+		}
+	case "texttt", "lstinline", "code", "verb":
+		return l.codeWord(name, rest), true
+	case "cite", "citep", "citet", "ref", "eqref", "pageref", "autoref", "cref", "Cref", "parencite", "textcite", "autocite":
+		return l.reference(rest)
+	case "textbf":
+		return l.emphasis("**", rest)
+	case "textit", "emph":
+		return l.emphasis("*", rest)
+	case "(":
+		return l.formula("$", `\)`, rest), true
+	case "[":
+		return l.formula("$$", `\]`, rest), true
+	}
+	return rest, false
+}
+
+// maxNotes bounds the footnotes of a text.
+const maxNotes = 10_000
+
+func (l *latex) footnote(rest string) (after string, ok bool) {
+	arg, after, ok := l.argument(rest)
+	if !ok || len(l.notes) >= maxNotes {
+		return rest, false
+	}
+	l.notes = append(l.notes, "") // before the notes within this one
+	n := len(l.notes)
+	l.para.WriteString("[^" + strconv.Itoa(n) + "]")
+	l.notes[n-1] = strings.Join(strings.Fields(l.inline(arg)), " ")
+	return after, true
+}
+
+func (l *latex) caption(rest string, inline bool) (after string, ok bool) {
+	_, rest, _ = option(strings.TrimPrefix(rest, "*"))
+	arg, after, ok := l.argument(rest)
+	if !ok || inline {
+		return rest, false
+	}
+	l.flush()
+	l.paragraph(l.inline(arg))
+	return after, true
+}
+
+func (l *latex) href(rest string) (after string, ok bool) {
+	url, after, ok := l.argument(rest)
+	if !ok {
+		return rest, false
+	}
+	text, after, ok := l.argument(after)
+	if !ok {
+		return rest, false
+	}
+	l.para.WriteString(link(l.inline(text), strings.ReplaceAll(url, `\`, "")))
+	return after, true
+}
+
+// reference writes the key of a citation or of another place in the text.
+func (l *latex) reference(rest string) (after string, ok bool) {
+	for ok = true; ok; {
+		_, rest, ok = option(rest)
+	}
+	arg, after, ok := l.argument(rest)
+	if !ok {
+		return rest, false
+	}
+	l.para.WriteString("[" + arg + "]")
+	return after, true
+}
+
+func (l *latex) emphasis(mark, rest string) (after string, ok bool) {
+	arg, after, ok := l.argument(rest)
+	if !ok || strings.TrimSpace(arg) == "" {
+		return rest, false
+	}
+	l.para.WriteString(mark + strings.TrimSpace(l.inline(arg)) + mark)
+	return after, true
+}
+
+// formula writes the formula that ends before the given delimiter.
+func (l *latex) formula(mark, end, rest string) string {
+	if l.misses > maxMisses {
 		return rest
 	}
-	_, rest, _ = option(rest)
-	return strings.TrimPrefix(rest, " ")
+	formula, _, ok := strings.Cut(rest[:min(len(rest), maxArgument)], end)
+	if !ok {
+		l.misses++
+		return rest
+	}
+	l.para.WriteString(mark + strings.Join(strings.Fields(formula), " ") + mark)
+	return rest[len(formula)+len(end):]
 }
 
 // codeWord writes code within a line.

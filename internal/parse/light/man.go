@@ -195,132 +195,35 @@ func (m *man) row(line string) {
 	}
 }
 
+// line reads a line of the page: text, or a request that begins with "." or "'".
 func (m *man) line(line string) {
+	switch {
+	case m.drops(line):
+	case line == "":
+		m.add("")
+	case line[0] != '.' && line[0] != '\'':
+		m.add(m.inline(line))
+	default:
+		name, rest, _ := strings.Cut(strings.TrimLeft(line[1:], " "), " ")
+		if name != "" && !strings.HasPrefix(name, `\"`) { // no comment
+			args := m.args(rest)
+			m.request(manRequest{name: name, args: args, text: strings.Join(args, " ")})
+		}
+	}
+}
+
+// drops reports whether a line belongs to the definition of a macro, or to a condition in braces.
+func (m *man) drops(line string) bool {
 	if m.macro {
 		m.macro = line != ".."
-		return
+		return true
 	}
-	if opens := strings.Count(line, `\{`); m.skip > 0 || opens > 0 {
-		m.skip = max(0, m.skip+opens-strings.Count(line, `\}`))
-		return
+	opens := strings.Count(line, `\{`)
+	if m.skip == 0 && opens == 0 {
+		return false
 	}
-	if line == "" {
-		m.add("")
-		return
-	}
-	if line[0] != '.' && line[0] != '\'' {
-		m.add(m.inline(line))
-		return
-	}
-	macro := strings.TrimLeft(line[1:], " ")
-	name, rest, _ := strings.Cut(macro, " ")
-	if strings.HasPrefix(name, `\"`) || name == "" {
-		return
-	}
-	a := m.args(rest)
-	all := strings.Join(a, " ")
-	switch name {
-	case "de", "de1", "am", "ig":
-		m.macro = true
-	case "TH":
-		if len(a) > 1 {
-			m.source.title = strings.TrimSuffix(a[0]+"("+a[1]+")", "()")
-		}
-		if len(a) > 2 {
-			m.date = a[2]
-		}
-	case "Dd":
-		m.date = strings.Trim(strings.TrimPrefix(all, "$Mdocdate:"), " $")
-	case "Dt":
-		if len(a) > 1 {
-			m.source.title = a[0] + "(" + a[1] + ")"
-		}
-	case "SH", "Sh":
-		m.flush()
-		m.lists, m.level, m.unfill = 0, 0, false
-		m.heading(2, all)
-	case "SS", "Ss":
-		m.flush()
-		m.heading(3, all)
-	case "RS", "RE":
-		m.flush()
-		if name == "RS" {
-			m.level = min(m.level+1, 8)
-		} else {
-			m.level = max(m.level-1, 0)
-		}
-	case "PP", "P", "LP", "Pp", "sp", "HP", "br", "Lp":
-		if m.unfill {
-			m.code = append(m.code, "")
-		} else if name != "br" || !m.tag {
-			m.flush()
-		}
-	case "TP", "TQ":
-		m.flush()
-		m.tag = true
-	case "IP":
-		m.flush()
-		m.item = ""
-		switch {
-		case len(a) == 0 || a[0] == "":
-		case a[0] == "•" || a[0] == "-" || a[0] == "*" || a[0] == "o":
-			m.item = "-"
-		case strings.Trim(a[0], "0123456789.)") == "":
-			m.item = strings.TrimRight(a[0], ".)") + "."
-		default:
-			m.paragraph(a[0])
-		}
-	case "B", "I", "SM", "SB", "R":
-		m.add(all)
-	case "BR", "BI", "IR", "IB", "RB", "RI":
-		m.add(strings.Join(a, ""))
-	case "nf", "EX", "Bd", "DS":
-		m.flush()
-		m.unfill = name != "Bd" || strings.Contains(all, "literal") || strings.Contains(all, "unfilled")
-	case "fi", "EE", "Ed", "DE":
-		m.unfill = false
-		m.flush()
-	case "UR", "MT", "Lk":
-		m.add(all)
-	case "TS":
-		m.flush()
-		m.table, m.format, m.rows, m.sep = true, true, nil, ""
-	case "TE":
-		m.table, m.inCell, m.cell = false, false, nil
-		m.source.table(m.rows)
-		m.rows = nil
-	case "so":
-		m.partial("a file that the text includes is not part of it")
-	case "Bl":
-		m.flush()
-		m.lists++
-	case "El":
-		m.flush()
-		m.lists = max(0, m.lists-1)
-	case "It":
-		m.flush()
-		if t := m.mdoc(a); t != "" {
-			m.paragraph(t)
-		}
-	case "Dl", "D1":
-		m.flush()
-		m.source.code("", []string{m.mdoc(a)})
-	case "Nm":
-		if len(a) > 0 && m.name == "" {
-			m.name = a[0]
-		}
-		m.add(m.mdoc(append([]string{"Nm"}, a...)))
-	case "Nd":
-		m.add("— " + m.mdoc(a))
-	case "UE", "ME", "PD", "ad", "hy", "nh", "na", "ne", "in", "ti", "ta", "ie", "el", "if", "ds", "nr", "rr", "so.", "ft", "ps", "vs", "Os",
-		"AT", "UC", "DT", "IX", "tr", "rm", "als", "Bk", "Ek", "Rs", "Re", "\\}", "..", "ll", "pl", "mso", "cs", "ss", "lf", "tm", "eo", "ec", "cc", "c2", "fam", "defcolor":
-	default:
-		if len(name) == 2 && name[0] >= 'A' && name[0] <= 'Z' {
-			m.add(m.mdoc(append([]string{name}, a...)))
-		} else if all != "" && name[0] != '\\' && name[0] != '.' {
-			m.add(all)
-		}
-	}
+	m.skip = max(0, m.skip+opens-strings.Count(line, `\}`))
+	return true
 }
 
 // mdoc writes the words of a line of mdoc, whose arguments may be macros again.
@@ -404,11 +307,5 @@ func (m *man) mdoc(a []string) string {
 // isMacro reports whether a word of a line of mdoc is a macro.
 func isMacro(w string) bool { return mdocMacros[w] }
 
-var mdocMacros = func() map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields("Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Bro Brc Brq Bsx Bx Cd Cm Dc Do Dq Dv Dx Ec Em Eo Er Ev Fa Fl Fn Fo Fr Ft Fx " +
-		"Ic In Li Lk Ms Mt Nd Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq St Sx Sy Tn Ux Va Vt Xc Xo Xr") {
-		out[w] = true
-	}
-	return out
-}()
+var mdocMacros = wordSet(`Ac Ad An Ao Ap Aq Ar At Bc Bo Bq Bro Brc Brq Bsx Bx Cd Cm Dc Do Dq Dv Dx Ec Em Eo Er Ev Fa Fl Fn Fo Fr Ft Fx
+	Ic In Li Lk Ms Mt Nd Nm No Ns Nx Oc Oo Op Ot Ox Pa Pc Pf Po Pq Qc Ql Qo Qq Sc So Sq St Sx Sy Tn Ux Va Vt Xc Xo Xr`)
