@@ -87,6 +87,9 @@ type Relation struct {
 	Functional   bool      // a later functional relation of the same subject and predicate retires it
 	Retracts     bool      // a retraction: it retires earlier relations of the same subject, predicate and object, and states none itself
 	Words        []uint64  // hashes of the words of Predicate and Context, set by a [WordHasher] for relations in its cache; else nil
+	// Sketch tells that only Num, Source, Chunk, From, To, Predicate, Confidence, Origin, Functional and Apart are set; see [RelationSketcher].
+	Sketch bool
+	Apart  bool // of a sketch: Context is not a part of the chunk's text
 }
 
 // Entity is a node of the graph.

@@ -115,6 +115,27 @@ type WordHasher interface {
 	SetWordHash(f func(predicate, context string) []uint64)
 }
 
+// RelationSketcher is a [Store] that can read the relations of entities without their texts. Recall weighs hundreds of relations
+// and shows few.
+//
+// If a Store does not implement RelationSketcher, recall reads all of them whole.
+type RelationSketcher interface {
+	// SketchRelations returns what Relations returns for a query with Entities and, besides, at most After and Limit. Relations with Sketch lack
+	// most of their fields. A Store may return whole ones too. Sketches are read without a check for damage.
+	SketchRelations(ctx context.Context, q RelationQuery) ([]*Relation, error)
+	// RelationsByNum returns the relations with nums in a partition, ascending, without those that were retired.
+	RelationsByNum(ctx context.Context, part Partition, nums []int64) ([]*Relation, error)
+}
+
+// WordFinder is a [Keywords] that can tell which chunks have a word.
+//
+// If a Keywords does not implement WordFinder, recall reads the texts of the chunks.
+type WordFinder interface {
+	// FindWords sets has[i] for each of chunks that has one of terms, which are as the index analyses texts. It also sets has[i] for a chunk that
+	// the index does not know. has is as long as chunks.
+	FindWords(ctx context.Context, part Partition, terms []string, chunks []int64, has []bool) error
+}
+
 // AheadChecker is a [Store] that can find sources whose own time is later than their
 // acceptance. If a partition has none, most new memories cannot be superseded by earlier
 // ones, and the service needs no search to compare them.

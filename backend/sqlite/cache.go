@@ -16,6 +16,8 @@ const (
 	cachedEntityRelation                  // the first relations of an entity: *factList
 	cachedEntityHistory                   // the same, including retired ones: *factList
 	cachedSuccessions                     // successions in which a version is the earlier one: *successionList
+	cachedEntitySketch                    // the first relations of an entity without their texts: *sketchList
+	cachedRelation                        // a relation that is not retired: *factList with that one
 )
 
 // cacheKey identifies a value: its kind, the limit of a list (0: all), and a number. A key of 0 is invalid.

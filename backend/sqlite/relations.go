@@ -149,57 +149,85 @@ func (s *store) readEachRelations(ctx context.Context, part backend.Partition, q
 // It uses the index for the first of these that q has: versions, chunks, entities, the
 // partition.
 func selectRelations(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, lost *losses, f func(*backend.Relation) bool) error {
-	sql, args := relationPlan(part, q)
-	roots, err := newRoots(c)
+	m, err := newMatcher(ctx, c, part, q, lost)
 	if err != nil {
 		return err
 	}
-	if q.Own {
-		roots.merged = false
+	sql, args := relationPlan(part, q)
+	return eachRelationRow(ctx, c, sql, args, q, func(r *row) (enough bool, err error) {
+		rel, err := m.match(r)
+		return rel != nil && !f(rel), err
+	})
+}
+
+// matcher reads the rows of relationCols that match a query.
+type matcher struct {
+	ctx   context.Context
+	c     *conn
+	part  int64
+	q     *backend.RelationQuery
+	lost  *losses
+	roots *roots
+}
+
+func newMatcher(ctx context.Context, c *conn, part int64, q *backend.RelationQuery, lost *losses) (*matcher, error) {
+	roots, err := newRoots(c)
+	if err != nil {
+		return nil, err
 	}
-	enough := false
-	step := func(r *row) error {
-		rel := readRelation(r)
-		if lost.skip(r) {
-			return nil
-		}
-		if r.err != nil || r.int(22) != part || !storerules.Believed(&rel, q) ||
-			q.Predicates != nil && !slices.Contains(q.Predicates, rel.Predicate) ||
-			q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
-			q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
-			return nil
-		}
-		if !q.AllTime && !q.AsOf.IsZero() {
-			if ok, err := held(ctx, c, &rel, q); err != nil || !ok {
-				return err
-			}
-		}
-		var err error
-		if rel.From, err = roots.of(rel.From); err != nil {
-			return err
-		}
-		if rel.To != 0 {
-			if rel.To, err = roots.of(rel.To); err != nil {
-				return err
-			}
-		}
-		if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&
-			(rel.To == 0 || q.Predicates != nil || !slices.Contains(q.Entities, rel.To)) {
-			return nil
-		}
-		if enough = !f(new(rel)); enough {
-			return io.EOF // ends the query
-		}
-		return nil
+	roots.merged = roots.merged && !q.Own
+	return &matcher{ctx: ctx, c: c, part: part, q: q, lost: lost, roots: roots}, nil
+}
+
+// match returns the relation in a row, or nil if it does not match or is damaged.
+func (m *matcher) match(r *row) (*backend.Relation, error) {
+	q := m.q
+	rel := readRelation(r)
+	if m.lost.skip(r) {
+		return nil, nil
 	}
-	// Read page by page, so that a query with a small limit does not read a large partition.
+	if r.err != nil || r.int(22) != m.part || !storerules.Believed(&rel, q) ||
+		q.Predicates != nil && !slices.Contains(q.Predicates, rel.Predicate) ||
+		q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
+		q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {
+		return nil, nil
+	}
+	if !q.AllTime && !q.AsOf.IsZero() {
+		if ok, err := held(m.ctx, m.c, &rel, q); err != nil || !ok {
+			return nil, err
+		}
+	}
+	var err error
+	if rel.From, err = m.roots.of(rel.From); err != nil {
+		return nil, err
+	}
+	if rel.To != 0 {
+		if rel.To, err = m.roots.of(rel.To); err != nil {
+			return nil, err
+		}
+	}
+	if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&
+		(rel.To == 0 || q.Predicates != nil || !slices.Contains(q.Entities, rel.To)) {
+		return nil, nil
+	}
+	return &rel, nil
+}
+
+// eachRelationRow calls f with each row of a query for relations that match q, until f reports that it has enough. The query takes args, the
+// number after which it begins, and its limit. The first column is the number. It reads page by page, so that a query with a small limit does not
+// read a large partition.
+func eachRelationRow(ctx context.Context, c *conn, sql string, args []any, q *backend.RelationQuery, f func(r *row) (enough bool, err error)) error {
 	page := min(maxRelationPage, q.Limit+q.Limit/4+fewRelations) // mostly enough, since few relations are retired
+	enough := false
 	for after := q.After; ; page = min(maxRelationPage, 2*page) {
 		n, last := 0, after
-		err := c.each(ctx, sql, func(r *row) error {
+		err := c.each(ctx, sql, func(r *row) (err error) {
 			n++
 			last = r.int(0)
-			return step(r)
+			if enough, err = f(r); enough && err == nil {
+				err = io.EOF // ends the query
+			}
+			return err
 		}, append(slices.Clone(args), after, page)...)
 		if err != nil || enough || n < page {
 			return err
@@ -208,20 +236,38 @@ func selectRelations(ctx context.Context, c *conn, part int64, q *backend.Relati
 	}
 }
 
-// Candidates that selectRelations reads with one query: those beyond the limit of the caller, and the most of all.
+// Candidates that eachRelationRow reads with one query: those beyond the limit of the caller, and the most of all.
 const (
 	fewRelations    = 16
 	maxRelationPage = 1024
 )
 
+// Tables of the entities in a JSON list, with and without those that were merged into them.
+const (
+	allMembers = `WITH members (num) AS (SELECT value FROM json_each(?1)
+				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)`
+	ownMembers = "WITH members (num) AS (SELECT value FROM json_each(?1))"
+)
+
+// ofEntities returns the end of a query for relations of the entities in a table of members. Of an entity with many relations, it keeps only as
+// many numbers as the page has room for.
+func ofEntities(members string) string {
+	return ` FROM relations r WHERE r.num IN (
+			` + members + `
+			SELECT num FROM (SELECT x.num FROM members m CROSS JOIN relations x INDEXED BY relations_from ON x.from_id = m.num
+				WHERE x.num > ?2 ORDER BY x.num LIMIT ?3)
+			UNION SELECT num FROM (SELECT x.num FROM members m CROSS JOIN relations x INDEXED BY relations_to ON x.to_id = m.num AND x.to_id <> 0
+				WHERE x.num > ?2 ORDER BY x.num LIMIT ?3)
+			ORDER BY 1 LIMIT ?3) ORDER BY r.num`
+}
+
 // relationPlan returns the query that finds candidates of q. The caller adds the arguments
 // after and limit.
 func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any) {
 	const tail = " AND r.num > ? ORDER BY r.num LIMIT ?"
-	members := `WITH members (num) AS (SELECT value FROM json_each(?1)
-				UNION SELECT e.num FROM json_each(?1) j JOIN entities e ON e.root = j.value AND e.root <> e.num)`
+	members := allMembers
 	if q.Own {
-		members = "WITH members (num) AS (SELECT value FROM json_each(?1))"
+		members = ownMembers
 	}
 	switch {
 	case q.Sources != nil:
@@ -240,14 +286,10 @@ func relationPlan(part int64, q *backend.RelationQuery) (sql string, args []any)
 	case q.Predicates != nil && q.Entities == nil:
 		return "SELECT " + relationCols + ` FROM relations r INDEXED BY relations_predicate WHERE r.part = ? AND r.predicate IN (SELECT value FROM json_each(?))` + tail,
 			[]any{part, jsonTexts(q.Predicates)}
-	case q.Entities != nil: // of an entity with many relations, only as many numbers are kept as the page has room for
-		return "SELECT " + relationCols + ` FROM relations r WHERE r.num IN (
-			` + members + `
-			SELECT num FROM (SELECT x.num FROM members m CROSS JOIN relations x INDEXED BY relations_from ON x.from_id = m.num
-				WHERE x.num > ?2 ORDER BY x.num LIMIT ?3)
-			UNION SELECT num FROM (SELECT x.num FROM members m CROSS JOIN relations x INDEXED BY relations_to ON x.to_id = m.num AND x.to_id <> 0
-				WHERE x.num > ?2 ORDER BY x.num LIMIT ?3)
-			ORDER BY 1 LIMIT ?3) ORDER BY r.num`, []any{jsonInts(q.Entities)}
+	case q.Entities != nil && q.Own:
+		return "SELECT " + relationCols + ofEntities(ownMembers), []any{jsonInts(q.Entities)}
+	case q.Entities != nil:
+		return "SELECT " + relationCols + ofEntities(allMembers), []any{jsonInts(q.Entities)}
 	}
 	return "SELECT " + relationCols + " FROM relations r INDEXED BY relations_part WHERE r.part = ?" + tail, []any{part}
 }

@@ -59,6 +59,21 @@ func rowsOf(t *testing.T, s *store, part string, f func()) int {
 	return int(n.Load())
 }
 
+// finish runs one memory through all steps of ingestion.
+func finish(t *testing.T, s *store, in backend.Incoming, ix backend.Indexed, fin backend.Finished) {
+	t.Helper()
+	ctx := t.Context()
+	out, err := s.Accept(ctx, []backend.Incoming{in})
+	require.NoError(t, err)
+	_, err = s.Claim(ctx, "w", testTime, testTime.Add(time.Minute), 1, 0)
+	require.NoError(t, err)
+	ix.Num, ix.Token, fin.Num, fin.Token = out[0].Num, "w", out[0].Num, "w"
+	_, err = s.Index(ctx, []backend.Indexed{ix})
+	require.NoError(t, err)
+	_, err = s.Finish(ctx, []backend.Finished{fin})
+	require.NoError(t, err)
+}
+
 // Checks that the relations of several entities that are not cached are read once each, not first together up to the limit and then again.
 func TestFactsOfEntitiesAreReadOnce(t *testing.T) {
 	t.Parallel()
@@ -73,15 +88,7 @@ func TestFactsOfEntitiesAreReadOnce(t *testing.T) {
 			fin.Relations = append(fin.Relations, backend.Relation{FromKey: to, Predicate: "likes", Object: "tea", Confidence: .5, KnownFrom: testTime})
 		}
 	}
-	out, err := s.Accept(ctx, []backend.Incoming{in})
-	require.NoError(t, err)
-	_, err = s.Claim(ctx, "w", testTime, testTime.Add(time.Minute), 1, 0)
-	require.NoError(t, err)
-	ix.Num, ix.Token, fin.Num, fin.Token = out[0].Num, "w", out[0].Num, "w"
-	_, err = s.Index(ctx, []backend.Indexed{ix})
-	require.NoError(t, err)
-	_, err = s.Finish(ctx, []backend.Finished{fin})
-	require.NoError(t, err)
+	finish(t, s, in, ix, fin)
 	es, err := s.EntitiesByKey(ctx, testPart, []string{"anna", "bert", "carl"})
 	require.NoError(t, err)
 	q := backend.RelationQuery{Part: testPart, Limit: limit}

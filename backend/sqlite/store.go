@@ -28,6 +28,7 @@ type store struct {
 	cache     *rowCache
 	alike     atomic.Pointer[alike]                    // of the row cached last
 	words     func(predicate, context string) []uint64 // words of cached relations of entities; nil: they are not kept
+	wholeMost int64                                    // number of relations up to which SketchRelations reads them whole
 }
 
 var (
@@ -36,7 +37,7 @@ var (
 )
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
-	s := &store{cache: newCache(o.CacheBytes / 2), epoch: newEpoch(), judged: math.MaxUint64, settled: math.MaxUint64}
+	s := &store{cache: newCache(o.CacheBytes / 2), wholeMost: int64(o.CacheBytes / 2 / wholeBytes), epoch: newEpoch(), judged: math.MaxUint64, settled: math.MaxUint64}
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, g, err := readLag(c)
 		if err != nil {

@@ -18,6 +18,11 @@ const maxRivals = 20_000
 // into account, see [MarkRevived] and [RestoreFact]. The Store's own judgement uses all evidence.
 // last is the number of the last relation that was read, and more reports whether others follow.
 func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, last int64, more bool, err error) {
+	return r.relations(q, false)
+}
+
+// relations is Relations. With sketched it may return relations without their texts; see [backend.RelationSketcher].
+func (r *Reader) relations(q backend.RelationQuery, sketched bool) (rels []*backend.Relation, last int64, more bool, err error) {
 	all := q
 	own, err := r.own()
 	if err != nil {
@@ -31,7 +36,11 @@ func (r *Reader) Relations(q backend.RelationQuery) (rels []*backend.Relation, l
 		}
 	}
 	fold.ask(&all)
-	rels, err = r.store.Relations(r.ctx, all)
+	if x, ok := r.store.(backend.RelationSketcher); ok && sketched && !own {
+		rels, err = x.SketchRelations(r.ctx, all)
+	} else {
+		rels, err = r.store.Relations(r.ctx, all)
+	}
 	if err != nil {
 		return nil, 0, false, err
 	}

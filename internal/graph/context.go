@@ -35,6 +35,7 @@ type Question struct {
 	Named    []Named               // entities that the query names; those in memories are found by nameMemories
 	UserKey  string                // key of the entity that stands for the user
 	Graph    backend.Graph
+	Keywords backend.Keywords
 	Thinking bool
 	Filter   backend.Filter
 	AsOf     time.Time // as in [backend.RelationQuery]
@@ -163,7 +164,7 @@ func (g *builder) read(q backend.RelationQuery, pages int, later bool) ([]Link, 
 	q.AsOf, q.KnownAt, q.Limit = g.AsOf, g.KnownAt, relationPage
 	var out []Link
 	for range pages {
-		rels, last, more, err := g.Relations(q)
+		rels, last, more, err := g.relations(q, later && g.sketchable())
 		if err != nil {
 			return nil, err
 		}
@@ -221,6 +222,9 @@ func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	if err != nil {
 		return err
 	}
+	if first, err = g.spell(part, first); err != nil {
+		return err
+	}
 	paths := slices.Grow(g.chains[:0], len(first))
 	g.worths = g.worths[:0]
 	for i := range first {
@@ -242,15 +246,24 @@ func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	left := maxQueryPaths
 	for some := range slices.Chunk(paths, maxQueryPaths) {
 		if g.lazy() {
-			for _, p := range some {
-				g.refer(p.First)
+			shown := make([]*Link, len(some))
+			for i, p := range some {
+				shown[i] = p.First
+			}
+			if err := g.complete(part, shown); err != nil {
+				return err
+			}
+			for _, l := range shown {
+				if l.Relation != nil {
+					g.refer(l)
+				}
 			}
 			if err := g.fetch(); err != nil {
 				return err
 			}
 		}
 		for _, p := range some {
-			if !p.First.visible(g.Filter) {
+			if p.First.Relation == nil || !p.First.visible(g.Filter) {
 				continue
 			}
 			g.best = append(g.best, p)

@@ -13,6 +13,13 @@ type questionWords struct {
 	bits  uint64   // wordBits of left
 	name  []uint64
 	texts lexical.WordHashes
+	named []namedCount // predicates that countName counted
+}
+
+// namedCount is the number of words of the question that a predicate holds.
+type namedCount struct {
+	predicate string
+	n         int
 }
 
 // RelationWords returns the hashes of a relation's words, for a Store to keep. The first element is the wordBits of the others.
@@ -30,6 +37,27 @@ func (w *questionWords) ask(question string) {
 	slices.Sort(w.left)
 	w.left = slices.Compact(w.left)
 	w.bits = wordBits(w.left)
+	w.named = w.named[:0]
+}
+
+// terms returns the words that count, as the keyword index knows them.
+func (w *questionWords) terms(question string) []string {
+	return w.texts.Terms(nil, question, func(word uint64) bool {
+		_, ok := slices.BinarySearch(w.left, word)
+		return ok
+	})
+}
+
+// countName returns how many words of the question a predicate holds.
+func (w *questionWords) countName(predicate string) int {
+	for i := range w.named { // linear search: predicates are few
+		if w.named[i].predicate == predicate {
+			return w.named[i].n
+		}
+	}
+	n := w.count(&backend.Relation{Predicate: predicate})
+	w.named = append(w.named, namedCount{predicate, n})
+	return n
 }
 
 // wordBit maps a hash to one of 64 bits.
@@ -52,12 +80,15 @@ func (w *questionWords) drop(name string) {
 		}
 	}
 	w.bits = wordBits(w.left)
+	w.named = w.named[:0]
 }
 
-// count returns how many words of the question the predicate or the context of a relation holds.
+// count returns how many words of the question the predicate or the context of a relation holds. The context of a sketch must hold none.
 func (w *questionWords) count(rel *backend.Relation) int {
 	words := rel.Words
 	switch {
+	case rel.Sketch:
+		return w.countName(rel.Predicate)
 	case len(words) == 0:
 		words = w.texts.Of(rel.Predicate, rel.Context)
 	case words[0]&w.bits == 0:

@@ -26,6 +26,17 @@ func (w *WordHashes) Append(dst []uint64, text string) []uint64 {
 	return dst
 }
 
+// Terms appends the terms of a text whose words keep returns true for.
+func (w *WordHashes) Terms(dst []string, text string, keep func(word uint64) bool) []string {
+	w.tokens = Analyze(w.tokens[:0], text)
+	for i := range w.tokens {
+		if term := w.tokens[i].Term; keep(maphash.String(hashSeedOfWords, term)) {
+			dst = append(dst, term)
+		}
+	}
+	return dst
+}
+
 // Of returns the distinct words of a text and of a name whose parts underscores join, in ascending order.
 // The result is valid until the next call. Successive calls with one text, as for the relations of a
 // chunk, analyse the text once.

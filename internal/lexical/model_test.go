@@ -400,6 +400,29 @@ func TestModel(t *testing.T) {
 	}
 }
 
+// checkFindAny checks which rows have one of terms.
+func checkFindAny(t *testing.T, m *model, parts []Part, terms []string) {
+	t.Helper()
+	var rows []uint32
+	var want []bool
+	for row, d := range m.docs {
+		has := false
+		for _, term := range terms {
+			_, ok := d.terms[term]
+			has = has || ok
+		}
+		rows, want = append(rows, row), append(want, has)
+	}
+	rows, want = append(rows, 1<<30), append(want, false)
+	has, known := make([]bool, len(rows)), make([]bool, len(rows))
+	for _, p := range parts {
+		require.NoError(t, p.FindAny(terms, rows, has, known))
+	}
+	require.Equal(t, want, has)
+	require.False(t, known[len(rows)-1])
+	require.NotContains(t, known[:len(rows)-1], false)
+}
+
 func checkForward(t *testing.T, m *model, parts []Part) {
 	t.Helper()
 	for row, d := range m.docs {
@@ -419,5 +442,9 @@ func checkForward(t *testing.T, m *model, parts []Part) {
 		}
 		require.Equal(t, want, got)
 		assert.Equal(t, int64(d.length), length)
+		for term := range want {
+			checkFindAny(t, m, parts, []string{"no such term", term})
+			break
+		}
 	}
 }

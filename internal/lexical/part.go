@@ -15,6 +15,9 @@ type Part interface {
 	Delete(row uint32) (bool, error)
 	// Forward appends the terms of a live row to dst, in no particular order.
 	Forward(row uint32, dst []TermFreq) ([]TermFreq, error)
+	// FindAny sets has[i] for each of rows that has one of terms, and known[i] for each that is live in this part. It leaves other places as they
+	// are.
+	FindAny(terms []string, rows []uint32, has, known []bool) error
 	// Has reports whether a row is live in this part.
 	Has(row uint32) bool
 	// Length returns the document length of a live row, or 0 if the row is not live.

@@ -149,7 +149,7 @@ func (r *run) graph() (err error) {
 		r.named = append(r.named, graph.Named{Part: r.scopes[i].Part, Entities: r.scopes[i].answer.Entities})
 	}
 	r.around, err = r.links().Context(&graph.Question{Query: r.Query, Cues: func() *language.Cues { return r.cuesAt(r.Now) }, Named: r.named, UserKey: r.UserKey,
-		Graph: r.Workspace.Graph, Thinking: r.res.Thinking, Filter: r.Filter, AsOf: r.AsOf, KnownAt: r.KnownAt})
+		Graph: r.Workspace.Graph, Keywords: r.Keywords, Thinking: r.res.Thinking, Filter: r.Filter, AsOf: r.AsOf, KnownAt: r.KnownAt})
 	r.res.Graph = &r.around
 	return err
 }

@@ -85,3 +85,21 @@ func (s *intactStore) Relations(ctx context.Context, q backend.RelationQuery) ([
 	out, err := s.Store.Relations(ctx, q)
 	return out, s.dropDamage(err)
 }
+
+func (s *intactStore) SketchRelations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
+	x, ok := s.Store.(backend.RelationSketcher)
+	if !ok {
+		return s.Relations(ctx, q)
+	}
+	out, err := x.SketchRelations(ctx, q)
+	return out, s.dropDamage(err)
+}
+
+func (s *intactStore) RelationsByNum(ctx context.Context, part backend.Partition, nums []int64) ([]*backend.Relation, error) {
+	x, ok := s.Store.(backend.RelationSketcher)
+	if !ok {
+		return nil, nil // the Store returned no sketches
+	}
+	out, err := x.RelationsByNum(ctx, part, nums)
+	return out, s.dropDamage(err)
+}
