@@ -152,13 +152,6 @@ func (r *run) resolved() {
 	if r.DenseOff {
 		r.warn("degraded", "Alpha", "the tenant is being embedded again: keywords alone were searched")
 	}
-	if r.Mode == Auto {
-		ran := "fast"
-		if r.res.Thinking {
-			ran = "thinking"
-		}
-		r.warn("resolved", "Mode", "mode auto ran as %s", ran)
-	}
 	if r.Alpha.Auto {
 		r.warn("resolved", "Alpha", "alpha auto was resolved to %.2f", r.res.Alpha)
 	}
