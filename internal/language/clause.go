@@ -340,41 +340,66 @@ func (d *Document) finiteVerb(s *Sentence, i int) bool {
 
 func (d *Document) isFiniteVerb(s *Sentence, i int) bool {
 	t := &d.Tokens[i]
-	if t.Is(FormOfBe | FormOfHave | FormOfDo | Modal) {
-		if t.Kind == KindClitic && d.Text[t.End-1]|0x20 == 's' { // "Anna's book" has none
-			return i > s.Lo && (d.Tokens[i-1].Is(Neuter|Masculine|Feminine|WhWord) || d.IsWord(s, i-1, "that") || d.IsWord(s, i-1, "there")) ||
-				i+1 < s.Hi && d.Tokens[i+1].Is(Determiner|Adverb|Preposition|Negation)
-		}
+	switch {
+	case t.Is(FormOfBe | FormOfHave | FormOfDo | Modal):
+		return d.isAuxiliary(s, i)
+	case t.Kind != KindWord:
+		return false
+	case t.Word.Verb == 0:
+		return d.unknownVerb(s, i)
+	case t.Shape == Capitalized && i != s.Lo, d.after(s, i, Possessive), d.after(s, i, Determiner) && !d.after(s, i, Masculine|Feminine|ThirdPlural):
+		return false
+	case t.OnlyPast():
+		return !d.after(s, i, Preposition)
+	case t.Word.Form&ThirdForm != 0:
+		return !d.after(s, i, Preposition|Adjective|NumberWord)
+	}
+	return t.Word.Form&BaseForm != 0 && d.baseIsFinite(s, i)
+}
+
+// after reports whether the token before token i of a sentence is a word with any of the flags f.
+func (d *Document) after(s *Sentence, i int, f Flag) bool {
+	return i > s.Lo && d.Tokens[i-1].WordIs(f)
+}
+
+// isAuxiliary reports whether the form of "be" or another auxiliary at token i is finite. "Anna's book" has none.
+func (d *Document) isAuxiliary(s *Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if t.Kind != KindClitic || d.Text[t.End-1]|0x20 != 's' {
 		return !d.IsWord(s, i, "being") && !d.IsWord(s, i, "having")
 	}
-	if t.Kind != KindWord {
+	return i > s.Lo && (d.Tokens[i-1].Is(Neuter|Masculine|Feminine|WhWord) || d.IsOneOf(s, i-1, "that", "there")) ||
+		i+1 < s.Hi && d.Tokens[i+1].Is(Determiner|Adverb|Preposition|Negation)
+}
+
+// unknownVerb reports whether the word at token i, which the tables of verbs do not have, is a verb of saying or ends like a past form.
+func (d *Document) unknownVerb(s *Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if d.after(s, i, Determiner|Possessive) {
 		return false
 	}
-	prev := func(f Flag) bool { return i > s.Lo && d.Tokens[i-1].Kind == KindWord && d.Tokens[i-1].Is(f) }
-	if t.Word.Verb == 0 {
-		if modeTables().report.has(d.TokenText(i)) && !prev(Determiner|Possessive|Preposition) && i > s.Lo {
+	if i > s.Lo && !d.after(s, i, Preposition) && modeTables().report.has(d.TokenText(i)) {
+		return true
+	}
+	return t.Shape == LowerCase && t.Word.Flags == 0 && t.End-t.Start > 4 && strings.HasSuffix(d.TokenText(i), "ed")
+}
+
+// baseIsFinite reports whether the base form of a verb at token i stands after its subject or an auxiliary, or first in an imperative.
+func (d *Document) baseIsFinite(s *Sentence, i int) bool {
+	if i == s.Lo {
+		return true
+	}
+	switch prev := &d.Tokens[i-1]; prev.Kind {
+	case KindPunct:
+		return true
+	case KindClitic:
+		return prev.Is(Modal)
+	case KindWord:
+		if prev.Is(Modal|FormOfDo|Negation|WhWord) || prev.Is(FirstPerson|FirstPlural|SecondPerson|ThirdPlural|Adverb) && !prev.Is(Possessive) || d.IsWord(s, i-1, "please") {
 			return true
 		}
-		return t.Shape == LowerCase && t.Word.Flags == 0 && t.End-t.Start > 4 && strings.HasSuffix(d.TokenText(i), "ed") && !prev(Determiner|Possessive)
 	}
-	if t.Shape == Capitalized && i != s.Lo || prev(Determiner) && !prev(Masculine|Feminine|ThirdPlural) || prev(Possessive) {
-		return false
-	}
-	switch {
-	case t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0:
-		return !prev(Preposition)
-	case t.Word.Form&ThirdForm != 0:
-		return !prev(Preposition | Adjective | NumberWord)
-	case t.Word.Form&BaseForm != 0: // after its subject or an auxiliary, or first in an imperative
-		if i == s.Lo || prev(Modal|FormOfDo|Negation) {
-			return true
-		}
-		if i > s.Lo && d.Tokens[i-1].Kind == KindClitic {
-			return d.Tokens[i-1].Is(Modal)
-		}
-		return prev(FirstPerson|FirstPlural|SecondPerson|ThirdPlural|Adverb) && !prev(Possessive) || i > s.Lo && d.Tokens[i-1].Kind == KindPunct || d.IsWord(s, i-1, "please") || prev(WhWord) || plural(strings.ToLower(d.TokenText(i-1)))
-	}
-	return false
+	return plural(strings.ToLower(d.TokenText(i - 1)))
 }
 
 // hasVerb reports whether the tokens [lo, hi) have a finite verb, or a participle without an auxiliary, as in notes ("working on it").

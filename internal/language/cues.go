@@ -51,8 +51,7 @@ type Cues struct {
 // CueKind selects kinds of cues.
 type CueKind uint8
 
-// Kinds of cues; combine them with
-// .
+// Kinds of cues; combine them with |.
 const (
 	CueTimes   CueKind = 1 << iota // Dates and When
 	CueIntent                      // Dates and Intent with its bounds
@@ -121,17 +120,15 @@ func (d *Document) questionForm(s *Sentence, c *Cues) {
 	if first == s.Hi {
 		return
 	}
-	t := &d.Tokens[first]
-	request := t.Is(Modal) && d.IsWord(s, first+1, "you") // "can you tell me ..."
-	c.YesNo = c.YesNo || !request && t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) && t.Kind == KindWord && (s.Question || d.isQuestionOrder(s, first))
+	c.YesNo = c.YesNo || d.asksWhether(s, first)
 	var buf [maxCueWord]byte
 	for i := first; i < s.Hi; i++ {
 		next := i + 1
 		switch string(d.lowerWord(i, &buf)) {
 		case "when":
-			c.When = c.When || i == first || d.IsWord(s, i-1, "and") || d.IsWord(s, i-1, "since") || s.Question && i <= first+3
+			c.When = c.When || i == first || d.IsOneOf(s, i-1, "and", "since") || s.Question && i <= first+3
 		case "how":
-			c.Count = c.Count || d.IsWord(s, next, "many") || d.IsWord(s, next, "much")
+			c.Count = c.Count || d.IsOneOf(s, next, "many", "much")
 			c.When = c.When || d.IsWord(s, next, "long") && d.IsWord(s, next+1, "ago")
 		case "or", "than", "versus", "vs", "compare", "compared":
 			c.Comparison = true
@@ -145,11 +142,18 @@ func (d *Document) questionForm(s *Sentence, c *Cues) {
 			c.List = c.List || i > first
 		case "what", "which":
 			c.List = c.List || d.asksForSeveral(s, next)
-			if (d.IsWord(s, next, "year") || d.IsWord(s, next, "date") || d.IsWord(s, next, "day") || d.IsWord(s, next, "month") || d.IsWord(s, next, "time")) && !d.IsWord(s, next+1, "of") {
-				c.When = true
-			}
+			c.When = c.When || d.IsOneOf(s, next, "year", "date", "day", "month", "time") && !d.IsWord(s, next+1, "of")
 		}
 	}
+}
+
+// asksWhether reports whether the first word of a sentence, at token i, asks for yes or no. "Can you tell me" asks for more.
+func (d *Document) asksWhether(s *Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if !t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) || t.Is(Modal) && d.IsWord(s, i+1, "you") {
+		return false
+	}
+	return s.Question || d.isQuestionOrder(s, i)
 }
 
 // maxCueWord is the maximum length of the words that questionForm and intent look for.
@@ -209,63 +213,80 @@ func plural(w string) bool {
 	return len(w) > 3 && w[len(w)-1] == 's' && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is")
 }
 
-// intent determines which time the question asks about.
-func (d *Document) intent(c *Cues, now time.Time) {
-	var from, to time.Time
-	for i := range c.Dates {
-		if from.IsZero() || c.Dates[i].From.Before(from) {
-			from = c.Dates[i].From
+// timeWords are what the words of a question say of the time that it asks about.
+type timeWords struct{ current, upcoming, asOf, before, after bool }
+
+// read notes what the word at token i says.
+func (w *timeWords) read(d *Document, s *Sentence, i int) {
+	var buf [maxCueWord]byte
+	switch string(d.lowerWord(i, &buf)) {
+	case "as":
+		w.asOf = w.asOf || d.IsOneOf(s, i+1, "of", "at")
+	case "back":
+		w.asOf = w.asOf || d.IsWord(s, i+1, "in")
+	case "currently", "now", "nowadays", "current", "still", "latest":
+		w.current = true
+	case "these":
+		w.current = w.current || d.IsWord(s, i+1, "days")
+	case "moment":
+		w.current = w.current || d.IsWord(s, i-1, "the")
+	case "upcoming", "next", "planned", "scheduled", "tomorrow":
+		w.upcoming = true
+	case "planning", "plans":
+		w.upcoming = w.upcoming || d.IsOneOf(s, i+1, "to", "on", "for")
+	case "before", "until", "till":
+		w.before = w.before || d.dateFollows(i)
+	case "after", "since":
+		w.after = w.after || d.dateFollows(i)
+	default:
+		w.upcoming = w.upcoming || d.Tokens[i].WordIs(Future)
+	}
+}
+
+// extent returns the first and the last moment of dates; both are zero without dates.
+func extent(dates []extract.DateRef) (from, to time.Time) {
+	for i := range dates {
+		if from.IsZero() || dates[i].From.Before(from) {
+			from = dates[i].From
 		}
-		if c.Dates[i].To.After(to) {
-			to = c.Dates[i].To
+		if dates[i].To.After(to) {
+			to = dates[i].To
 		}
 	}
-	current, upcoming, asOf := false, false, false
-	before, after := false, false
-	var buf [maxCueWord]byte
+	return from, to
+}
+
+// intent determines which time the question asks about.
+func (d *Document) intent(c *Cues, now time.Time) {
+	var w timeWords
 	for k := range d.Sentences {
 		s := &d.Sentences[k]
 		for i := s.Lo; i < s.Hi; i++ {
-			switch string(d.lowerWord(i, &buf)) {
-			case "as":
-				asOf = asOf || d.IsWord(s, i+1, "of") || d.IsWord(s, i+1, "at")
-			case "back":
-				asOf = asOf || d.IsWord(s, i+1, "in")
-			case "currently", "now", "nowadays", "current", "still", "latest":
-				current = true
-			case "these":
-				current = current || d.IsWord(s, i+1, "days")
-			case "moment":
-				current = current || d.IsWord(s, i-1, "the")
-			case "upcoming", "next", "planned", "scheduled", "tomorrow":
-				upcoming = true
-			case "planning", "plans":
-				upcoming = upcoming || d.IsWord(s, i+1, "to") || d.IsWord(s, i+1, "on") || d.IsWord(s, i+1, "for")
-			case "before", "until", "till":
-				before = before || d.dateFollows(i)
-			case "after", "since":
-				after = after || d.dateFollows(i)
-			default:
-				upcoming = upcoming || d.Tokens[i].Kind == KindWord && d.Tokens[i].Is(Future)
-			}
+			w.read(d, s, i)
 		}
 	}
+	if len(c.Dates) == 0 {
+		switch {
+		case w.upcoming:
+			c.Intent, c.WindowStart = IntentUpcoming, now
+		case w.current:
+			c.Intent = IntentCurrent
+		}
+		return
+	}
+	from, to := extent(c.Dates)
 	switch {
-	case len(c.Dates) > 0 && asOf:
+	case w.asOf:
 		c.Intent, c.Cutoff = IntentAsOf, to
-	case len(c.Dates) > 0 && before && !after:
+	case w.before && !w.after:
 		c.Intent, c.WindowEnd = IntentRange, from
-	case len(c.Dates) > 0 && after && !before:
+	case w.after && !w.before:
 		c.Intent, c.WindowStart = IntentRange, from
-	case len(c.Dates) > 0:
+	default:
 		c.Intent, c.WindowStart, c.WindowEnd = IntentRange, from, to
-		if upcoming && from.After(now) {
+		if w.upcoming && from.After(now) {
 			c.Intent = IntentUpcoming
 		}
-	case upcoming:
-		c.Intent, c.WindowStart = IntentUpcoming, now
-	case current:
-		c.Intent = IntentCurrent
 	}
 }
 

@@ -62,6 +62,17 @@ type SuppliedRelation struct {
 // maxMentions bounds the mentions of one source, so that a hostile document can't fill the graph.
 const maxMentions = 20000
 
+// graphBuilder adds what was extracted from a job to what the job has finished.
+type graphBuilder struct {
+	j     *job
+	f     *backend.Finished
+	known time.Time         // when the statements became known: the time of the source
+	text  int               // number of chunks of the text, which inferred statements follow
+	types map[string]string // types of the mentions by key
+	seen  lookup            // mentions by chunk and key
+	said  lookup            // relations by what they state
+}
+
 // graphOf adds the graph that was extracted from a job, or supplied with it, to f.
 func graphOf(j *job, f *backend.Finished) {
 	if b := blob(j.Blobs, backend.Supplied); len(b) > 0 {
@@ -71,44 +82,53 @@ func graphOf(j *job, f *backend.Finished) {
 	if j.out == nil {
 		return
 	}
-	known := j.prep.time
-	if known.IsZero() {
-		known = j.UpdatedAt
+	b := graphBuilder{j: j, f: f, known: j.prep.time, text: len(j.prep.spans), types: map[string]string{}}
+	if b.known.IsZero() {
+		b.known = j.UpdatedAt
 	}
-	text := len(j.prep.spans) // number of chunks of the text, which inferred statements follow
 	f.Mentions = make([]backend.Mention, 0, min(len(j.out.Mentions)+len(j.out.Facts), maxMentions))
 	f.Relations = make([]backend.Relation, 0, len(j.out.Relations)+len(j.out.Facts))
-	var seen, said lookup
-	mention := func(chunk int, m backend.Mention) {
-		if len(f.Mentions) >= maxMentions || m.Key == "" || len(m.Key) > 512 {
-			return
+	b.mentions()
+	b.aliases()
+	b.relations()
+	b.facts()
+}
+
+// mentions adds the mentions of the text. One in the title applies to every chunk.
+func (b *graphBuilder) mentions() {
+	for _, m := range b.j.out.Mentions {
+		if b.types[m.Key] == "" {
+			b.types[m.Key] = m.Type
 		}
-		m.Chunk = chunk
-		hash := hashOf(int64(chunk), m.Key)
-		if i := seen.find(hash, func(i int) bool { return f.Mentions[i].Chunk == chunk && f.Mentions[i].Key == m.Key }); i >= 0 {
-			f.Mentions[i].Weight = max(f.Mentions[i].Weight, m.Weight)
-			return
-		}
-		seen.add(hash, len(f.Mentions))
-		f.Mentions = append(f.Mentions, m)
-	}
-	for _, m := range j.out.Mentions {
 		bm := backend.Mention{Key: m.Key, Name: m.Name, Type: m.Type, Weight: m.Weight}
 		if m.Chunk == extract.TitleChunk {
-			for i := range text {
-				mention(i, bm)
+			for i := range b.text {
+				b.mention(i, bm)
 			}
-		} else if m.Chunk >= 0 && m.Chunk < text {
-			mention(m.Chunk, bm)
+		} else if m.Chunk >= 0 && m.Chunk < b.text {
+			b.mention(m.Chunk, bm)
 		}
 	}
-	types := map[string]string{}
-	for _, m := range j.out.Mentions {
-		if types[m.Key] == "" {
-			types[m.Key] = m.Type
-		}
+}
+
+// mention adds a mention to a chunk, or raises the weight of the one that the chunk has.
+func (b *graphBuilder) mention(chunk int, m backend.Mention) {
+	f := b.f
+	if len(f.Mentions) >= maxMentions || m.Key == "" || len(m.Key) > 512 {
+		return
 	}
-	for _, a := range j.out.Aliases {
+	m.Chunk = chunk
+	hash := hashOf(int64(chunk), m.Key)
+	if i := b.seen.find(hash, func(i int) bool { return f.Mentions[i].Chunk == chunk && f.Mentions[i].Key == m.Key }); i >= 0 {
+		f.Mentions[i].Weight = max(f.Mentions[i].Weight, m.Weight)
+		return
+	}
+	b.seen.add(hash, len(f.Mentions))
+	f.Mentions = append(f.Mentions, m)
+}
+
+func (b *graphBuilder) aliases() {
+	for _, a := range b.j.out.Aliases {
 		if a.Name == "" || a.Of == "" {
 			continue
 		}
@@ -116,30 +136,13 @@ func graphOf(j *job, f *backend.Finished) {
 		if !a.Likely {
 			reason = clipped(a.Context)
 		}
-		f.Aliases = append(f.Aliases, backend.Alias{From: a.Name, Into: a.Of, Likely: a.Likely, Reason: reason, At: j.UpdatedAt})
+		b.f.Aliases = append(b.f.Aliases, backend.Alias{From: a.Name, Into: a.Of, Likely: a.Likely, Reason: reason, At: b.j.UpdatedAt})
 	}
-	add := func(r *backend.Relation) {
-		hash := hashOf(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
-		if at := said.find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // the fact was added as a relation already
-			o := &f.Relations[at]
-			o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
-			if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
-				o.ValidFrom, o.ValidTo, o.Precision, o.Asserted = r.ValidFrom, r.ValidTo, r.Precision, r.Asserted
-			}
-			return
-		}
-		if r.KnownFrom = known; !r.Asserted.Before(known) {
-			r.Asserted = time.Time{}
-		}
-		said.add(hash, len(f.Relations))
-		f.Relations = append(f.Relations, *r)
-		if p := opposite(r); p != "" {
-			f.Relations = append(f.Relations, backend.Relation{Chunk: r.Chunk, FromKey: r.FromKey, ToKey: r.ToKey, Object: r.Object, Predicate: p, Context: r.Context,
-				Origin: OriginOpposite, KnownFrom: r.KnownFrom, Asserted: r.Asserted, Retracts: true})
-		}
-	}
-	for _, r := range j.out.Relations {
-		if r.Source == "" || r.Target == "" || r.Chunk < 0 || r.Chunk >= text {
+}
+
+func (b *graphBuilder) relations() {
+	for _, r := range b.j.out.Relations {
+		if r.Source == "" || r.Target == "" || r.Chunk < 0 || r.Chunk >= b.text {
 			continue
 		}
 		rel := backend.Relation{Chunk: int64(r.Chunk), FromKey: r.Source, ToKey: r.Target, Predicate: r.Predicate, Raw: r.Raw, Context: r.Context,
@@ -148,20 +151,24 @@ func graphOf(j *job, f *backend.Finished) {
 		if r.Negated && !r.Retracts {
 			rel.Predicate = negated(rel.Predicate)
 		}
-		add(&rel)
+		b.add(&rel)
 	}
-	for _, x := range j.out.Facts {
+}
+
+// facts adds the inferred statements with their subjects, each to the chunk in which it begins.
+func (b *graphBuilder) facts() {
+	for _, x := range b.j.out.Facts {
 		key := extract.Key(x.Subject)
 		if key == "" {
 			continue
 		}
 		at := 0
-		for i, s := range j.prep.spans {
+		for i, s := range b.j.prep.spans {
 			if x.Start >= s.Start {
 				at = i
 			}
 		}
-		mention(at, backend.Mention{Key: key, Name: x.Subject, Type: cmp.Or(types[key], extract.TypePerson), Weight: extract.WeightText})
+		b.mention(at, backend.Mention{Key: key, Name: x.Subject, Type: cmp.Or(b.types[key], extract.TypePerson), Weight: extract.WeightText})
 		rel := backend.Relation{Chunk: int64(at), FromKey: key, Predicate: x.Predicate, Raw: x.Text, Context: x.Evidence,
 			Confidence: x.Confidence, Origin: "inferred", Kind: x.Kind, Precision: x.Precision, ValidFrom: x.ValidFrom, ValidTo: x.ValidTo,
 			Asserted: x.Asserted, Functional: x.Functional && !x.Negated && !x.Retracts, Retracts: x.Retracts}
@@ -171,7 +178,30 @@ func graphOf(j *job, f *backend.Finished) {
 		} else {
 			rel.Object = x.Object
 		}
-		add(&rel)
+		b.add(&rel)
+	}
+}
+
+// add adds a relation and the retraction that it implies. If the same was stated before, that relation takes the kind and origin of r.
+func (b *graphBuilder) add(r *backend.Relation) {
+	f := b.f
+	hash := hashOf(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
+	if at := b.said.find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // the fact was added as a relation already
+		o := &f.Relations[at]
+		o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
+		if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
+			o.ValidFrom, o.ValidTo, o.Precision, o.Asserted = r.ValidFrom, r.ValidTo, r.Precision, r.Asserted
+		}
+		return
+	}
+	if r.KnownFrom = b.known; !r.Asserted.Before(b.known) {
+		r.Asserted = time.Time{}
+	}
+	b.said.add(hash, len(f.Relations))
+	f.Relations = append(f.Relations, *r)
+	if p := opposite(r); p != "" {
+		f.Relations = append(f.Relations, backend.Relation{Chunk: r.Chunk, FromKey: r.FromKey, ToKey: r.ToKey, Object: r.Object, Predicate: p, Context: r.Context,
+			Origin: OriginOpposite, KnownFrom: r.KnownFrom, Asserted: r.Asserted, Retracts: true})
 	}
 }
 
