@@ -127,6 +127,20 @@ type RelationSketcher interface {
 	RelationsByNum(ctx context.Context, part Partition, nums []int64) ([]*Relation, error)
 }
 
+// TextReader is a [Store] that can read the texts of chunks without their other fields. Late interaction compares two hundred texts with a question.
+//
+// If a Store does not implement TextReader, recall reads the chunks whole.
+type TextReader interface {
+	// ChunkTexts returns the texts of the chunks that Read.Chunks returns, in the order of nums. They are read without a check for damage.
+	ChunkTexts(ctx context.Context, nums []int64, now time.Time) ([]ChunkText, error)
+}
+
+// ChunkText is the text of a chunk.
+type ChunkText struct {
+	Num  int64
+	Text string
+}
+
 // WordFinder is a [Keywords] that can tell which chunks have a word.
 //
 // If a Keywords does not implement WordFinder, recall reads the texts of the chunks.

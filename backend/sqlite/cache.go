@@ -18,13 +18,14 @@ const (
 	cachedSuccessions                     // successions in which a version is the earlier one: *successionList
 	cachedEntitySketch                    // the first relations of an entity without their texts: *sketchList
 	cachedRelation                        // a relation that is not retired: *factList with that one
+	cachedText                            // the text of a visible chunk: *textRow
 )
 
 // cacheKey identifies a value: its kind, the limit of a list (0: all), and a number. A key of 0 is invalid.
 type cacheKey uint64
 
 const (
-	kindBits  = 3
+	kindBits  = 4
 	limitBits = 13
 )
 

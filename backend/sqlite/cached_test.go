@@ -28,6 +28,14 @@ func readEverything(t *testing.T, s *store, chunks, entities []int64) (remembere
 	keep(&remembered, a, err)
 	b, err := s.readChunks(t.Context(), chunks, testTime)
 	keep(&read, b, err)
+	for range 2 { // the second time from the cache
+		x, err := s.ChunkTexts(t.Context(), append([]int64{1 << 40}, chunks...), testTime)
+		require.NoError(t, err)
+		require.Len(t, x, len(b))
+		for i, row := range b {
+			require.Equal(t, backend.ChunkText{Num: row.Num, Text: row.Text}, x[i])
+		}
+	}
 	c, err := s.Entities(t.Context(), entities)
 	keep(&remembered, c, err)
 	d, err := s.readEntities(t.Context(), entities)
@@ -164,9 +172,18 @@ func TestCacheExpires(t *testing.T) {
 		at   time.Time
 		live int
 	}{{testTime, 1}, {in.ExpiresAt.Add(-time.Microsecond), 1}, {in.ExpiresAt, 0}, {testTime, 1}} {
+		xs, err := s.ChunkTexts(t.Context(), []int64{1}, c.at)
+		require.NoError(t, err)
+		assert.Len(t, xs, c.live, c.at)
 		hs, err := s.Chunks(t.Context(), []int64{1}, c.at)
 		require.NoError(t, err)
 		assert.Len(t, hs, c.live, c.at)
+		s.cache.empty() // then the text is cached without the chunk
+		for range 2 {
+			xs, err = s.ChunkTexts(t.Context(), []int64{1}, c.at)
+			require.NoError(t, err)
+			assert.Len(t, xs, c.live, c.at)
+		}
 	}
 }
 
@@ -241,19 +258,19 @@ func TestCacheBounds(t *testing.T) {
 	m.get(4, cachedEntity, 0, []int64{1}, func(int, any) { t.Error("a value of an older version") })
 	assert.Empty(t, m.items)
 	assert.Zero(t, m.used)
-	for _, num := range []int64{0, -1, 1 << 48, math.MaxInt64} { // no numbers of rows
+	for _, num := range []int64{0, -1, 1 << 47, math.MaxInt64} { // no numbers of rows
 		m.put(4, newCacheKey(cachedEntity, 0, num), 0, 40)
 	}
 	assert.Empty(t, m.items)
 	keys := map[cacheKey]bool{}
-	for _, kind := range []cacheKind{cachedChunk, cachedEntity, cachedChunkFacts, cachedEntityRelation, cachedEntityHistory} {
+	for _, kind := range []cacheKind{cachedChunk, cachedEntity, cachedChunkFacts, cachedEntityRelation, cachedEntityHistory, cachedText} {
 		for _, limit := range []int{0, 1, maxRememberedFacts} {
-			for _, num := range []int64{1, 2, 1<<48 - 1} {
+			for _, num := range []int64{1, 2, 1<<47 - 1} {
 				keys[newCacheKey(kind, limit, num)] = true
 			}
 		}
 	}
-	assert.Len(t, keys, 5*3*3)
+	assert.Len(t, keys, 6*3*3)
 }
 
 // Checks that merging lists gives the same result as collecting, sorting and selecting.

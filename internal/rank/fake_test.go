@@ -145,6 +145,21 @@ func (s storeOf) Chunks(_ context.Context, nums []int64, _ time.Time) ([]*backen
 	return out, nil
 }
 
+// textsOnly is a store that reads no more of chunks than their texts.
+type textsOnly struct {
+	backend.Store
+	of storeOf
+}
+
+func (s textsOnly) ChunkTexts(ctx context.Context, nums []int64, now time.Time) ([]backend.ChunkText, error) {
+	rows, err := s.of.Chunks(ctx, nums, now)
+	var out []backend.ChunkText
+	for _, r := range rows {
+		out = append(out, backend.ChunkText{Num: r.Num, Text: r.Text})
+	}
+	return out, err
+}
+
 func (g graphOf) Neighbours(_ context.Context, _ backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
 	out := make([]backend.Neighbours, len(chunks))
 	for i, c := range chunks {

@@ -25,16 +25,16 @@ func (q *work) interact() error {
 	}
 	slices.Sort(nums)
 	nums = slices.Compact(nums)
-	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
+	texts, err := q.textsOf(nums)
 	if err != nil {
 		return err
 	}
-	text := func(chunk int64) (string, bool) { // rows are in the order of the request
-		i, ok := slices.BinarySearchFunc(rows, chunk, func(r *backend.Hydrated, chunk int64) int { return cmp.Compare(r.Num, chunk) })
+	text := func(chunk int64) (string, bool) { // texts are in the order of the request
+		i, ok := slices.BinarySearchFunc(texts, chunk, func(x backend.ChunkText, chunk int64) int { return cmp.Compare(x.Num, chunk) })
 		if !ok {
 			return "", false
 		}
-		return rows[i].Text, true
+		return texts[i].Text, true
 	}
 	q.scored = q.scorer()
 	most := 0.0
@@ -53,6 +53,22 @@ func (q *work) interact() error {
 		q.cand[p.at].Late = lateWeight * q.closeness() * scores[i] / most
 	}
 	return nil
+}
+
+// textsOf returns the texts of those chunks that are visible, in the order of nums.
+func (q *work) textsOf(nums []int64) ([]backend.ChunkText, error) {
+	if x, ok := q.Store.(backend.TextReader); ok {
+		return x.ChunkTexts(q.ctx, nums, q.req.Now)
+	}
+	rows, err := q.Store.Chunks(q.ctx, nums, q.req.Now)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]backend.ChunkText, len(rows))
+	for i, r := range rows {
+		out[i] = backend.ChunkText{Num: r.Num, Text: r.Text}
+	}
+	return out, nil
 }
 
 // before returns the chunk before a candidate in its session, or 0 if there is none or the filter may reject it.

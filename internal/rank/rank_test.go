@@ -119,6 +119,12 @@ func TestLate(t *testing.T) {
 	assert.InDelta(t, .4*.6, got[2], 1e-6)
 	assert.InDelta(t, .4*(1+.0)/4, got[3], 1e-6) // only its own word counts
 	assert.InDelta(t, .4*3/4, got[4], 1e-6)
+	r := Request{Part: memories, Question: e.Ask("Ann red bridge", time.Time{}, language.AllCues), K: 10, Thinking: true, Alpha: balanced}
+	sp := w.space()
+	sp.Store = textsOnly{of: storeOf{w.Store, w}} // panics if chunks are read
+	a, err := e.Search(t.Context(), sp, r)
+	require.NoError(t, err)
+	assert.Equal(t, hitsOf(search(t, e, w, r)), hitsOf(a), "from the texts alone")
 	w.avg = 100 // four times as long: a quarter
 	assert.InDelta(t, .1, late(true)[1], 1e-6)
 	w.memos[3].speaker = "assistant"

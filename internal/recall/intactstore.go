@@ -103,3 +103,16 @@ func (s *intactStore) RelationsByNum(ctx context.Context, part backend.Partition
 	out, err := x.RelationsByNum(ctx, part, nums)
 	return out, s.dropDamage(err)
 }
+
+func (s *intactStore) ChunkTexts(ctx context.Context, nums []int64, now time.Time) ([]backend.ChunkText, error) {
+	if x, ok := s.Store.(backend.TextReader); ok {
+		out, err := x.ChunkTexts(ctx, nums, now)
+		return out, s.dropDamage(err)
+	}
+	rows, err := s.Chunks(ctx, nums, now)
+	out := make([]backend.ChunkText, len(rows))
+	for i, r := range rows {
+		out[i] = backend.ChunkText{Num: r.Num, Text: r.Text}
+	}
+	return out, err
+}
