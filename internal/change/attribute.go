@@ -57,7 +57,8 @@ var (
 	phones = words(`phone number mobile cell telephone`) // words for the number at which somebody is called
 	// newNumber and switchedTo match clauses that say that the user has another number, and another doctor.
 	newNumber  = lazyregexp.New(`(?i)^(?:(?:i|we|i['’]ve|we['’]ve) (?:just |now )?(?:got |have )|got )?(?:a |my |our )?new (?:phone |mobile |cell )?number(?: is|:|,)? (\+?\d[\d ()/.-]{5,})$`)
-	switchedTo = lazyregexp.New(`(?i)^(?:i|we|i['’]ve|we['’]ve) (?:just |recently |finally )?(?:switched|changed) (dentists?|doctors?|gps?|therapists?|physios?|hairdressers?|barbers?|vets?|banks?|gyms?|insurers?|accountants?|lawyers?|opticians?|cleaners?|childminders?|nurser(?:y)|schools?)\b`)
+	newOne     = lazyregexp.New(`^((?:[Tt]he |[Dd]r\.? )?\p{Lu}[\pL'’-]*(?: \p{Lu}[\pL'’-]*){0,3})(?: is|['’]s) (?:now )?(my|our) new ([\pL -]+)$`) // "The Crown is my new favourite pub"
+	switchedTo = lazyregexp.New(`(?i)^(?:i|we|i['’]ve|we['’]ve) (?:just |recently |finally )?(?:switched|changed) (?:my |our )?(phone numbers?|numbers?|dentists?|doctors?|gps?|therapists?|physios?|hairdressers?|barbers?|vets?|banks?|gyms?|insurers?|accountants?|lawyers?|opticians?|cleaners?|childminders?|nurser(?:y)|schools?)(?: again| recently| last \pL+)?$`)
 )
 
 // attributes returns the attributes in a statement, and computes them once. It returns none for statements longer than maxStated.
@@ -97,6 +98,8 @@ func (s *statement) attribute(text string) (a attribute, ok bool) {
 		subject, value, a.changed = "my phone", m[1], true
 	} else if m := match(mayGet, switchedTo); m != nil {
 		subject, a.over, a.switched = "my "+strings.TrimSuffix(m[1], "s"), true, true
+	} else if m := match(mayHave, newOne); m != nil {
+		subject, value, a.changed = m[2]+" "+m[3], m[1], true
 	} else if m := match(mayBeOver, isOver); m != nil {
 		subject, a.over = m[1], true
 	} else if m := match(mayEnd, noLonger); m != nil {

@@ -35,7 +35,7 @@ var dayKinds = []kind{
 
 var (
 	// eventChanges matches words that say that a day, a time or a price became another one.
-	eventChanges = lazyregexp.New(`(?i)\b(?:moved?|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|instead)\b` +
+	eventChanges = lazyregexp.New(`(?i)\b(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|instead)\b` +
 		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen)\b` +
 		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasa al|trasladad[oa])\b` +
 		`|\b(?:reporté|déplacé|décalé|avancé|repoussé|maintenant|désormais|reportée|déplacée|décalée|avancée|repoussée)(?:\s|$)` +
@@ -44,7 +44,10 @@ var (
 		`|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
 	addressed = lazyregexp.New(`(?i)\byou(?:r|rs)?\b`) // "rent is 850" reads like a request
 	// active matches clauses in which somebody changed an event. The last group is the event.
-	active     = lazyregexp.New(`(?i)^(?:[\pL'’]+ ){1,3}?(?:has |have )?(?:just )?(?:moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) ((?:the|my|our|its) .+)$`)
+	active     = lazyregexp.New(`(?i)^(?:(?:[\pL'’]+ ){1,3}?(?:has |have |had to |has to |have to )?(?:just )?)?(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) (?:back |forward |out )?((?:the|my|our|its) .+)$`)
+	shortened  = lazyregexp.New(`['’](?:ve|re|m|ll|d)\b`)
+	pronoun    = lazyregexp.New(`(?i)^(?:he|she|it|they)(?:['’]s|['’]re|['’]ll)? `)
+	headOf     = lazyregexp.New(`(?i)^((?:the|my|our) \pL+(?: \pL+)?) (?:can['’]?t|cannot|has|had|is|was|will|won['’]t|said|says|called|rang|texted|cancelled|emailed)\b`)
 	possessive = lazyregexp.New(`([\pL\d]+)['’]s\b|\b(?:for|von|de|of|für|pour|per|para|di) (?:my |our |meine[rn]? |mi |ma |mon |mia |mio |minha |meu )?([\pL\d]+)`)
 	lettersOf  = lazyregexp.New(`[\pL\d]+(?:['’][\pL]+)?`)
 	// eventForm are words of the form of a clause about an event.
@@ -61,6 +64,11 @@ var (
 		o os as um uma meu minha nosso nossa foi está ficou do da no na dos das em e agora novo nova adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada consulta marcada horário dia`)
 )
 
+// apart puts spaces for words of form in scripts without spaces.
+var apart = strings.NewReplacer("上午", " ", "下午", " ", "早上", " ", "晚上", " ", "午前", " ", "午後", " ", "预约", " ", "預約", " ", "予約", " ", "约在", " ", "现在", " ", "我的", " ", "私の", " ", "改到", " ", "改成", " ",
+	"改为", " ", "推迟到", " ", "提前到", " ", "延到", " ", "推到", " ", "了", " ", "是", " ", "在", " ", "的", " ", "になりました", " ", "に変更", " ", "変更", " ", "延期", " ", "されました", " ", "しました", " ", "です", " ", "ます", " ",
+	"から", " ", "まで", " ", "は", " ", "の", " ", "に", " ", "が", " ", "を", " ", "で", " ")
+
 // events returns the events in a statement, and computes them once.
 func (s *statement) events() []event {
 	if s.timed {
@@ -70,10 +78,17 @@ func (s *statement) events() []event {
 	if len(s.text) > maxStated || !mayHaveValue(s.text) {
 		return nil
 	}
+	subject := ""
 	for _, c := range s.parse() {
+		text := strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")
+		if m := pronoun.FindStringSubmatch(text); m != nil && subject != "" { // "The plumber can't make it, he's coming on Thursday instead."
+			text = subject + " " + text[len(m[0]):]
+		} else if m := headOf.FindStringSubmatch(text); m != nil {
+			subject = m[1]
+		}
 		switch c.Mode {
 		case "", extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, extract.ModeInstruction, extract.ModeEnded:
-			if e, ok := readEvent(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")); ok && (c.About != extract.AboutAssistant || !addressed.MatchString(c.Text)) {
+			if e, ok := readEvent(text); ok && (c.About != extract.AboutAssistant || !addressed.MatchString(c.Text)) {
 				e.clause = c.Text
 				s.when = append(s.when, e)
 			}
@@ -106,12 +121,13 @@ func readEvent(text string) (e event, ok bool) {
 	if len(e.values) == 0 {
 		return e, false
 	}
+	rest = shortened.ReplaceAllString(rest, "")
 	e.changed = eventChanges.MatchString(rest)
 	if m := active.FindStringSubmatch(rest); m != nil && e.changed {
 		rest = m[1]
 	}
 	e.about, e.whose = map[string]bool{}, map[string]bool{}
-	for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(rest), -1) {
+	for _, w := range lettersOf.Compiled().FindAllString(apart.Replace(strings.ToLower(rest)), -1) {
 		w = strings.TrimSuffix(strings.TrimSuffix(w, "'s"), "’s")
 		w = strings.TrimPrefix(strings.TrimPrefix(w, "l'"), "l’")
 		if !eventForm[w] && !unicode.IsDigit(rune(w[0])) {

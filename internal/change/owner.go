@@ -48,6 +48,8 @@ var owning = []struct {
 	{lazyregexp.New(`^` + personPattern + ` (?:asume|se hace cargo de|se hace cargo del) ` + thingPattern + `$`), 1, 2, true, 0},
 }
 
+var conjunction = lazyregexp.New(`(?i)^(?:so|and|but|then|und|et|y|e)[, ]+`)
+
 // thingForm are words that say nothing of which thing it is.
 var thingForm = words(`the a an our my this that project task work workstream ticket der die das den dem le la les el los las l`)
 
@@ -66,7 +68,7 @@ func (s *statement) owners() []owner {
 		default:
 			continue
 		}
-		if o, ok := readOwner(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")); ok && c.About != extract.AboutAssistant {
+		if o, ok := readOwner(conjunction.ReplaceAllString(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,"), "")); ok && c.About != extract.AboutAssistant {
 			o.clause = c.Text
 			if o.person == "i" || o.person == "we" {
 				o.person = s.person("i")

@@ -36,7 +36,13 @@ var plainForms = []plainForm{
 	{clause: lazyregexp.New(iPattern + `(?i:now )?(?:live|living|share|rent|sharing|renting)(?: in)? (?:an?|the|my|our) (?:\pL+ ){0,2}?` + homeNouns + ` (?:\pL+ ){0,3}?(?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
 	{clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?left) ` + namePattern + goneForGood), predicate: "lives_in", over: true},
 	{clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?(?:left|quit)) ` + namePattern + goneForGood), predicate: "works_at", over: true},
-	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am)) an? (?:\pL+ ){1,3}?(?:at|for|with) ` + namePattern), predicate: "works_at", old: true},
+	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for|with) ` + namePattern), predicate: "works_at", old: true},
+	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am) (?:now|currently)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for) ` + namePattern), predicate: "works_at", now: true},
+	{clause: lazyregexp.New(`(?i:\b(?:i|i['’]ve|i was|i got|i have)) (?i:(?:just |now )?(?:been |got )?)(?:made redundant|laid off|fired|let go|sacked) (?:by|from|at) (?:the )?([\pL\d'’&-]+(?: \p{Lu}[\pL'’-]+){0,2})`), predicate: "works_at", over: true},
+	{clause: lazyregexp.New(`(?i:\b(?:i|we)['’]?(?:m|re)?) ` + `(?:am |are )?(?:living|based) (?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
+	{clause: lazyregexp.New(`^(?i:home is) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", old: true},
+	{clause: lazyregexp.New(`(?i:^(?:i|we|i['’]ve|we['’]ve) ` + oftenPattern + `)(?:moved|relocated|emigrated) (?:back |over |out |home )?to ` + namePattern), predicate: "lives_in", now: true},
+	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|we['’]re|i am|we are)) in an? (?:\pL+ ){0,2}?` + homeNouns + ` in ` + namePattern + `(?: now| these days)$`), predicate: "lives_in", now: true},
 	{clause: lazyregexp.New(iPattern + `(?:teach|nurse|cook|clean|volunteer)(?: \pL+){0,2} at ` + namePattern), predicate: "works_at", old: true},
 	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:got|landed|took|accepted|found|started) (?:a |the |my )?(?:new )?(?:job|position|role|post)(?: as an? [\pL ]+?)? (?:at|with) ` + namePattern), predicate: "works_at", now: true},
 	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:work |working )(?:at|with|for) ` + namePattern), predicate: "works_at", now: true},
@@ -53,7 +59,7 @@ var (
 	noMeat    = words(`meat fish chicken beef pork bacon steak seafood`)
 	// awhile matches words that say that something is over soon, or was done within a day.
 	awhile   = lazyregexp.New(`(?i)\b(?:for (?:an?|the|two|three|four|five|six|ten|\d+|some|a few) (?:nights?|days?|weeks?|weekends?|summer|winter|holidays?|hours?)|early|late|at (?:\d|half|quarter|noon|midnight|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\S*|today|tonight|this (?:morning|afternoon|evening)|every (?:\pL+))\b`)
-	impliedI = lazyregexp.New(`(?i)(^|[.;!?] +)((?:(?:finally|just|so|ok|okay|also|and)[, ]+)*(?:left|quit|sold|moved|joined|bought|traded|switched|stopped|gave up|broke up|resigned|retired)\b)`)
+	impliedI = lazyregexp.New(`(?i)(^|[.;!?] +)((?:(?:finally|just|so|ok|okay|also|and)[, ]+)*(?:left|quit|sold|moved|relocated|emigrated|joined|bought|traded|switched|stopped|gave up|broke up|resigned|retired)\b)`)
 )
 
 // withSubject puts "I" before verbs at the start of a sentence, as in "Sold the Corsa."
@@ -71,7 +77,7 @@ func (s *statement) plainFacts() (out []fact) {
 		if !settled[c.Mode] || c.About == extract.AboutAssistant {
 			continue
 		}
-		text := strings.TrimRight(strings.TrimSpace(c.Text), ".!;,")
+		text := withSubject(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,"))
 		if awhile.MatchString(text) {
 			continue
 		}

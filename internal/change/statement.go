@@ -9,6 +9,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/lexical"
 	"github.com/contextmem/contextmem/internal/pipeline"
 )
@@ -71,11 +72,15 @@ func heads(name string) bool {
 
 // speakerOf returns the speaker's name with which a text begins, empty if there is none.
 func speakerOf(text string) string {
-	if name := pipeline.SpeakerOf(text); !heads(name) {
-		return name
+	name := pipeline.SpeakerOf(text)
+	if name == "" || heads(name) || noted.MatchString(text[len(name):]) {
+		return ""
 	}
-	return ""
+	return name
 }
+
+// noted matches what stands behind the head of a note and is only a value: "Rent: 850 a month".
+var noted = lazyregexp.New(`(?i)^: *(?:[£$€+] ?)?\d[\d.,:/-]*(?: \S+){0,4}\.?$`)
 
 // severalSpeak reports whether a text is a conversation of several people, with a label on each line.
 // Such a text is about many things, and an ending or cancellation by one speaker may not be about another's.

@@ -36,7 +36,7 @@ var (
 	// believes matches words that mark a statement as a guess of a cause.
 	believes = lazyregexp.New(`(?i)\b(think|thinks|thought|reckons?|reckoned|suspects?|suspected|guess(?:es)?|believes?|says|said|probably|maybe|allerg\pL*|intoleran\pL*|blames?|because|caused?|must be|might be|could be|supposed(?:ly)?)\b`)
 	// service matches what people cancel besides plans.
-	service = lazyregexp.New(`(?i)\b(subscri\pL+|members?(?:hip)?|account|contract|policy|insurance|direct debit|standing order|booking|reservation|appointment|lessons?|classes)\b`)
+	service = lazyregexp.New(`(?i)\b(signed up|registered|enrolled|subscri\pL+|members?(?:hip)?|account|contract|policy|insurance|direct debit|standing order|booking|reservation|appointment|lessons?|classes)\b`)
 	// swapped matches what is no longer used, and uses matches words that say what is used.
 	swapped = lazyregexp.New(`(?i)\b(?:i|we|i['’]ve|we['’]ve)(?: have| just| finally)? (?:switched|moved|changed|gone|went) (?:over )?from (?:the |my |our )?([\pL\d][\pL\d.-]*) (?:over )?to\b`)
 	uses    = lazyregexp.New(`(?i)\b(?:i|we|i['’]m|we['’]re)(?: still| mostly| always)? (?:use|using|track|keep|have|with|on|bank|pay|run|write)\b`)
