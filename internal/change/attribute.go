@@ -207,10 +207,23 @@ func byAttribute(later, earlier *statement) (verdict, bool) {
 			if cue == "" {
 				continue
 			}
-			return verdict{confidence: ruleConfidence, retracts: cue == "over", matter: e.evidence, evidence: l.evidence, decider: "rules: " + cue}, true
+			return verdict{confidence: ruleConfidence, retracts: cue == "over", matter: e.evidence, evidence: l.evidence, decider: "rules: " + cue, matters: l.matters(&e)}, true
 		}
 	}
 	return verdict{}, false
+}
+
+// matters returns the matter of an attribute that e had before; nil if unknown.
+func (l *attribute) matters(e *attribute) []string {
+	if l.kind != "" && l.kind == e.kind {
+		if kind := kindAnswers[l.kind]; kind != "" {
+			return []string{kind}
+		}
+		if l.kind == "phone" {
+			return []string{"phone"}
+		}
+	}
+	return nil
 }
 
 // after returns the cue by which l ends an earlier attribute of the same subject: "value", "over", or empty if l does not end it.

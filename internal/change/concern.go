@@ -42,6 +42,9 @@ var kindAnswers = map[string]string{"weekday": asksWhen, "time": asksWhen, "date
 
 // slotOf returns the matter of a fact, empty if unknown.
 func slotOf(predicate, object string) string {
+	if object == "vegan" || object == "vegetarian" { // "I'm vegan" says what the user is, and tells what the user eats
+		return "diet"
+	}
 	name, sure := taxonomy().Of(predicate, object, false)
 	if sure < .5 {
 		return ""

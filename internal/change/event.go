@@ -36,7 +36,7 @@ var dayKinds = []kind{
 var (
 	// eventChanges matches words that say that a day, a time or a price became another one.
 	eventChanges = lazyregexp.New(`(?i)\b(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|instead)\b` +
-		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen)\b` +
+		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen|gesunken|geändert)\b` +
 		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasa al|trasladad[oa])\b` +
 		`|\b(?:reporté|déplacé|décalé|avancé|repoussé|maintenant|désormais|reportée|déplacée|décalée|avancée|repoussée)(?:\s|$)` +
 		`|\b(?:spostat[oa]|rinviat[oa]|anticipat[oa]|posticipat[oa]|adesso|ora)\b` +
@@ -52,11 +52,11 @@ var (
 	lettersOf  = lazyregexp.New(`[\pL\d]+(?:['’][\pL]+)?`)
 	// eventForm are words of the form of a clause about an event.
 	eventForm = words(`the a an my our your his her their its this that these those i we they he she it you is are was were be been being am has have had will would 's 've 're got get gets getting there
-		on at in to from until till by for of with about and or then as up down back forward again same just also only please so well ok okay yes hi hey note reminder update fyi
+		on at in to from until till by for of with about and or then as up down out back forward again same just also only please so well ok okay yes hi hey note reminder update fyi
 		now new instead due scheduled set booked book moved move moves pushed postponed rescheduled brought put puts shift shifted shifts changed change slips slipped delayed extended bumped raised
 		lowered increased reduced cut went gone goes going dropped starts start begins begin ends leaves leave runs takes place meets costs cost price fee rate pay pays month week year day night
 		appointment appointments appt booking slot visit date time deadline time's rang called says said one more gave us some since because
-		der die das den dem des ein eine einen mein meine meinen unser unsere ist war wird wurde auf am um im zum zur von bis und jetzt nun neu neuer neue verschoben verlegt vorverlegt verschiebt sich termin uhr findet statt
+		der die das den dem des ein eine einen mein meine meinen unser unsere ist war wird wurde auf am um im zum zur von bis und jetzt nun neu neuer neue verschoben verlegt vorverlegt verschiebt sich gestiegen gesunken erhöht geändert termin uhr findet statt
 		el la los las un una mi mis nuestro nuestra es está se ha sido para por de del con a al en y ahora nuevo nueva aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada adelantado adelantada pasa
 		trasladado trasladada cita hora fecha será
 		le les un une mon ma mes notre est sera a été au aux du des à chez et pour maintenant désormais nouveau nouvelle reporté déplacé décalé avancé repoussé reportée déplacée décalée avancée repoussée rendez vous rdv heure date c'est
@@ -98,16 +98,20 @@ func (s *statement) events() []event {
 }
 
 // mayHaveValue reports whether a text has a digit or the name of a day.
-func mayHaveValue(text string) bool {
-	return strings.ContainsAny(text, "0123456789") || dayKinds[1].value.MatchString(text)
-}
+func mayHaveValue(text string) bool { return hasDigit(text) || triggersOf(text)&mayDay != 0 }
+
+func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
 // readEvent reads an event from a clause.
 func readEvent(text string) (e event, ok bool) {
 	rest := text
 	e.values = map[string]string{}
 	from := len(text)
+	digit, day := hasDigit(text), triggersOf(text)&mayDay != 0
 	for _, k := range dayKinds {
+		if k.name == "weekday" && !day || k.name != "weekday" && !digit {
+			continue
+		}
 		at := k.value.Compiled().FindStringIndex(rest)
 		if at == nil {
 			continue

@@ -125,7 +125,7 @@ func (s *statement) part(a, b, evidence string) {
 // clauseOf returns the clause of a sentence that contains words, else the sentence.
 func (s *statement) clauseOf(sentence, words string) string {
 	for _, c := range s.parse() {
-		if strings.Contains(sentence, c.Text) && strings.Contains(strings.ToLower(c.Text), strings.ToLower(words)) {
+		if text := withSubject(c.Text); strings.Contains(sentence, text) && (text != c.Text || strings.Contains(strings.ToLower(text), strings.ToLower(words))) {
 			return c.Text
 		}
 	}
@@ -161,7 +161,7 @@ func byFacts(later, earlier *statement) (x verdict, ok bool) {
 			}
 			same := within(l.object, e.object) || within(e.object, l.object)
 			switch {
-			case !l.holds && same, // "no longer lives in Bonn"
+			case !l.holds && same && (l.predicate != "drives" || lastWord(l.object) == lastWord(e.object)), // "no longer lives in Bonn"
 				l.holds && l.only && e.only && !same && !l.vague && (!e.vague || e.passing), // "moved to Oslo"
 				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object):       // "now prefers light mode"
 				add(confidence, e.evidence, l.evidence, slotOf(e.predicate, e.object))

@@ -20,6 +20,7 @@ const (
 
 // plainForm is a form of a plain fact. The last group is the object.
 type plainForm struct {
+	needs     string // words of which the clause has one, separated by "|"
 	clause    *lazyregexp.Regexp
 	predicate string
 	over      bool
@@ -28,28 +29,30 @@ type plainForm struct {
 }
 
 var plainForms = []plainForm{
-	{clause: lazyregexp.New(`^(?i:(?:and )?(?:(?:my|our|the) )?new (?:home |postal )?address(?: is|:|['’]s))(?i: now)? ` + namePattern), predicate: "lives_in", now: true},
-	{clause: lazyregexp.New(`^(?i:(?:my|our) (?:home |postal )?address(?: is|:))(?i: now)? ` + namePattern), predicate: "lives_in"},
-	{clause: lazyregexp.New(`^(?i:(?:the|our|my) new ` + homeNouns + `(?: is|['’]s)) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", now: true},
-	{clause: lazyregexp.New(iPattern + oftenPattern + `moved in(?: together| with .+?)? (?:in|at|near) ` + namePattern), predicate: "lives_in", now: true},
-	{clause: lazyregexp.New(iPattern + oftenPattern + `(?:moved|relocated)(?: (?:back|over|house|home|out))? (?:in)?to (?:an? )(?:new |small |bigger |tiny )*` + homeNouns + ` (?:in|at|on|near) ` + namePattern), predicate: "lives_in", now: true},
-	{clause: lazyregexp.New(iPattern + `(?i:now )?(?:live|living|share|rent|sharing|renting)(?: in)? (?:an?|the|my|our) (?:\pL+ ){0,2}?` + homeNouns + ` (?:\pL+ ){0,3}?(?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
-	{clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?left) ` + namePattern + goneForGood), predicate: "lives_in", over: true},
-	{clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?(?:left|quit)) ` + namePattern + goneForGood), predicate: "works_at", over: true},
-	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for|with) ` + namePattern), predicate: "works_at", old: true},
-	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am) (?:now|currently)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for) ` + namePattern), predicate: "works_at", now: true},
-	{clause: lazyregexp.New(`(?i:\b(?:i|i['’]ve|i was|i got|i have)) (?i:(?:just |now )?(?:been |got )?)(?:made redundant|laid off|fired|let go|sacked) (?:by|from|at) (?:the )?([\pL\d'’&-]+(?: \p{Lu}[\pL'’-]+){0,2})`), predicate: "works_at", over: true},
-	{clause: lazyregexp.New(`(?i:\b(?:i|we)['’]?(?:m|re)?) ` + `(?:am |are )?(?:living|based) (?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
-	{clause: lazyregexp.New(`^(?i:home is) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", old: true},
-	{clause: lazyregexp.New(`(?i:^(?:i|we|i['’]ve|we['’]ve) ` + oftenPattern + `)(?:moved|relocated|emigrated) (?:back |over |out |home )?to ` + namePattern), predicate: "lives_in", now: true},
-	{clause: lazyregexp.New(`(?i:\b(?:i['’]m|we['’]re|i am|we are)) in an? (?:\pL+ ){0,2}?` + homeNouns + ` in ` + namePattern + `(?: now| these days)$`), predicate: "lives_in", now: true},
-	{clause: lazyregexp.New(iPattern + `(?:teach|nurse|cook|clean|volunteer)(?: \pL+){0,2} at ` + namePattern), predicate: "works_at", old: true},
-	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:got|landed|took|accepted|found|started) (?:a |the |my )?(?:new )?(?:job|position|role|post)(?: as an? [\pL ]+?)? (?:at|with) ` + namePattern), predicate: "works_at", now: true},
-	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:work |working )(?:at|with|for) ` + namePattern), predicate: "works_at", now: true},
-	{clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:at|with) ` + namePattern + `(?: \pL+){0,3} as an? \pL+`), predicate: "works_at", now: true},
-	{clause: lazyregexp.New(`(?i:^|\b(?:i|we|i['’]ve|we['’]ve) )` + oftenPattern + `(?i:sold|traded(?: in)?|scrapped|swapped|got rid of|wrote off) (?:the|my|our) (?:old )?` + namePattern), predicate: "drives", over: true},
-	{clause: lazyregexp.New(`^(?i:(?:` + `)?` + `)` + namePattern + ` and (?:I|i) (?:just |finally )*(?:got|are|have got) married`), predicate: "engaged_to", over: true},
-	{clause: lazyregexp.New(`^(?i:i|we|i['’]ve) ` + oftenPattern + `married ` + namePattern), predicate: "engaged_to", over: true},
+	{needs: "address", clause: lazyregexp.New(`^(?i:(?:and )?(?:(?:my|our|the) )?new (?:home |postal )?address(?: is|:|['’]s))(?i: now)? ` + namePattern), predicate: "lives_in", now: true},
+	{needs: "address", clause: lazyregexp.New(`^(?i:(?:my|our) (?:home |postal )?address(?: is|:))(?i: now)? ` + namePattern), predicate: "lives_in"},
+	{needs: "new", clause: lazyregexp.New(`^(?i:(?:the|our|my) new ` + homeNouns + `(?: is|['’]s)) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", now: true},
+	{needs: "moved in", clause: lazyregexp.New(iPattern + oftenPattern + `moved in(?: together| with .+?)? (?:in|at|near) ` + namePattern), predicate: "lives_in", now: true},
+	{needs: "moved|relocated", clause: lazyregexp.New(iPattern + oftenPattern + `(?:moved|relocated)(?: (?:back|over|house|home|out))? (?:in)?to (?:an? )(?:new |small |bigger |tiny )*` + homeNouns + ` (?:in|at|on|near) ` + namePattern), predicate: "lives_in", now: true},
+	{needs: "live|living|share|rent|sharing", clause: lazyregexp.New(iPattern + `(?i:now )?(?:live|living|share|rent|sharing|renting)(?: in)? (?:an?|the|my|our) (?:[\pL-]+ ){0,2}?` + homeNouns + ` (?:\pL+ ){0,3}?(?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
+	{needs: "left|Left", clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?left) ` + namePattern + goneForGood), predicate: "lives_in", over: true},
+	{needs: "left|quit|Left|Quit", clause: lazyregexp.New(`^(?i:(?:so |finally |just |and )*(?:(?:i|we)(?:['’]ve| have)? )?(?:finally |just )?(?:left|quit)) ` + namePattern + goneForGood), predicate: "works_at", over: true},
+	{needs: "I'm|I’m|I am|i'm|i am", clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for|with) ` + namePattern), predicate: "works_at", old: true},
+	{needs: "now|currently", clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am) (?:now|currently)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for) ` + namePattern), predicate: "works_at", now: true},
+	{needs: "redundant|laid off|fired|let go|sacked", clause: lazyregexp.New(`(?i:\b(?:i|i['’]ve|i was|i got|i have)) (?i:(?:just |now )?(?:been |got )?)(?:made redundant|laid off|fired|let go|sacked) (?:by|from|at) (?:the )?([\pL\d'’&-]+(?: \p{Lu}[\pL'’-]+){0,2})`), predicate: "works_at", over: true},
+	{needs: "living|based", clause: lazyregexp.New(`(?i:\b(?:i|we)['’]?(?:m|re)?) ` + `(?:am |are )?(?:living|based) (?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
+	{needs: "Home is|home is", clause: lazyregexp.New(`^(?i:home is) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", old: true},
+	{needs: "moved|relocated|emigrated", clause: lazyregexp.New(`(?i:^(?:i|we|i['’]ve|we['’]ve) ` + oftenPattern + `)(?:moved|relocated|emigrated) (?:back |over |out |home )?to ` + namePattern), predicate: "lives_in", now: true},
+	{needs: " in a", clause: lazyregexp.New(`(?i:\b(?:i['’]m|we['’]re|i am|we are)) in an? (?:\pL+ ){0,2}?` + homeNouns + ` in ` + namePattern + `(?: now| these days)$`), predicate: "lives_in", now: true},
+	{needs: "work", clause: lazyregexp.New(`^(?:I|We) .*(?:, |\band )work (?:at|for) ` + namePattern), predicate: "works_at", old: true},
+	{needs: "live", clause: lazyregexp.New(`^(?:I|We) .*(?:, |\band )live in ` + namePattern), predicate: "lives_in", old: true},
+	{needs: "teach|nurse|cook|clean|volunteer", clause: lazyregexp.New(iPattern + `(?:teach|nurse|cook|clean|volunteer)(?: \pL+){0,2} at ` + namePattern), predicate: "works_at", old: true},
+	{needs: "job|position|role|post", clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:got|landed|took|accepted|found|started) (?:a |the |my )?(?:new )?(?:job|position|role|post)(?: as an? [\pL ]+?)? (?:at|with) ` + namePattern), predicate: "works_at", now: true},
+	{needs: "started|Started", clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:work |working )(?:at|with|for) ` + namePattern), predicate: "works_at", now: true},
+	{needs: "started|Started", clause: lazyregexp.New(`(?i:^|\b(?:i|i['’]ve) )` + oftenPattern + `(?i:started) (?:at|with) ` + namePattern + `(?: \pL+){0,3} as an? \pL+`), predicate: "works_at", now: true},
+	{needs: "sold|traded|scrapped|swapped|got rid|wrote off|Sold|Traded|Scrapped|Swapped", clause: lazyregexp.New(`(?i:^|\b(?:i|we|i['’]ve|we['’]ve) )` + oftenPattern + `(?i:sold|traded(?: in)?|scrapped|swapped|got rid of|wrote off) (?:the|my|our) (?:old )?` + namePattern), predicate: "drives", over: true},
+	{needs: "married", clause: lazyregexp.New(`^` + namePattern + ` and (?:I|i) (?:just |finally )*(?:got|are|have got) married`), predicate: "engaged_to", over: true},
+	{needs: "married", clause: lazyregexp.New(`^(?i:i|we|i['’]ve) ` + oftenPattern + `married ` + namePattern), predicate: "engaged_to", over: true},
 }
 
 // eatsAgain matches what a person eats again or since lately.
@@ -64,7 +67,20 @@ var (
 
 // withSubject puts "I" before verbs at the start of a sentence, as in "Sold the Corsa."
 func withSubject(text string) string {
-	return impliedI.ReplaceAllString(text, "${1}I ${2}")
+	return impliedI.ReplaceAllStringFunc(text, func(m string) string {
+		verb := strings.TrimLeft(m, ".;!? ")
+		return m[:len(m)-len(verb)] + "I " + strings.ToLower(verb)
+	})
+}
+
+// hasOne reports whether a text contains one of several words, which are separated by "|".
+func hasOne(text, list string) bool {
+	for w := range strings.SplitSeq(list, "|") {
+		if strings.Contains(text, w) {
+			return true
+		}
+	}
+	return false
 }
 
 // plainFacts returns the plain facts in a statement.
@@ -78,17 +94,20 @@ func (s *statement) plainFacts() (out []fact) {
 			continue
 		}
 		text := withSubject(strings.TrimRight(strings.TrimSpace(c.Text), ".!;,"))
-		if awhile.MatchString(text) {
-			continue
-		}
 		for i := range plainForms {
 			f := &plainForms[i]
+			if !hasOne(text, f.needs) {
+				continue
+			}
 			m := f.clause.FindStringSubmatch(text)
-			if m == nil {
+			if m == nil || strings.HasSuffix(m[len(m)-1], "'s") || strings.HasSuffix(m[len(m)-1], "’s") || awhile.MatchString(text) {
 				continue
 			}
 			object := strings.TrimPrefix(strings.ToLower(m[len(m)-1]), "the ")
 			out = append(out, fact{subject: me, predicate: f.predicate, object: object, holds: !f.over, only: true, now: f.now, vague: f.old, passing: true, evidence: c.Text})
+		}
+		if !strings.Contains(text, "eat") {
+			continue
 		}
 		if m := eatsAgain.FindStringSubmatch(text); m != nil && lately.MatchString(text) && c.Mode != extract.ModeNegated {
 			diets := []string{"vegan"}

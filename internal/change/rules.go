@@ -141,7 +141,7 @@ func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 			continue
 		}
 		for j := range es {
-			if e := &es[j]; states(e) && e.do().cue == "" && fits(does.cue, l, e, later, v) {
+			if e := &es[j]; (states(e) || does.cue == "cancelled" && e.Mode == extract.ModePast && service.MatchString(e.Text)) && e.do().cue == "" && fits(does.cue, l, e, later, v) {
 				return verdict{confidence: ruleConfidence, retracts: does.cue != "ended" && does.cue != "replaced", matter: e.Text, evidence: l.Text, decider: "rules: " + does.cue}, true
 			}
 		}
@@ -154,7 +154,7 @@ func (s *statement) cued() bool {
 	if !s.looked {
 		s.looked = true
 		may := triggersOf(s.text)
-		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&mayGet != 0 && upgraded.MatchString(s.text) || may&(mayMove|mayShift) != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
+		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&mayGet != 0 && upgraded.MatchString(s.text) || may&mayShift != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
 		s.changes = s.changes || may&mayPass != 0 && slices.ContainsFunc(s.plainFacts(), func(f fact) bool { return !f.vague }) || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
 		may = triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
 		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0

@@ -23,7 +23,8 @@ const (
 	mayDeny    // denied
 	mayBeOurs  // othersThing
 	mayState   // factual
-	mayShift   // eventChanges in other languages
+	mayShift   // eventChanges
+	mayDay     // the name of a day
 	mayHand    // a word without which no clause says that somebody else is responsible now
 	mayNumber  // newNumber
 	mayPass    // plainForms, eatsAgain
@@ -59,9 +60,11 @@ var triggers = func() map[string]trigger {
 		mayPass:   `address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
 		mayHand: `over now new inherited inherits picks picked replaces replaced succeeds succeeded reassigned assigned goes passes belongs hands handed bernimmt bernahm bernommen jetzt nun reprend
 			repris asume cargo ahora maintenant`,
-		mayShift: `verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
+		mayDay: `monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag
+			lunes martes rcoles jueves viernes bado domingo lundi mardi mercredi jeudi vendredi samedi dimanche luned marted mercoled gioved venerd sabato domenica segunda ter quarta quinta sexta`,
+		mayShift: `moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
 			adelantado adelantada ahora pasa trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
-			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped delayed extended bumped lowered increased
+			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped move push rebook rebooked postpone reschedule delayed extended bumped lowered increased
 			reduced gone going date day slot price deadline put puts`,
 		mayState: `live lives lived living move moves moved relocated settled work works worked working job position role joined left quit resigned retired married engaged divorced dates
 			dating seeing broke broken split separated sold switched prefer prefers favourite favorite favourites favorites vegetarian vegan name called now longer more anymore`,
@@ -105,6 +108,8 @@ func triggersOf(text string) (all trigger) {
 					all |= mayTell
 				case strings.ContainsRune("改推提延変移", r):
 					all |= mayShift
+				case strings.ContainsRune("星周曜", r):
+					all |= mayDay
 				}
 				end()
 				i += n
