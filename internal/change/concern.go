@@ -62,6 +62,7 @@ func group(name string) string {
 // Asked is what a question asks about. The zero value asks about anything.
 type Asked struct {
 	slot, kind string
+	terms      map[string]bool // what the question is about
 }
 
 var (
@@ -82,6 +83,7 @@ var (
 
 // Ask reads what a question asks about.
 func Ask(question string) (a Asked) {
+	a.terms = termsOf(question)
 	for _, k := range asksKinds {
 		if k.words.MatchString(question) {
 			a.kind = k.kind
@@ -111,7 +113,25 @@ func Ask(question string) (a Asked) {
 // Elsewhere reports whether the succession with the given extra bytes is about other matters than the question.
 func (a Asked) Elsewhere(extra []byte) bool {
 	all, _ := unwrap(extra)
-	return len(all) > 0 && a != Asked{} && !slices.ContainsFunc(all, a.fits)
+	return len(all) > 0 && a.slot+a.kind != "" && !slices.ContainsFunc(all, a.fits)
+}
+
+// Beside reports whether the question names something in a text beside the part that no longer holds, and nothing in that part.
+func (a Asked) Beside(text, matter string) bool {
+	matter = strings.TrimRight(matter, ".!;, ")
+	before, behind, ok := strings.Cut(text, matter)
+	if !ok || matter == "" {
+		return false
+	}
+	in, rest := termsOf(matter), termsOf(before+" . "+behind)
+	found := false
+	for t := range a.terms {
+		if in[t] {
+			return false
+		}
+		found = found || rest[t]
+	}
+	return found
 }
 
 // fits reports whether the question may be about a matter.

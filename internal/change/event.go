@@ -35,7 +35,7 @@ var dayKinds = []kind{
 
 var (
 	// eventChanges matches words that say that a day, a time or a price became another one.
-	eventChanges = lazyregexp.New(`(?i)\b(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|instead)\b` +
+	eventChanges = lazyregexp.New(`(?i)\b(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|(?:one|another|two) (?:more|extra) (?:days?|weeks?|months?)|extension|instead)\b` +
 		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen|gesunken|geändert)\b` +
 		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasa al|trasladad[oa])\b` +
 		`|\b(?:reporté|déplacé|décalé|avancé|repoussé|maintenant|désormais|reportée|déplacée|décalée|avancée|repoussée)(?:\s|$)` +
@@ -44,7 +44,7 @@ var (
 		`|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
 	addressed = lazyregexp.New(`(?i)\byou(?:r|rs)?\b`) // "rent is 850" reads like a request
 	// active matches clauses in which somebody changed an event. The last group is the event.
-	active     = lazyregexp.New(`(?i)^(?:(?:[\pL'’]+ ){1,3}?(?:has |have |had to |has to |have to )?(?:just )?)?(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) (?:back |forward |out )?((?:the|my|our|its) .+)$`)
+	active     = lazyregexp.New(`(?i)^(?:(?:[\pL'’]+ ){1,3}?(?:has |have |had to |has to |have to )?(?:just )?)?(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) (?:back |forward |out )?((?:the|my|our) .+)$`)
 	shortened  = lazyregexp.New(`['’](?:ve|re|m|ll|d)\b`)
 	pronoun    = lazyregexp.New(`(?i)^(?:he|she|it|they)(?:['’]s|['’]re|['’]ll)? `)
 	headOf     = lazyregexp.New(`(?i)^((?:the|my|our) \pL+(?: \pL+)?) (?:can['’]?t|cannot|has|had|is|was|will|won['’]t|said|says|called|rang|texted|cancelled|emailed)\b`)
@@ -127,6 +127,9 @@ func readEvent(text string) (e event, ok bool) {
 	}
 	rest = shortened.ReplaceAllString(rest, "")
 	e.changed = eventChanges.MatchString(rest)
+	if i := strings.LastIndex(rest, ": "); i >= 0 && lettersOf.MatchString(rest[i:]) { // "We got one more week: the essay is due on 3 May"
+		rest = rest[i:]
+	}
 	if m := active.FindStringSubmatch(rest); m != nil && e.changed {
 		rest = m[1]
 	}

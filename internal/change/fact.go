@@ -164,11 +164,26 @@ func byFacts(later, earlier *statement) (x verdict, ok bool) {
 			case !l.holds && same && (l.predicate != "drives" || lastWord(l.object) == lastWord(e.object)), // "no longer lives in Bonn"
 				l.holds && l.only && e.only && !same && !l.vague && (!e.vague || e.passing), // "moved to Oslo"
 				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object):       // "now prefers light mode"
-				add(confidence, e.evidence, l.evidence, slotOf(e.predicate, e.object))
+				add(confidence, partWith(e.evidence, e.object), l.evidence, slotOf(e.predicate, e.object))
 			}
 		}
 	}
 	return x, ok
+}
+
+// joints are between the parts of a clause that say different things of one subject: "I live in Bristol and work at Southmead".
+var joints = lazyregexp.New(`(?:,| and| but| und| et| y| e| ed| mais| pero| ma| mas) `)
+
+// partWith returns the part of a clause between joints that contains an object, else the clause.
+func partWith(clause, object string) string {
+	from := 0
+	for _, at := range append(joints.Compiled().FindAllStringIndex(clause, -1), []int{len(clause), len(clause)}) {
+		if strings.Contains(strings.ToLower(clause[from:at[0]]), object) {
+			return strings.TrimRight(strings.TrimSpace(clause[from:at[0]]), ".!;,")
+		}
+		from = at[1]
+	}
+	return clause
 }
 
 // at returns the clause that says that the subject of a fact is something at or for the fact's object.

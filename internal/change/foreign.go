@@ -14,8 +14,10 @@ import (
 var (
 	// homesElsewhere are nouns for kinds of homes in scripts without capitals.
 	homesElsewhere = lazyregexp.New(`公寓|房子|宿舍|家里|家裡|别墅|酒店|附近|マンション|アパート|家$|寮|ホテル|近く`)
-	determiners    = words(`ein eine einer einem einen der die das dem den un una uno unos unas el la los las une le les du des il lo gli i um uma uns umas o a os as
-		no na nos nas nel nella al alla mein meine meiner meinem mi mis mon ma mes mio mia meu minha`)
+	// street matches names of streets, which say where in a town a home is.
+	street      = lazyregexp.New(`(?i)^(?:rua|avenida|travessa|calle|plaza|via|viale|piazza|rue|avenue|place|boulevard)\b|stra(?:ße|sse)\b|weg\b`)
+	determiners = words(`ein eine einer einem einen der die das dem den un una uno unos unas el la los las une le les du des il lo gli i um uma uns umas o a os as
+		mein meine meiner meinem mi mis mon ma mes mio mia meu minha`)
 	indefinite = words(`ein eine einer einem einen un una uno unos unas une um uma uns umas mein meine meiner meinem mi mis mon ma mes mio mia meu minha`)
 	// ahead matches verbs in the present that mostly tell of a plan: "ich ziehe nach Leipzig".
 	ahead = lazyregexp.New(`(?i)\b(?:ziehe|ziehen wir|wir ziehen|me mudo|nos mudamos|mi trasferisco|ci trasferiamo|je déménage|on déménage|mudo-me)\b`)
@@ -28,7 +30,7 @@ func unnamed(r *extract.Relation, mentions []extract.Mention) bool {
 		return true
 	}
 	name := mentions[at].Name
-	if homesElsewhere.MatchString(name) {
+	if homesElsewhere.MatchString(name) || street.MatchString(name) {
 		return true
 	}
 	before, _, ok := strings.Cut(r.Context, name)

@@ -102,6 +102,9 @@ func byRules(later, earlier *statement, v *vocabulary) (verdict, bool) {
 		return f, true
 	case cued && ok && (strings.Contains(f.matter, x.matter) || strings.Contains(x.matter, f.matter)):
 		x.matters = f.matters
+		if len(f.matter) < len(x.matter) {
+			x.matter = f.matter
+		}
 	}
 	if !cued {
 		if x, cued = byOwner(later, earlier); cued {

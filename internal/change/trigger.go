@@ -62,7 +62,7 @@ var triggers = func() map[string]trigger {
 			repris asume cargo ahora maintenant`,
 		mayDay: `monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag
 			lunes martes rcoles jueves viernes bado domingo lundi mardi mercredi jeudi vendredi samedi dimanche luned marted mercoled gioved venerd sabato domenica segunda ter quarta quinta sexta`,
-		mayShift: `moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
+		mayShift: `extension more extra moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
 			adelantado adelantada ahora pasa trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
 			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped move push rebook rebooked postpone reschedule delayed extended bumped lowered increased
 			reduced gone going date day slot price deadline put puts`,

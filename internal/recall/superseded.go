@@ -3,6 +3,7 @@ package recall
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -54,6 +55,8 @@ type succession struct {
 	hints []backend.Succession // successions of the hits of any confidence
 	known map[int64]bool       // versions whose links were read; nil if there are no successions
 	asked *change.Asked        // what the question asks about; nil: not read yet
+	hits  []*Hit
+	texts map[int64]string // texts of the hits by version; nil: not read yet
 }
 
 // succeed marks superseded hits, and puts the superseding memories before them.
@@ -73,7 +76,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 		if len(r.nums) == 0 {
 			continue
 		}
-		s := succession{run: r, part: sc.Part}
+		s := succession{run: r, part: sc.Part, hits: hits}
 		if err := s.read(r.nums); err != nil {
 			return nil, err
 		}
@@ -215,13 +218,21 @@ func (s *succession) read(ask []int64) error {
 	return nil
 }
 
-// concerned returns the successions that are not only about other matters than the question.
+// concerned returns the successions that are not about other matters than the question alone: those that name other matters, and those of rules
+// about memories in which the question names what stands beside the part that no longer holds.
 func (s *succession) concerned(found []backend.Succession) []backend.Succession {
 	if len(found) > 0 && s.asked == nil {
 		asked := change.Ask(s.Query)
-		s.asked = &asked
+		s.asked, s.texts = &asked, make(map[int64]string, len(s.hits))
+		for _, h := range s.hits {
+			if num := h.Row.Src.Num; s.texts[num] == "" {
+				s.texts[num] = h.Row.Text
+			}
+		}
 	}
-	return slices.DeleteFunc(found, func(f backend.Succession) bool { return s.asked.Elsewhere(f.Extra) })
+	return slices.DeleteFunc(found, func(f backend.Succession) bool {
+		return s.asked.Elsewhere(f.Extra) || strings.HasPrefix(f.Decider, "rules: ") && s.asked.Beside(s.texts[f.Earlier], f.Matter)
+	})
 }
 
 // end is a memory on one side of a succession, with the ordinal of the chunk that the succession is about; -1: the whole memory.
