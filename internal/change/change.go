@@ -349,22 +349,6 @@ func (r *run) rules(s *statement, near []*statement, out []verdict) error {
 	return nil
 }
 
-// keepExact drops loose verdicts of a later statement that has another verdict of the rules: of two earlier statements that it may be about, it is
-// about one at most.
-func keepExact(s *statement, near []*statement, out []verdict) {
-	alone := map[*statement]int{} // by later statement: the number of verdicts; a loose one needs to be alone
-	for i, n := range near {
-		if later, _ := order(s, n); out[i].confidence > 0 {
-			alone[later]++
-		}
-	}
-	for i, n := range near {
-		if later, _ := order(s, n); out[i].loose && alone[later] > 1 {
-			out[i] = verdict{}
-		}
-	}
-}
-
 // vocabulary reads how many chunks use each term of a statement.
 func (r *run) vocabulary(s *statement) (*vocabulary, error) {
 	terms, docs, _, err := r.Keywords.Terms(r.ctx, s.src.Part, s.text)

@@ -126,6 +126,22 @@ func byRules(later, earlier *statement, v *vocabulary) (verdict, bool) {
 	return x, cued
 }
 
+// keepExact drops loose verdicts of a later statement that has another verdict of the rules: of two earlier statements that it may be about, it is
+// about one at most.
+func keepExact(s *statement, near []*statement, out []verdict) {
+	alone := map[*statement]int{} // by later statement: the number of verdicts; a loose one needs to be alone
+	for i, n := range near {
+		if later, _ := order(s, n); out[i].confidence > 0 {
+			alone[later]++
+		}
+	}
+	for i, n := range near {
+		if later, _ := order(s, n); out[i].loose && alone[later] > 1 {
+			out[i] = verdict{}
+		}
+	}
+}
+
 // byCues decides by the cues in later: that something ended, was called off, or was said wrongly.
 func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 	ls, es := later.parse(), earlier.parse()
