@@ -167,6 +167,7 @@ type target struct {
 	level       string
 	from        *node // the only node that has all changes, from which to read; nil: all nodes have them
 	deleteFirst bool  // whether stored objects may lack index entries; see index.execute
+	again       bool  // whether earlier changes are stored again, which other processes may have seen
 
 	onUnconfirmed func() // called if the write, or a part of it, may be carried out later
 	onNoResponse  func() // called if there was no response that tells whether the write succeeded

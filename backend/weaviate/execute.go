@@ -55,6 +55,9 @@ func (x *index) executeAll(ctx context.Context, to target, plans []*plan, latest
 	if !latest || to.deleteFirst || slices.ContainsFunc(plans, func(p *plan) bool { return len(p.tags)+len(p.vectors) > 0 }) {
 		defer x.x.partitions.dropReadSince(x, time.Now())
 	}
+	if to.again || to.deleteFirst { // other processes see later changes themselves
+		defer x.noteRewrite()
+	}
 	for _, p := range plans {
 		if err := x.execute(ctx, to, p); err != nil {
 			return err

@@ -75,6 +75,7 @@ func dialGRPC(at string, secure bool, o *Options) (*grpc.ClientConn, error) {
 var operators = map[filters.WhereOperator]pb.Filters_Operator{
 	filters.Equal: pb.Filters_OPERATOR_EQUAL, filters.ContainsAny: pb.Filters_OPERATOR_CONTAINS_ANY, filters.ContainsNone: pb.Filters_OPERATOR_CONTAINS_NONE,
 	filters.And: pb.Filters_OPERATOR_AND, filters.Or: pb.Filters_OPERATOR_OR, filters.LessThan: pb.Filters_OPERATOR_LESS_THAN,
+	filters.GreaterThanEqual: pb.Filters_OPERATOR_GREATER_THAN_EQUAL,
 }
 
 func (w *where) message() *pb.Filters {

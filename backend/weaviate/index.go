@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,12 +33,16 @@ type index struct {
 	leading        atomic.Bool          // whether role is leader
 	idle           idleChanges          // the last changes that are not stored in the cluster
 	wroteLate      atomic.Bool          // whether a write may be carried out after the lead of this process ended; see confess
+	incomplete     atomic.Uint64        // number of reads that may have missed changes
+	marks          rewriteMarks
+	fills          fills
 	maintenance    maintenance
 	presence       presence
 
 	// The fields below are guarded by mu, which Apply, Reset and Flush take.
 	mu               sync.Mutex
 	ownState         state                     // the state that this process stored last
+	rewritten        uint64                    // number of rewrites of this process; see rewriteMarks. It begins with a random number
 	version          uint64                    // of the last state that was stored or tried
 	slots            []time.Time               // by slot of the state: the time until which a late write may still arrive there
 	generation       state                     // of the tenant's content, as far as this process knows
@@ -70,6 +75,8 @@ var (
 func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
 	ix := &index{x: x, uid: uid}
 	ix.ownState.Process, ix.pending.unconfirmedFor, ix.pending.limit = x.process, x.unconfirmedFor, maxKept
+	ix.rewritten = 1 + rand.Uint64()>>1
+	ix.fills.start()
 	away, err := ix.openAway(ctx)
 	if err == nil && !away {
 		if err = x.schema.tenant(ctx, x.schema.chunks(), uid); err == nil {
@@ -114,6 +121,7 @@ func (x *index) leave() { x.gate.RUnlock() }
 func (x *index) close() error {
 	x.maintenance.stop()
 	x.presence.close()
+	x.fills.stop()
 	x.gate.Lock()
 	defer x.gate.Unlock()
 	if x.closed {

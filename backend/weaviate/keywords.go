@@ -145,11 +145,20 @@ func (q *keywordQuery) query() string {
 const (
 	// fewMatches is the minimum number of matches read in the first round.
 	fewMatches = 2000
-	bagFields  = propChunk + " " + propSource + " " + propBag
+	bagFields  = propChunk + " " + propSource + " " + propTags + " " + propBag
 )
 
-// SearchKeywords implements [backend.Keywords]. It returns at most 10,000 hits. The terms of a partition of up to 2,000
-// chunks are cached and brought up to date with the changes. In larger partitions, and with a filter, chunks
+// wordsHere returns the keyword index of the other Indexers if it has the words of a partition, with all changes that the
+// cluster has; else nil. It has those of memories, for their sessions.
+func (x *index) wordsHere(part backend.Partition) backend.Keywords {
+	if !x.x.wordsHere || part.Class != backend.Memory || x.sessions.Applied() < x.applied.Load() {
+		return nil
+	}
+	return x.sessions
+}
+
+// SearchKeywords implements [backend.Keywords]. Memories are searched in the other Indexers, which have their words. The terms of other partitions are cached as far as Options.CacheBytes allows,
+// and brought up to date with the changes. Until a large partition is cached, and for phrases, the cluster is searched, for at most 10,000 hits: chunks
 // that have one of the rarest terms are ranked by all terms. Further terms are included until no chunk without the rarest
 // ones can be among the best, or until 10,000 chunks are ranked. If more than 10,000 chunks have the rarest term, or all
 // required terms, the cluster selects 10,000 of them by its own BM25.
@@ -158,15 +167,18 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		return nil, err
 	}
 	defer x.leave()
+	if near := x.wordsHere(q.Part); near != nil {
+		return near.SearchKeywords(ctx, q)
+	}
 	query := parse(&q)
 	if q.K <= 0 || len(query.terms) == 0 && len(query.required) == 0 {
 		return nil, nil
 	}
-	if len(query.required) == 0 && len(q.Filter.All)+len(q.Filter.Not) == 0 {
+	if len(query.phrases) == 0 {
 		var hits []backend.Hit
-		small, err := x.useTerms(ctx, q.Part, func(t *partitionTerms) { hits = t.search(&query, t.counts(query.names()), q.Answer.Into) })
-		if small || err != nil {
-			return hits[:min(q.K, len(hits))], err
+		ok, err := x.useTerms(ctx, q.Part, func(t *partitionTerms) { hits = t.search(&query, q.Filter, q.K, q.Answer.Into) })
+		if ok || err != nil {
+			return hits, err
 		}
 	}
 	c, err := x.counts(ctx, q.Part, query.names())
@@ -283,6 +295,9 @@ func (x *index) Terms(ctx context.Context, part backend.Partition, text string) 
 		return nil, 0, 0, err
 	}
 	defer x.leave()
+	if near := x.wordsHere(part); near != nil {
+		return near.Terms(ctx, part, text)
+	}
 	query := parse(&backend.KeywordQuery{Part: part, Text: text})
 	c, err := x.counts(ctx, part, query.names())
 	if err != nil {

@@ -54,6 +54,7 @@ func openSet(t testing.TB, prefix string, urls []string, o Options) (*Indexers, 
 	x, err := Open(t.Context(), urls, inmem.New(), &o)
 	require.NoError(t, err)
 	x.unconfirmedFor, x.electWait = testWriteDelay, time.Minute // a machine may be slow
+	x.wordsHere = false                                         // the cluster is tested
 	t.Cleanup(func() { _ = x.Close() })
 	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
 	require.NoError(t, err)

@@ -11,22 +11,24 @@ import (
 )
 
 const (
-	// smallPartition is the maximum number of chunks of a partition that is read as a whole and cached. Successive searches
-	// need most of it again.
-	smallPartition = 2000
-	// maxPartitionCacheBytes is the approximate maximum size of all that is cached, in bytes.
-	maxPartitionCacheBytes = 64 << 20
 	// maxCachedPartitions is the maximum number of cached contents.
 	maxCachedPartitions = 10_000
 	// maxMissedRows is the maximum number of rows and changes kept for a running read. A read that misses more is not cached.
-	maxMissedRows = smallPartition
+	maxMissedRows = 4000
+	// idleContent is how long a content is unused before another one may be read in the background to take its place.
+	idleContent = time.Minute
 )
 
-// partitionCache is an LRU cache of the terms and vectors of small partitions, shared by all workspaces. An index brings
+// partitionCache is an LRU cache of the terms and vectors of partitions, shared by all workspaces. An index brings
 // its contents up to date with the changes that this process applies or sees, so that a search after a change need not
 // read them again. Each content carries the number of the change up to which it is true. A search uses it only if that is
 // not before the position of the index. It is safe for concurrent use.
 type partitionCache struct {
+	most  int           // approximate maximum size of all that is cached, in bytes; half of it for one content
+	small int           // maximum number of chunks of a partition that a search reads as a whole
+	list  int           // number of chunks whose numbers are read at a time in the background, and
+	page  int           // number of objects
+	reads chan struct{} // has an element for each running read in the background
 	mu    sync.Mutex
 	lru   *simplelru.LRU[partitionKey, *cached]
 	of    map[*index]map[*cached]bool // all cached contents and running reads
@@ -45,15 +47,22 @@ type partitionKey struct {
 type cachedContent interface {
 	// apply carries out a plan. It returns false if it cannot; the content is then not usable any more.
 	apply(p *plan) bool
+	// addObject adds an object as the cluster returns it.
+	addObject(o object) error
 	// size returns the approximate size in bytes.
 	size() int
+	// count returns the number of chunks.
+	count() int
 }
 
 // cached is a content in the cache, or a read of one that has not ended.
 type cached struct {
-	key   partitionKey
-	began time.Time // when the read began
-	bytes int       // size as it is counted in the cache; guarded by partitionCache.mu
+	key        partitionKey
+	began      time.Time // when the read began
+	mark       uint64    // of the rewrites that other processes had made before the read; see rewriteMarks
+	incomplete uint64    // index.incomplete before the read
+	bytes      int       // size as it is counted in the cache; guarded by partitionCache.mu
+	used       time.Time // when it was last used or read; guarded by partitionCache.mu
 
 	mu      sync.RWMutex  // guards the content and the fields below
 	content cachedContent // nil: it is being read
@@ -64,8 +73,11 @@ type cached struct {
 	dead    bool // the content must not be used or cached
 }
 
-func newPartitionCache() *partitionCache {
-	c := &partitionCache{of: make(map[*index]map[*cached]bool)}
+// backgroundReads is the maximum number of concurrent reads in the background.
+const backgroundReads = 2
+
+func newPartitionCache(most int) *partitionCache {
+	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
 	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, e *cached) { c.forget(e) }) // NewLRU only fails if the size is not positive
 	return c
 }
@@ -89,19 +101,27 @@ func (c *partitionCache) remove(e *cached) {
 	c.forget(e)
 }
 
-// use calls f with the content for a key, if it is cached, is not older than ttl and includes all changes up to need. It
-// reports whether it did.
-func (c *partitionCache) use(k partitionKey, need uint64, ttl time.Duration, f func(cachedContent)) bool {
+// find returns the cached content for a key, or nil.
+func (c *partitionCache) find(k partitionKey) *cached {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	e, ok := c.lru.Get(k)
-	if ok && time.Since(e.began) > ttl {
-		c.remove(e)
-		ok = false
-	}
-	c.mu.Unlock()
 	if !ok {
-		return false
+		return nil
 	}
+	e.used = time.Now()
+	return e
+}
+
+// discard removes a content.
+func (c *partitionCache) discard(e *cached) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(e)
+}
+
+// use calls f with the content, if it includes all changes up to need. It reports whether it did.
+func (e *cached) use(need uint64, f func(cachedContent)) bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	if e.dead || e.upto < need {
@@ -111,12 +131,37 @@ func (c *partitionCache) use(k partitionKey, need uint64, ttl time.Duration, f f
 	return true
 }
 
+// isDead reports whether the content will not be cached.
+func (e *cached) isDead() bool {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	return e.dead
+}
+
+// hasRoom reports whether a content of some size fits beside those that are in use.
+func (c *partitionCache) hasRoom(size int) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	free := c.most - c.bytes
+	for _, k := range c.lru.Keys() { // the least recently used first
+		if free >= size {
+			break
+		}
+		e, _ := c.lru.Peek(k)
+		if time.Since(e.used) < idleContent {
+			return false
+		}
+		free += e.bytes
+	}
+	return free >= size
+}
+
 // begin registers a read of the content for a key. The caller then reads the content, and ends the read by calling end or
 // abandon.
 func (c *partitionCache) begin(k partitionKey) *cached {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &cached{key: k, began: time.Now(), upto: k.of.applied.Load()}
+	e := &cached{key: k, began: time.Now(), mark: k.of.marks.last(), incomplete: k.of.incomplete.Load(), upto: k.of.applied.Load()}
 	if c.of[k.of] == nil {
 		c.of[k.of] = make(map[*cached]bool)
 	}
@@ -125,16 +170,13 @@ func (c *partitionCache) begin(k partitionKey) *cached {
 }
 
 // abandon ends a read without a content.
-func (c *partitionCache) abandon(e *cached) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.remove(e)
-}
+func (c *partitionCache) abandon(e *cached) { c.discard(e) }
 
 // end ends a read and caches the content, brought up to date with the changes that were applied meanwhile. The caller does not
 // use the content afterwards.
 func (c *partitionCache) end(e *cached, of cachedContent) {
 	e.mu.Lock()
+	e.dead = e.dead || e.key.of.incomplete.Load() != e.incomplete
 	for _, changes := range e.missed {
 		for _, p := range planOf(changes) {
 			e.dead = e.dead || !of.apply(p)
@@ -145,7 +187,7 @@ func (c *partitionCache) end(e *cached, of cachedContent) {
 	e.mu.Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if dead || !c.of[e.key.of][e] || size > maxPartitionCacheBytes {
+	if dead || !c.of[e.key.of][e] || size > c.most/2 {
 		c.remove(e)
 		return
 	}
@@ -159,14 +201,15 @@ func (c *partitionCache) end(e *cached, of cachedContent) {
 		}
 		c.remove(old)
 	}
+	e.used = time.Now()
 	c.lru.Add(e.key, e)
 	c.resize(e, size)
 }
 
-// resize records the size of a cached content, and removes others if all are too large. The caller holds mu.
+// resize records the size of a cached content, and removes the least recently used ones if all are too large. The caller holds mu.
 func (c *partitionCache) resize(e *cached, size int) {
 	c.bytes += size - e.bytes
-	for e.bytes = size; c.bytes > maxPartitionCacheBytes; {
+	for e.bytes = size; c.bytes > c.most; {
 		c.lru.RemoveOldest()
 	}
 }
@@ -204,7 +247,7 @@ func (c *partitionCache) dropIf(all []*cached, f func(*cached) bool) {
 		}
 		e.mu.Unlock()
 		c.mu.Lock()
-		if drop {
+		if drop || size > c.most/2 {
 			c.remove(e)
 		} else if in, ok := c.lru.Peek(e.key); ok && in == e {
 			c.resize(e, size)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -101,63 +102,66 @@ func TestSmallPartitionIsReadOnce(t *testing.T) {
 // cacheTerms caches the terms of a partition of some size.
 func cacheTerms(c *partitionCache, k partitionKey, bytes int) {
 	t := newPartitionTerms(k.part)
-	t.entries = bytes / 12
+	t.room = bytes / 8
 	c.end(c.begin(k), t)
 }
 
 // isCached reports whether a content that includes all changes up to need is cached.
 func isCached(c *partitionCache, k partitionKey, need uint64) bool {
-	return c.use(k, need, time.Hour, func(cachedContent) {})
+	e := c.find(k)
+	return e != nil && e.use(need, func(cachedContent) {})
 }
 
-// TestPartitionCacheIsBounded checks that the least recently used content is evicted, that one larger than the limit is
-// not cached, and that one that grows beyond the limit is evicted.
+// TestPartitionCacheIsBounded checks that the least recently used content is evicted, that one larger than half of the limit is
+// not cached, and that one that grows beyond that is removed. There is room only for a content that replaces unused ones.
 func TestPartitionCacheIsBounded(t *testing.T) {
-	c, of := newPartitionCache(), &index{}
-	key := func(sub string) partitionKey {
-		return partitionKey{of: of, part: backend.Partition{Class: backend.Memory, Sub: sub}}
-	}
-	for _, sub := range []string{"a", "b", "c"} {
-		cacheTerms(c, key(sub), maxPartitionCacheBytes/2-100)
-		require.LessOrEqual(t, c.bytes, maxPartitionCacheBytes)
-	}
-	assert.False(t, isCached(c, key("a"), 0))
-	assert.True(t, isCached(c, key("b"), 0))
-	assert.True(t, isCached(c, key("c"), 0))
-	assert.False(t, isCached(c, key("c"), 1), "it lacks a change")
-	grows := backend.Change{Seq: 1, Kind: backend.PutChunks, Source: 1, Part: key("b").part, Rows: []backend.Row{{Chunk: 1, Text: strings.Repeat("one two three ", 100)}}}
-	c.advance(of, 0, 1, []backend.Change{grows}, true)
-	assert.LessOrEqual(t, c.bytes, maxPartitionCacheBytes)
-	assert.False(t, isCached(c, key("b"), 0), "it grew")
-	assert.True(t, isCached(c, key("c"), 1))
-	of.applied.Store(1)
-	cacheTerms(c, key("b"), 0)
-	require.True(t, isCached(c, key("b"), 1))
-	grows.Seq, grows.Source, grows.Rows = 2, 2, make([]backend.Row, smallPartition+1)
-	for i := range grows.Rows {
-		grows.Rows[i] = backend.Row{Chunk: int64(i + 10), Text: "one two"}
-	}
-	c.advance(of, 1, 2, []backend.Change{grows}, true)
-	assert.False(t, isCached(c, key("b"), 2), "too many chunks")
-	assert.True(t, isCached(c, key("c"), 2))
-	cacheTerms(c, key("b"), maxPartitionCacheBytes+100)
-	assert.False(t, isCached(c, key("b"), 0))
-	c.drop(of)
-	assert.Zero(t, c.bytes)
-	assert.Empty(t, c.of)
+	synctest.Test(t, func(t *testing.T) {
+		const most = 1 << 20
+		c, of := newPartitionCache(most), &index{}
+		key := func(sub string) partitionKey {
+			return partitionKey{of: of, part: backend.Partition{Class: backend.Memory, Sub: sub}}
+		}
+		assert.True(t, c.hasRoom(most))
+		for _, sub := range []string{"a", "b", "c"} {
+			cacheTerms(c, key(sub), most/2-100)
+			require.LessOrEqual(t, c.bytes, most)
+		}
+		assert.False(t, isCached(c, key("a"), 0))
+		assert.True(t, isCached(c, key("b"), 0))
+		assert.True(t, isCached(c, key("c"), 0))
+		assert.False(t, isCached(c, key("c"), 1), "it lacks a change")
+
+		assert.False(t, c.hasRoom(1000), "both are in use")
+		time.Sleep(idleContent)
+		assert.True(t, isCached(c, key("c"), 0))
+		assert.True(t, c.hasRoom(1000), "in place of b")
+		assert.False(t, c.hasRoom(most/2+1000))
+
+		grows := backend.Change{Seq: 1, Kind: backend.PutChunks, Source: 1, Part: key("b").part, Rows: []backend.Row{{Chunk: 1, Text: strings.Repeat("one two three ", 100)}}}
+		c.advance(of, 0, 1, []backend.Change{grows}, true)
+		assert.LessOrEqual(t, c.bytes, most)
+		assert.False(t, isCached(c, key("b"), 0), "it grew")
+		assert.True(t, isCached(c, key("c"), 1))
+		cacheTerms(c, key("b"), most/2+100)
+		assert.False(t, isCached(c, key("b"), 0))
+		c.drop(of)
+		assert.Zero(t, c.bytes)
+		assert.Empty(t, c.of)
+	})
 }
 
 // TestPartitionCacheFollowsTheFeed checks which changes a content includes: those that come while it is being read, but
 // not those after a gap.
 func TestPartitionCacheFollowsTheFeed(t *testing.T) {
-	c, of := newPartitionCache(), &index{}
+	c, of := newPartitionCache(defaultCacheBytes), &index{}
 	of.applied.Store(10)
 	k := partitionKey{of: of, part: testPart}
 	put := func(seq uint64) []backend.Change {
 		return []backend.Change{{Seq: seq, Kind: backend.PutChunks, Part: testPart, Source: int64(seq), Rows: []backend.Row{{Chunk: int64(seq), Text: "lantern"}}}}
 	}
 	docs := func(need uint64) (n int) {
-		if !c.use(k, need, time.Hour, func(of cachedContent) { n = len(of.(*partitionTerms).chunks) }) {
+		e := c.find(k)
+		if e == nil || !e.use(need, func(of cachedContent) { n = of.count() }) {
 			return -1
 		}
 		return n
@@ -237,14 +241,15 @@ func TestGRPCAddress(t *testing.T) {
 	}
 }
 
-// TestPartitionCacheExpires checks that a cached partition is read again after countsTTL, since it may have been read
-// while another process had deleted objects in order to store them again.
-func TestPartitionCacheExpires(t *testing.T) {
+// TestPartitionCacheNoticesRewrites checks that a process reads a cached partition again after another one has deleted and stored
+// objects again: it may have read the partition in between. It keeps what it has cached as long as there is no such rewrite.
+func TestPartitionCacheNoticesRewrites(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(2)
 	_, set := openSet(t, prefix, urls, Options{})
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
 	_, other := openSet(t, prefix, urls, Options{})
+	ix, x := set.Indexes()[0].(*index), other.Indexes()[0].(*index)
 	there := func() (n int) {
 		hits, err := set.Keywords().SearchKeywords(t.Context(), backend.KeywordQuery{Part: testPart, Text: "lantern", K: 10})
 		require.NoError(t, err)
@@ -255,10 +260,19 @@ func TestPartitionCacheExpires(t *testing.T) {
 		}
 		return n
 	}
-	x := other.Indexes()[0].(*index)
+	content := func() *cached { return ix.x.partitions.find(partitionKey{of: ix, part: testPart}) }
 	require.NoError(t, x.removeAll(t.Context(), x.toAllReplicas(nil), anyOf(propSource, []string{number(1), number(2)})))
 	require.Zero(t, there())
 	require.NoError(t, x.execute(t.Context(), x.toAllReplicas(nil), planOf(feed)[0]))
-	require.Zero(t, there(), "from the cache")
+	kept := content()
+	time.Sleep(countsTTL)
+	require.Equal(t, 1, there(), "terms come from the cache, lengths of vectors are looked up again")
+	require.Same(t, kept, content())
+
+	x.mu.Lock()
+	x.rewind(point{}, 2)
+	x.mu.Unlock()
+	require.NoError(t, x.Apply(t.Context(), feed))
 	require.Eventually(t, func() bool { return there() == 7 }, 2*countsTTL, 100*time.Millisecond)
+	require.NotSame(t, kept, content())
 }

@@ -9,14 +9,16 @@ import (
 )
 
 const (
-	// countsTTL is how long counts, terms and vectors are cached at most. They may have been read while another process had
-	// deleted objects in order to store them again.
+	// smallPartition is partitionCache.small. Larger partitions are read in the background; see fill.
+	smallPartition = 2000
+	// countsTTL is how long counts are cached at most, and how old the mark of other processes' rewrites may be. Counts may have
+	// been read while another process had deleted objects in order to store them again.
 	countsTTL = 2 * time.Second
-	// leaderTTL is the same for terms and vectors in the process that leads. No other process writes, and it drops what it has
-	// read beside its own repairs.
-	leaderTTL = time.Minute
-	// maxCachedVectorBytes is the maximum size of the vectors of a partition that are cached, in bytes.
-	maxCachedVectorBytes = maxPartitionCacheBytes / 8
+	// smallTTL is how long terms and vectors of small partitions are cached. Those of large ones are read again in the background
+	// after largeTTL, and used meanwhile.
+	smallTTL, largeTTL = time.Minute, 10 * time.Minute
+	// maxReadVectorBytes is the maximum size of the vectors that a search reads as a whole, in bytes.
+	maxReadVectorBytes = 8 << 20
 )
 
 // forget drops all that is cached of the tenant.
@@ -32,62 +34,69 @@ func (x *index) saw(from, upto uint64, changes []backend.Change) {
 	x.x.partitions.advance(x, from, upto, changes, x.leading.Load())
 }
 
-// ttl returns how long terms and vectors are cached.
-func (x *index) ttl() time.Duration {
-	if x.leading.Load() {
-		return leaderTTL
-	}
-	return countsTTL
-}
-
 // useCached calls f with a cached content that includes all applied changes. It reports whether there is one.
-func (x *index) useCached(k partitionKey, f func(cachedContent)) bool {
-	return x.x.partitions.use(k, x.applied.Load(), x.ttl(), f)
+func (x *index) useCached(ctx context.Context, k partitionKey, f func(cachedContent)) bool {
+	e := x.x.partitions.find(k)
+	if e == nil {
+		return false
+	}
+	if !x.leading.Load() && e.mark != x.currentMark(ctx) {
+		x.x.partitions.discard(e)
+		return false
+	}
+	age, old, refill := time.Since(e.began), false, false
+	used := e.use(x.applied.Load(), func(c cachedContent) {
+		large := c.count() > x.x.partitions.small
+		if old = !large && age > smallTTL; !old {
+			refill = large && age > largeTTL
+			f(c)
+		}
+	})
+	if old {
+		x.x.partitions.discard(e)
+		return false
+	}
+	if refill {
+		x.fill(k)
+	}
+	return used
 }
 
 // useTerms calls f with the terms of a partition, from the cache or the cluster. It returns false if the partition has more
-// than smallPartition chunks.
-func (x *index) useTerms(ctx context.Context, part backend.Partition, f func(*partitionTerms)) (small bool, err error) {
-	sp := spaceOf(part)
-	if x.stats.wasLarge(sp) {
-		return false, nil
-	}
-	k := partitionKey{of: x, part: part}
-	if x.useCached(k, func(c cachedContent) { f(c.(*partitionTerms)) }) {
+// than smallPartition chunks and is not cached; it is then read in the background.
+func (x *index) useTerms(ctx context.Context, part backend.Partition, f func(*partitionTerms)) (ok bool, err error) {
+	k, sp, most := partitionKey{of: x, part: part}, spaceOf(part), x.x.partitions.small
+	if x.useCached(ctx, k, func(c cachedContent) { f(c.(*partitionTerms)) }) {
 		return true, nil
 	}
+	if x.stats.wasLarge(sp) {
+		x.fill(k)
+		return false, nil
+	}
 	e := x.x.partitions.begin(k)
-	found, err := x.get(ctx, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(sp)), limit: smallPartition + 1, fields: bagFields})
-	if err != nil || len(found) > smallPartition {
+	found, err := x.get(ctx, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(sp)), limit: most + 1, fields: bagFields})
+	if err != nil || len(found) > most {
 		x.x.partitions.abandon(e)
 		if err == nil {
 			x.stats.markLarge(sp)
+			x.fill(k)
 		}
 		return false, err
 	}
 	t := newPartitionTerms(part)
-	for _, o := range found {
-		if err := t.addObject(o); err != nil {
-			x.x.partitions.abandon(e)
-			return false, err
-		}
-	}
-	f(t)
-	x.x.partitions.end(e, t)
-	return true, nil
+	return true, x.endRead(e, t, found, func() { f(t) })
 }
 
 // useVectors calls f with the vectors of one length in a lane of a partition, from the cache or the cluster. It returns false
-// if there are too many to be cached. Whether it does so depends only on what is stored, so that the scores of successive
-// searches agree to the last bit.
-func (x *index) useVectors(ctx context.Context, k partitionKey, f func(*partitionVectors)) (small bool, err error) {
+// if there are too many for a search to read and they are not cached; they are then read in the background.
+func (x *index) useVectors(ctx context.Context, k partitionKey, f func(*partitionVectors)) (ok bool, err error) {
 	sp := space(fmt.Sprintf("%s %d", laneSpace(k.part, k.lane), k.dim)) // no partition is called so
-	most := min(smallPartition, maxCachedVectorBytes/(4*strideOf(k.dim)))
-	if x.stats.wasLarge(spaceOf(k.part)) || x.stats.wasLarge(sp) {
-		return false, nil
-	}
-	if x.useCached(k, func(c cachedContent) { f(c.(*partitionVectors)) }) {
+	if x.useCached(ctx, k, func(c cachedContent) { f(c.(*partitionVectors)) }) {
 		return true, nil
+	}
+	if x.stats.wasLarge(spaceOf(k.part)) || x.stats.wasLarge(sp) {
+		x.fill(k)
+		return false, nil
 	}
 	collection := x.x.schema.vectors(k.dim)
 	there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
@@ -98,29 +107,30 @@ func (x *index) useVectors(ctx context.Context, k partitionKey, f func(*partitio
 		f(newPartitionVectors(k))
 		return true, nil
 	}
+	most := min(x.x.partitions.small, maxReadVectorBytes/(4*strideOf(k.dim)))
 	e := x.x.partitions.begin(k)
 	found, err := x.get(ctx, searchRequest{collection: collection, tenant: x.uid, where: equal(propSpace, laneSpace(k.part, k.lane)), limit: most + 1, fields: rowFields})
 	if err != nil || len(found) > most {
 		x.x.partitions.abandon(e)
 		if err == nil {
 			x.stats.markLarge(sp)
+			x.fill(k)
 		}
 		return false, err
 	}
 	v := newPartitionVectors(k)
+	return true, x.endRead(e, v, found, func() { f(v) })
+}
+
+// endRead fills an empty content with the objects of a read, calls f and caches the content.
+func (x *index) endRead(e *cached, c cachedContent, found []object, f func()) error {
 	for _, o := range found {
-		c, err := o.cachedChunk()
-		vec := o.vector()
-		if err == nil && len(vec) != k.dim {
-			err = fmt.Errorf("weaviate: an object has a vector of %d numbers among those of %d: %w", len(vec), k.dim, backend.ErrCorrupt)
-		}
-		if err != nil {
+		if err := c.addObject(o); err != nil {
 			x.x.partitions.abandon(e)
-			return false, err
+			return err
 		}
-		v.add(c, o.texts(propTags), vec)
 	}
-	f(v)
-	x.x.partitions.end(e, v)
-	return true, nil
+	f()
+	x.x.partitions.end(e, c)
+	return nil
 }

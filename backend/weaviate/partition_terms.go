@@ -8,13 +8,14 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// partitionTerms is the terms of all chunks of a small partition.
+// partitionTerms is the terms of all chunks of a partition. Removed chunks keep their places until a quarter of all are removed.
 type partitionTerms struct {
 	part     backend.Partition
-	chunks   []cachedChunk
-	sources  map[int64]bool       // sources that have chunks
+	chunks   []cachedChunk        // length is removedChunk for a removed chunk
+	removed  int                  // number of removed chunks
+	tags     map[int64][]uint64   // tags of each source that has chunks
 	postings map[string][]posting // posting lists, by encoded term
-	entries  int                  // number of postings
+	room     int                  // number of postings that the lists have memory for
 	length   int                  // total length of all chunks
 }
 
@@ -24,29 +25,39 @@ type cachedChunk struct {
 	length        int
 }
 
+// removedChunk is the length of a removed chunk.
+const removedChunk = -1
+
 // posting is an entry of a posting list: the position of a chunk in partitionTerms.chunks and its weighted term frequency.
 type posting struct{ at, tf int32 }
 
 func newPartitionTerms(part backend.Partition) *partitionTerms {
-	return &partitionTerms{part: part, sources: make(map[int64]bool), postings: make(map[string][]posting)}
+	return &partitionTerms{part: part, tags: make(map[int64][]uint64), postings: make(map[string][]posting)}
 }
 
 // size implements [cachedContent].
 func (t *partitionTerms) size() int {
-	return 100*len(t.postings) + 12*t.entries + 24*len(t.chunks) + 16*len(t.sources)
+	return 100*len(t.postings) + 8*t.room + 24*cap(t.chunks) + 64*len(t.tags)
 }
 
-// addObject adds a chunk as the cluster returns it.
+// count implements [cachedContent].
+func (t *partitionTerms) count() int { return len(t.chunks) - t.removed }
+
+// addObject implements [cachedContent].
 func (t *partitionTerms) addObject(o object) error {
 	c, err := o.cachedChunk()
 	if err != nil {
 		return err
 	}
-	return t.add(c, o.text(propBag))
+	tags, err := o.tags()
+	if err != nil {
+		return err
+	}
+	return t.add(c, tags, o.text(propBag))
 }
 
-// add adds a chunk with a bag of terms.
-func (t *partitionTerms) add(c cachedChunk, bag string) error {
+// add adds a chunk with a bag of terms. tags are those of its source.
+func (t *partitionTerms) add(c cachedChunk, tags []uint64, bag string) error {
 	tf := make(map[string]int)
 	var err error
 	c.length, err = eachTerm(bag, func(term string, weight, _, _ int) { tf[term] += weight })
@@ -58,72 +69,86 @@ func (t *partitionTerms) add(c cachedChunk, bag string) error {
 		if !ok {
 			term = strings.Clone(term) // copied, so that the bag is not kept in memory
 		}
-		t.postings[term] = append(list, posting{int32(len(t.chunks)), int32(n)})
+		longer := append(list, posting{int32(len(t.chunks)), int32(n)})
+		t.room += cap(longer) - cap(list)
+		t.postings[term] = longer
 	}
-	t.entries += len(tf)
 	t.length += c.length
 	t.chunks = append(t.chunks, c)
-	t.sources[c.source] = true
+	t.tags[c.source] = tags
 	return nil
 }
 
 // remove removes the chunks of sources.
 func (t *partitionTerms) remove(gone map[int64]bool) {
-	kept := make([]int32, len(t.chunks)) // new position of each chunk; -1: none
-	rest := t.chunks[:0]
-	for i, c := range t.chunks {
-		if gone[c.source] {
-			kept[i] = -1
-			t.length -= c.length
-			delete(t.sources, c.source)
+	for i := range t.chunks {
+		c := &t.chunks[i]
+		if c.length == removedChunk || !gone[c.source] {
 			continue
 		}
-		kept[i] = int32(len(rest))
-		rest = append(rest, c)
+		delete(t.tags, c.source)
+		t.length -= c.length
+		c.length = removedChunk
+		t.removed++
 	}
-	t.chunks = rest
+	if 4*t.removed > len(t.chunks) {
+		t.compact()
+	}
+}
+
+// compact gives up the places of removed chunks.
+func (t *partitionTerms) compact() {
+	moved := make([]int32, len(t.chunks)) // new position of each chunk; -1: none
+	rest := t.chunks[:0]
+	for i, c := range t.chunks {
+		if moved[i] = -1; c.length != removedChunk {
+			moved[i] = int32(len(rest))
+			rest = append(rest, c)
+		}
+	}
+	t.chunks, t.removed = rest, 0
 	for term, list := range t.postings {
 		short := list[:0]
 		for _, e := range list {
-			if e.at = kept[e.at]; e.at >= 0 {
+			if e.at = moved[e.at]; e.at >= 0 {
 				short = append(short, e)
 			}
 		}
-		t.entries -= len(list) - len(short)
 		if t.postings[term] = short; len(short) == 0 {
+			t.room -= cap(list)
 			delete(t.postings, term)
 		}
 	}
 }
 
-// apply implements [cachedContent]. Changes of tags and vectors do not concern terms.
+// apply implements [cachedContent]. Changes of vectors do not concern terms.
 func (t *partitionTerms) apply(p *plan) bool {
-	rows := len(t.chunks)
-	for _, v := range p.puts {
-		if v.put.Part == t.part {
-			rows += len(v.put.Rows)
-		}
-	}
-	if p.sub != nil && *p.sub == t.part.Sub || rows > 2*smallPartition {
+	if p.sub != nil && *p.sub == t.part.Sub {
 		return false
 	}
 	for source := range p.gone {
-		if t.sources[source] {
+		if _, ok := t.tags[source]; ok {
 			t.remove(p.gone)
 			break
+		}
+	}
+	for source, c := range p.tags {
+		if _, ok := t.tags[source]; ok {
+			t.tags[source] = slices.Clone(c.Tags)
 		}
 	}
 	for source, v := range p.puts {
 		if v.put.Part != t.part {
 			continue
 		}
+		tags := slices.Clone(v.tags)
 		for i := range v.put.Rows {
-			if t.add(cachedChunk{chunk: v.put.Rows[i].Chunk, source: source}, v.bagOf(i)) != nil {
+			if t.add(cachedChunk{chunk: v.put.Rows[i].Chunk, source: source}, tags, v.bagOf(i)) != nil {
 				return false
 			}
 		}
 	}
-	return len(t.chunks) <= smallPartition
+	return true
 }
 
 // fieldsOf returns the analysed texts of a row of the version.
@@ -141,29 +166,54 @@ func (v *version) bagOf(row int) string { return bagOf(v.fieldsOf(row)) }
 
 // counts returns the statistics of the partition for terms.
 func (t *partitionTerms) counts(terms []string) *counts {
-	c := &counts{docs: len(t.chunks), length: float64(t.length), df: make(map[string]int, len(terms))}
+	c := &counts{docs: t.count(), length: float64(t.length), df: make(map[string]int, len(terms))}
 	for _, term := range terms {
-		c.df[term] = len(t.postings[encodeTerm(term)])
+		list := t.postings[encodeTerm(term)]
+		n := len(list)
+		if t.removed > 0 {
+			for _, e := range list {
+				if t.chunks[e.at].length == removedChunk {
+					n--
+				}
+			}
+		}
+		c.df[term] = n
 	}
 	return c
 }
 
-// search returns the chunks that have any term of the query, in descending order of score. It reuses the memory of into.
-func (t *partitionTerms) search(q *keywordQuery, c *counts, into []backend.Hit) []backend.Hit {
-	scores, found := make([]float64, len(t.chunks)), make([]bool, len(t.chunks))
+// search returns the k best chunks that pass a filter and have all required terms of the query, or any term if none is required. It
+// reuses the memory of into.
+func (t *partitionTerms) search(q *keywordQuery, f backend.Filter, k int, into []backend.Hit) []backend.Hit {
+	c := t.counts(q.names())
+	scores, has := make([]float64, len(t.chunks)), make([]int32, len(t.chunks))
+	for i, term := range q.required {
+		for _, e := range t.postings[encodeTerm(term)] {
+			if has[e.at] == int32(i) { // it has the required terms before this one
+				has[e.at]++
+			}
+		}
+	}
+	least := int32(max(len(q.required), 1))
 	for _, term := range q.terms {
 		weight := float64(term.Weight) * c.idf(term.Term)
 		for _, e := range t.postings[encodeTerm(term.Term)] {
+			if len(q.required) == 0 {
+				has[e.at] = 1
+			}
 			scores[e.at] += weight * c.saturation(int(e.tf), t.chunks[e.at].length)
-			found[e.at] = true
 		}
 	}
-	hits := slices.Grow(into[:0], len(t.chunks))
-	for i, s := range t.chunks {
-		if found[i] {
-			hits = append(hits, backend.Hit{Chunk: s.chunk, Source: s.source, Score: float32(scores[i])})
+	best := bestHits{k: k, hits: into[:0]}
+	for i := range t.chunks {
+		s := &t.chunks[i]
+		if has[i] < least || s.length == removedChunk {
+			continue
+		}
+		h := backend.Hit{Chunk: s.chunk, Source: s.source, Score: float32(scores[i])}
+		if best.wants(h) && f.Matches(t.tags[s.source]) {
+			best.add(h)
 		}
 	}
-	sortHits(hits)
-	return hits
+	return best.sorted()
 }

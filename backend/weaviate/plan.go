@@ -3,6 +3,8 @@ package weaviate
 import (
 	"slices"
 
+	"github.com/weaviate/weaviate/entities/models"
+
 	"github.com/contextmem/contextmem/backend"
 )
 
@@ -174,4 +176,11 @@ func (a *about) vector(s *collections, tenant string, chunk int64, lane backend.
 	o.Properties = properties
 	o.Vector = slices.Clone(vec)
 	return stored{o, objectBytes + vectorBytes*len(vec) + a.size()}
+}
+
+// objectBytes is the approximate size of an object in a request, without its texts.
+const objectBytes = 400
+
+func newObject(collection, tenant, kind, name string) *models.Object {
+	return &models.Object{Class: collection, Tenant: tenant, ID: uuidOf(kind, name)}
 }

@@ -3,6 +3,7 @@ package weaviate
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,7 +44,9 @@ func allOf(parts ...where) where {
 }
 
 // single reports whether the filter compares with one text.
-func (w *where) single() bool { return w.op == filters.Equal || w.op == filters.LessThan }
+func (w *where) single() bool {
+	return w.op == filters.Equal || w.op == filters.LessThan || w.op == filters.GreaterThanEqual
+}
 
 // withFilter adds the conditions of f to a filter. It returns false if nothing can match.
 func withFilter(first where, f backend.Filter) (where, bool) {
@@ -183,6 +186,18 @@ func (o object) texts(name string) (out []string) {
 		}
 	}
 	return out
+}
+
+// tags returns the tags that users of the index have set.
+func (o object) tags() (out []uint64, err error) {
+	for _, text := range userTags(o.texts(propTags)) {
+		tag, err := strconv.ParseUint(text, 36, 64)
+		if err != nil {
+			return nil, fmt.Errorf("weaviate: a tag of an object cannot be read: %w", backend.ErrCorrupt)
+		}
+		out = append(out, tag)
+	}
+	return out, nil
 }
 
 func (o object) id() strfmt.UUID {

@@ -49,6 +49,9 @@ func (x *index) compareReplicas(ctx context.Context) error {
 	to := x.toAllReplicas(nil)
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	defer x.x.partitions.dropReadSince(x, time.Now())
+	if len(d.tags)+len(d.vectors) > 0 {
+		x.noteRewrite() // confirmReplicated tells the others
+	}
 	for _, c := range d.tags {
 		if err := x.retag(ctx, to, &c); err != nil {
 			return err
@@ -112,7 +115,11 @@ func (x *index) repairSome(ctx context.Context, d *content, wrong map[int64]map[
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	x.wroteSinceRead = true
 	defer x.forget() // what was read before may be wrong too
-	return len(of), x.repair(ctx, to, now, of)
+	err = x.repair(ctx, to, now, of)
+	if x.noteRewrite(); err != nil { // the next state tells the others
+		return len(of), err
+	}
+	return len(of), x.storeState(ctx, to, x.ownState)
 }
 
 // confirmReplicated records in the state of the process that all replicas have every change up to end, the last change of the first n kept batches. If

@@ -123,6 +123,7 @@ func (x *index) electPrimary(ctx context.Context, plans []*plan, last point, aga
 			}
 			lacking, since := x.pending.unreplicated()
 			to := x.toMajority(n, timeout)
+			to.again = true
 			to.deleteFirst = again || n.lastUp().After(since) // otherwise n has not died while it stored some of them
 			failed = x.writeTo(ctx, to, planOf(lacking), nil, last, time.Time{})
 			if failed == nil {
@@ -174,7 +175,7 @@ func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	}
 	some, n, since := x.pending.nextUnreplicated(healBatch)
 	to := x.toAllReplicas(primary)
-	to.deleteFirst, to.timeout, to.onUnconfirmed = x.x.cluster.lastDown().After(since), healTimeout, x.pending.markUnconfirmed
+	to.deleteFirst, to.again, to.timeout, to.onUnconfirmed = x.x.cluster.lastDown().After(since), true, healTimeout, x.pending.markUnconfirmed
 	x.wroteSinceRead = true
 	err = x.executeAll(ctx, to, planOf(some), false)
 	if errors.Is(err, errShort) {
@@ -194,7 +195,7 @@ func (x *index) search(ctx context.Context, f func(r route) error) error {
 				return err
 			}
 		}
-		return x.read(ctx, nil, 0, f) // Trouble reports that changes may be missing
+		return x.readIncomplete(ctx, f)
 	}
 	only := x.pending.primaryNode()
 	if only == nil || !only.isDown() {
@@ -204,7 +205,7 @@ func (x *index) search(ctx context.Context, f func(r route) error) error {
 		}
 	}
 	if !tryFor(ctx, x.x.electWait, x.mu.TryLock) {
-		return x.read(ctx, nil, 0, f) // Trouble reports that changes may be missing
+		return x.readIncomplete(ctx, f)
 	}
 	err := x.replacePrimary(ctx, only)
 	x.mu.Unlock()
@@ -226,6 +227,12 @@ func (x *index) replacePrimary(ctx context.Context, old *node) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.x.cluster.retry)
 	defer cancel()
 	return x.electPrimary(ctx, nil, x.ownState.finishedPoint(), false)
+}
+
+// readIncomplete makes a read call that may miss changes, as Trouble reports. Its answer is not cached.
+func (x *index) readIncomplete(ctx context.Context, f func(r route) error) error {
+	x.incomplete.Add(1)
+	return x.read(ctx, nil, 0, f)
 }
 
 // read makes a read call. It waits for objects that are being deleted and stored again.

@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weaviate/weaviate/entities/models"
-
 	"github.com/contextmem/contextmem/backend"
 )
 
@@ -43,6 +41,7 @@ type state struct {
 	Version         uint64 `json:"v"`  // grows with every state that the process stores; 0: stored by an earlier release
 	Primary         string `json:"n"`  // address of the only node that has all changes up to Seq; allNodes: all nodes have them; "": stored by an earlier release
 
+	Rewrites  uint64            `json:"r,omitempty"` // number of rewrites that the process has made; 0: stored by an earlier release
 	Ended     bool              `json:"x,omitempty"` // whether the process leaves its unfinished work to the leader; see confess
 	Completed map[string]uint64 `json:"t,omitempty"` // by process: version of the state whose unfinished work this process has completed
 }
@@ -111,6 +110,7 @@ func (s *state) unfinished() bool { return s.Intent > s.Seq || s.Replicated < s.
 func (x *index) states(ctx context.Context) (out processStates, err error) {
 	a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, spaceState), limit: maxResults, fields: propBag}
 	var answers [][]object
+	began := time.Now()
 	c, at := x.x.cluster, a.onNode()
 	err = c.until(ctx, "read states", route{}, func() (bool, error) {
 		answers, err = askNodes(ctx, c, route{timeout: searchTimeout}, x.x.schema.readQuorum(), at)
@@ -133,6 +133,7 @@ func (x *index) states(ctx context.Context) (out processStates, err error) {
 			newest[s.Process] = s
 		}
 	}
+	x.marks.set(x.x.process, newest, began)
 	out.generation, out.ownVersion, out.slots = newest[generation], newest[x.x.process].Version, len(slots)
 	delete(newest, generation)
 	taken := map[string]uint64{}
@@ -365,7 +366,7 @@ func (x *index) readIntents(ctx context.Context) (out point, err error) {
 func (x *index) storeState(ctx context.Context, to target, s state) error {
 	s.Process, s.SeparateEpochs, s.Dims, s.Generation = x.x.process, true, x.x.schema.dims(), x.generation.Epoch
 	x.version++
-	s.Version = x.version
+	s.Version, s.Rewrites = x.version, x.rewritten
 	slot := x.slot()
 	to.onUnconfirmed, to.onNoResponse = nil, func() { x.slots[slot] = time.Now().Add(x.x.unconfirmedFor) }
 	if err := x.x.batches.put(ctx, to, []stored{s.object(x.x.schema.chunks(), x.uid, slot)}); err != nil {
@@ -440,11 +441,4 @@ func (s *state) object(collection, tenant string, slot int) stored {
 	o := newObject(collection, tenant, "state", name)
 	o.Properties = map[string]any{propSpace: spaceState, propBag: string(text), propChunk: number(int64(slot))}
 	return stored{o, len(text) + objectBytes}
-}
-
-// objectBytes is the approximate size of an object in a request, without its texts.
-const objectBytes = 400
-
-func newObject(collection, tenant, kind, name string) *models.Object {
-	return &models.Object{Class: collection, Tenant: tenant, ID: uuidOf(kind, name)}
 }

@@ -20,9 +20,9 @@ const (
 	rowFields = propChunk + " " + propSource + " " + propTags + " _additional{vector}"
 )
 
-// SearchVectors implements [backend.Vectors]. It returns at most 10,000 hits. If up to 40,000 vectors pass the filter the
-// search is exact; otherwise it is approximate, regardless of q.Recall. The vectors of a lane with up to 2,000 in a partition
-// are cached and brought up to date with the changes.
+// SearchVectors implements [backend.Vectors]. The vectors of a lane in a partition are cached as far as
+// Options.CacheBytes allows, and brought up to date with the changes. Until a large one is cached the cluster is searched, for at most 10,000 hits. If up
+// to 40,000 vectors pass the filter that search is exact too; otherwise it is approximate, regardless of q.Recall.
 func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
 	if err := x.enterSearch(ctx); err != nil {
 		return nil, err
@@ -37,16 +37,16 @@ func (x *index) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]bac
 	}
 	var hits []backend.Hit
 	some := false // whether the lane has vectors of this length
-	small, err := x.useVectors(ctx, partitionKey{of: x, part: q.Part, lane: q.Lane, dim: len(q.Vector)}, func(v *partitionVectors) {
+	cached, err := x.useVectors(ctx, partitionKey{of: x, part: q.Part, lane: q.Lane, dim: len(q.Vector)}, func(v *partitionVectors) {
 		if some = len(v.chunks) > 0; some && q.K > 0 {
-			hits = v.search(q.Vector, q.Filter, q.Answer.Into)
+			hits = v.search(q.Vector, q.Filter, q.K, q.Answer.Into)
 		}
 	})
 	if err != nil || some {
-		return hits[:min(max(q.K, 0), len(hits))], err
+		return hits, err
 	}
 	w, ok := withFilter(equal(propSpace, lane), q.Filter)
-	if ok && q.K > 0 && !small {
+	if ok && q.K > 0 && !cached {
 		hits, err := x.nearest(ctx, w, q.Vector, q.K, q.Answer.Into)
 		if err != nil || len(hits) > 0 {
 			return hits, err
@@ -154,10 +154,10 @@ func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backen
 	if len(q.Vector) == 0 {
 		return out, nil
 	}
-	small, err := x.useVectors(ctx, partitionKey{of: x, part: q.Part, lane: q.Lane, dim: len(q.Vector)}, func(v *partitionVectors) {
-		out = scoresOf(q.Chunks, v.search(q.Vector, backend.Filter{}, nil), out)
+	cached, err := x.useVectors(ctx, partitionKey{of: x, part: q.Part, lane: q.Lane, dim: len(q.Vector)}, func(v *partitionVectors) {
+		out = scoresOf(q.Chunks, v.score(q.Vector, q.Chunks), out)
 	})
-	if err != nil || small {
+	if err != nil || cached {
 		return out, err
 	}
 	for some := range slices.Chunk(q.Chunks, maxChunksPerSearch) {

@@ -44,6 +44,10 @@ type Options struct {
 	BatchBytes int
 	// Requests is the maximum number of concurrent requests that store or delete, over all workspaces. Default: 4.
 	Requests int
+	// CacheBytes is the approximate maximum size of the terms and vectors of partitions that this process keeps in memory, over
+	// all workspaces. One partition may use half of it for its terms, and half for its vectors. Searches of partitions that are not kept use
+	// the cluster. Default: 256 MiB.
+	CacheBytes int
 	// OffloadAfter is about how long no process may have used a workspace before its tenant is moved from the nodes to an object store.
 	// It comes back when the workspace is used. The nodes need Weaviate's module offload-s3; Open returns [ErrNoOffload] if one
 	// lacks it. The time should be hours or days, and far above the differences between clocks. Start one process with it before any that may use the
@@ -65,6 +69,7 @@ const (
 	defaultRetry      = 15 * time.Second
 	defaultBatchBytes = 1 << 20
 	defaultRequests   = 4
+	defaultCacheBytes = 256 << 20
 	maxReplicas       = 3
 )
 
@@ -82,6 +87,7 @@ type Indexers struct {
 	unconfirmedFor time.Duration // how long a write without a response stays unconfirmed
 	takeoverAfter  time.Duration // see the constant takeoverAfter
 	electWait      time.Duration // see the constant electWait
+	wordsHere      bool          // whether words of memories are searched in rest; see index.wordsHere
 	open           openset.Set[*set]
 }
 
@@ -108,7 +114,7 @@ func Open(ctx context.Context, urls []string, rest backend.Indexers, o *Options)
 		return nil, errors.Join(err, c.close())
 	}
 	x := &Indexers{
-		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), partitions: newPartitionCache(), process: "p-" + opts.Process, unconfirmedFor: maxWriteDelay, takeoverAfter: takeoverAfter, electWait: electWait,
+		rest: rest, cluster: c, schema: schema, batches: newBatches(c, &opts), partitions: newPartitionCache(opts.CacheBytes), process: "p-" + opts.Process, unconfirmedFor: maxWriteDelay, takeoverAfter: takeoverAfter, electWait: electWait, wordsHere: true,
 	}
 	if x.offloading, err = openOffloading(ctx, x, opts.OffloadAfter); err != nil {
 		return nil, errors.Join(err, c.close())
@@ -137,6 +143,9 @@ func (o *Options) check() error {
 	if o.OffloadAfter < 0 {
 		return errors.New("weaviate: OffloadAfter: must not be negative")
 	}
+	if o.CacheBytes < 0 {
+		return errors.New("weaviate: CacheBytes: must not be negative")
+	}
 	if o.Requests < 0 {
 		return errors.New("weaviate: Requests: must not be negative")
 	}
@@ -148,6 +157,9 @@ func (o *Options) check() error {
 	}
 	if o.Requests == 0 {
 		o.Requests = defaultRequests
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = defaultCacheBytes
 	}
 	if o.Process == "" {
 		o.Process = rand.Text()
