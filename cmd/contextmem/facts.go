@@ -88,7 +88,7 @@ homes or allergies; one that asks about none chooses nothing.
 
 With --subject and a matter, messages about the matter from which no fact was found follow as "stated". With --subject, a fact that several memories
 tell is one line with all their ids.`,
-		Example: "  contextmem facts -s alice\n  contextmem facts -s alice where does she live --history\n  contextmem facts --subject Bob --predicate works_at",
+		Example: "  contextmem facts -s alice\n  contextmem facts -s alice where do I live --history\n  contextmem facts --subject Bob --predicate works_at",
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if err := check("class", class, "memory", "knowledge"); err != nil {
 				return err
@@ -106,6 +106,9 @@ tell is one line with all their ids.`,
 					p, err := m.Facts(ctx, r)
 					if err != nil {
 						return err
+					}
+					if r.Question != "" && p.Slot == "" && r.Cursor == 0 {
+						a.say("the question names no matter such as home or allergy for sure, so all facts follow; --slot chooses one")
 					}
 					lines = append(lines, factLines(p, r.Subject)...)
 					if r.Cursor = p.Next; p.Next == 0 {

@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -158,7 +158,7 @@ func (a *app) rmCmd() *cobra.Command {
 				}
 				switch {
 				case len(missing) == len(args):
-					return errors.Join(contextmem.ErrNotFound)
+					return fmt.Errorf("%s: %w", strings.Join(missing, ", "), contextmem.ErrNotFound)
 				case len(missing) > 0:
 					for _, id := range missing {
 						a.say("not found: %s", id)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
 )
 
 // Exit codes.
@@ -85,6 +86,9 @@ func usage(format string, args ...any) error { return usageError{fmt.Errorf(form
 func message(err error) string {
 	var ce *contextmem.Error
 	if errors.As(err, &ce) && errors.Is(err, ce) && !errors.Is(err, backend.ErrLocked) {
+		if ce.Kind == fault.KindNotFound && ce.Resource == fault.Tenant && ce.ID != "" {
+			return fmt.Sprintf("tenant %q not found: contextmem tenants lists those there are", ce.ID)
+		}
 		if ce.Op != "" {
 			return ce.Op + ": " + ce.Message()
 		}

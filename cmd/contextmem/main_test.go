@@ -181,6 +181,8 @@ func TestCommands(t *testing.T) {
 	ok("reembed", "-t", "copy")
 
 	require.Contains(t, ok("add", "--infer", "-s", "facts", "I live in Lisbon."), "-")
+	require.Contains(t, do("facts", "-s", "facts", "What is the capital of Norway?").err, "--slot chooses one")
+	require.NotContains(t, do("facts", "-s", "facts", "where", "do", "I", "live?").err, "--slot")
 	out = ok("facts", "-s", "facts", "where", "do", "I", "live?")
 	require.Contains(t, out, "lives in lisbon")
 	require.Contains(t, out, "I live in Lisbon.")
@@ -206,7 +208,10 @@ func TestCommands(t *testing.T) {
 	require.Equal(t, exitNotFound, do("keys", "rm", id).code)
 
 	require.Contains(t, ok("rm", "coffee", "-s", "alice"), "1 deleted")
-	require.Equal(t, exitNotFound, do("rm", "coffee", "-s", "alice").code)
+	gone := do("rm", "coffee", "-s", "alice")
+	require.Equal(t, exitNotFound, gone.code)
+	require.Contains(t, gone.err, "coffee: not found")
+	require.Contains(t, do("recall", "-t", "nope", "x").err, `tenant "nope" not found`)
 	require.Equal(t, exitPartial, do("rm", "oven.md", "nothing").code)
 	ok("rm", "--all", "-s", "alice")
 	require.Contains(t, ok("demo"), "Oat biscuit")
