@@ -58,7 +58,7 @@ var (
 	// newNumber and switchedTo match clauses that say that the user has another number, and another doctor.
 	newNumber  = lazyregexp.New(`(?i)^(?:(?:i|we|i['’]ve|we['’]ve) (?:just |now )?(?:got |have )|got )?(?:a |my |our )?new (?:phone |mobile |cell )?number(?: is|:|,)? (\+?\d[\d ()/.-]{5,})$`)
 	newOne     = lazyregexp.New(`^((?:[Tt]he |[Dd]r\.? )?\p{Lu}[\pL'’-]*(?: \p{Lu}[\pL'’-]*){0,3})(?: is|['’]s) (?:now )?(my|our) new ([\pL -]+)$`) // "The Crown is my new favourite pub"
-	switchedTo = lazyregexp.New(`(?i)^(?:i|we|i['’]ve|we['’]ve) (?:just |recently |finally )?(?:switched|changed) (?:my |our )?(phone numbers?|numbers?|dentists?|doctors?|gps?|therapists?|physios?|hairdressers?|barbers?|vets?|banks?|gyms?|insurers?|accountants?|lawyers?|opticians?|cleaners?|childminders?|nurser(?:y)|schools?)(?: again| recently| last \pL+)?$`)
+	switchedTo = lazyregexp.New(`(?i)^(?:i|we|i['’]ve|we['’]ve) (?:just |recently |finally )?(?:switched|changed) (?:my |our )?(phone numbers?|numbers?|dentists?|doctors?|gps?|therapists?|physios?|hairdressers?|barbers?|vets?|banks?|gyms?|insurers?|accountants?|lawyers?|opticians?|cleaners?|childminders?|schools?)(?: again| recently| last \pL+)?$`)
 )
 
 // attributes returns the attributes in a statement, and computes them once. It returns none for statements longer than maxStated.
@@ -207,7 +207,7 @@ func byAttribute(later, earlier *statement) (verdict, bool) {
 			if cue == "" {
 				continue
 			}
-			return verdict{confidence: ruleConfidence, retracts: cue == "over", matter: e.evidence, evidence: l.evidence, decider: "rules: " + cue, matters: l.matters(&e)}, true
+			return verdict{confidence: ruleConfidence, retracts: cue == "over" && !l.switched, matter: e.evidence, evidence: l.evidence, decider: "rules: " + cue, matters: l.matters(&e)}, true
 		}
 	}
 	return verdict{}, false

@@ -17,6 +17,7 @@ type event struct {
 	whose   map[string]bool // those words of about that name a person or a thing that the event belongs to
 	values  map[string]string
 	changed bool // the clause says that the values were other ones
+	planned bool // the values will be so, and are not yet
 	clause  string
 }
 
@@ -89,7 +90,7 @@ func (s *statement) events() []event {
 		switch c.Mode {
 		case "", extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, extract.ModeInstruction, extract.ModeEnded:
 			if e, ok := readEvent(text); ok && (c.About != extract.AboutAssistant || !addressed.MatchString(c.Text)) {
-				e.clause = c.Text
+				e.clause, e.planned = c.Text, c.Mode == extract.ModePlan
 				s.when = append(s.when, e)
 			}
 		}
@@ -106,7 +107,6 @@ func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789")
 func readEvent(text string) (e event, ok bool) {
 	rest := text
 	e.values = map[string]string{}
-	from := len(text)
 	digit, day := hasDigit(text), triggersOf(text)&mayDay != 0
 	for _, k := range dayKinds {
 		if k.name == "weekday" && !day || k.name != "weekday" && !digit {
@@ -116,7 +116,6 @@ func readEvent(text string) (e event, ok bool) {
 		if at == nil {
 			continue
 		}
-		from = min(from, at[0])
 		value := strings.Join(lettersOf.Compiled().FindAllString(strings.ToLower(rest[at[0]:at[1]]), -1), " ")
 		form := func(w string) bool { return eventForm[w] || k.name == "money" && w[0] > '9' }
 		e.values[k.name] = strings.Join(slices.DeleteFunc(strings.Fields(value), form), " ")
@@ -177,8 +176,11 @@ func byEvent(later, earlier *statement) (x verdict, exact, ok bool) {
 				continue
 			}
 			x = verdict{confidence: ruleConfidence, matter: e.clause, evidence: l.clause, decider: "rules: moved"}
-			for k := range l.values {
-				if kind := kindAnswers[k]; e.values[k] != "" && !slices.Contains(x.matters, kind) {
+			if l.planned {
+				x.confidence = likely
+			}
+			for _, k := range dayKinds {
+				if kind := kindAnswers[k.name]; l.values[k.name] != "" && e.values[k.name] != "" && !slices.Contains(x.matters, kind) {
 					x.matters = append(x.matters, kind)
 				}
 			}
