@@ -11,32 +11,10 @@ import (
 func (r *relator) copulas(s *language.Sentence) {
 	d := r.d
 	for i := s.Lo; i < s.Hi; i++ {
-		t := &d.Tokens[i]
-		if !t.Is(language.FormOfBe) || d.IsWord(s, i, "being") || t.Kind == language.KindClitic && d.Text[t.End-1] == 's' && !d.contractedIs(s, i) {
+		if !d.isCopula(s, i) || d.in.Memory && d.bearsNoSubject(s, i) {
 			continue
 		}
-		c := clause{verbTok: i, lo: i, hi: i + 1, subject: -1, hyp: d.hypothetical(s), past: d.IsWord(s, i, "was") || d.IsWord(s, i, "were"), negated: t.Is(language.Negation)}
-		for c.hi < s.Hi && d.Tokens[c.hi].Kind == language.KindWord && d.Tokens[c.hi].Is(language.Adverb|language.Negation) {
-			c.negated = c.negated || d.Tokens[c.hi].Is(language.Negation)
-			c.hi++
-		}
-		if d.IsWord(s, c.hi, "no") && d.IsWord(s, c.hi+1, "longer") {
-			c.ended = true
-			c.hi += 2
-		}
-		if d.in.Memory && d.IsWord(s, i-1, "there") {
-			continue // "ADHD at 41, there's a letter"
-		}
-		if d.IsWord(s, c.hi, "no") && !c.ended {
-			c.negated = true // "I'm no diabetic"
-			c.hi++
-		}
-		if d.in.Memory && d.IsWord(s, i, "be") && (d.IsWord(s, i-1, "to") || d.IsWord(s, i-1, "rather")) {
-			continue // "they asked me to be the lead"
-		}
-		if d.IsWord(s, i, "been") || d.IsWord(s, i, "be") {
-			r.beGroup(s, &c)
-		}
+		c := r.copulaClause(s, i)
 		if c.hi >= s.Hi || c.hyp || r.status(s, &c) {
 			continue
 		}
@@ -56,6 +34,43 @@ func (r *relator) copulas(s *language.Sentence) {
 		p := nominal{r: r, s: s, subject: subject, c: cc, conf: confCopula, raw: d.SpanText(i, c.hi)}
 		p.read(c.hi)
 	}
+}
+
+// isCopula reports whether a form of "be" that can join a subject and a complement stands at token i.
+func (d *doc) isCopula(s *language.Sentence, i int) bool {
+	t := &d.Tokens[i]
+	if !t.Is(language.FormOfBe) || d.IsWord(s, i, "being") {
+		return false
+	}
+	return t.Kind != language.KindClitic || d.Text[t.End-1] != 's' || d.contractedIs(s, i)
+}
+
+// bearsNoSubject reports whether the word before the form of "be" at token i leaves it without a subject: "ADHD at 41, there's a letter",
+// "they asked me to be the lead".
+func (d *doc) bearsNoSubject(s *language.Sentence, i int) bool {
+	return d.IsWord(s, i-1, "there") || d.IsWord(s, i, "be") && d.IsOneOf(s, i-1, "to", "rather")
+}
+
+// copulaClause returns the clause of the form of "be" at token i.
+func (r *relator) copulaClause(s *language.Sentence, i int) clause {
+	d := r.d
+	c := clause{verbTok: i, lo: i, hi: i + 1, subject: -1, hyp: d.hypothetical(s), past: d.IsOneOf(s, i, "was", "were"), negated: d.Tokens[i].Is(language.Negation)}
+	for c.hi < s.Hi && d.Tokens[c.hi].WordIs(language.Adverb|language.Negation) {
+		c.negated = c.negated || d.Tokens[c.hi].Is(language.Negation)
+		c.hi++
+	}
+	if d.IsWord(s, c.hi, "no") && d.IsWord(s, c.hi+1, "longer") {
+		c.ended = true
+		c.hi += 2
+	}
+	if d.IsWord(s, c.hi, "no") && !c.ended {
+		c.negated = true // "I'm no diabetic"
+		c.hi++
+	}
+	if d.IsOneOf(s, i, "been", "be") {
+		r.beGroup(s, &c)
+	}
+	return c
 }
 
 // beGroup adds the auxiliaries before "be" and "been" to the clause.

@@ -204,23 +204,22 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	count := 0
 	for i := range dates {
 		h := &dates[i]
-		if h.From.IsZero() || d.in.Memory && h.Precision == extract.PrecisionYear && h.From.Year() < firstYear || h.Lo >= c.end && c.end > 0 || h.Lo < c.lo && h.Lo > s.Lo+2 {
+		if d.elsewhere(s, h, c) {
 			continue
 		}
 		count++
 		coarser(&prec, h.Precision)
 		switch {
-		case d.IsWord(s, h.Lo-1, "until"), d.IsWord(s, h.Lo-1, "till"), d.IsWord(s, h.Lo-1, "before"), count == 2 && (d.IsWord(s, h.Lo-1, "to") || d.IsPunct(s, h.Lo-1, '-') || d.IsWord(s, h.Lo-1, "and")):
+		case d.endsPeriod(s, h.Lo-1, count == 2):
 			to = h.To
-		case d.IsWord(s, h.Lo-1, "since"), d.IsWord(s, h.Lo-1, "from"), d.IsWord(s, h.Lo-1, "after"), d.IsWord(s, h.Lo-1, "between"):
+		case d.IsOneOf(s, h.Lo-1, "since", "from", "after", "between"):
 			from = h.From
 			if h.Precision == extract.PrecisionDay && h.To.Sub(h.From) > 2*24*time.Hour { // "from 3 to 12 September"
 				to = h.To
 			}
 		case count == 1:
 			from = h.From
-			lasting := st.frame != nil && st.frame.functional && (st.frame.kind == extract.KindEvent || !c.past || c.perfect)
-			if !lasting && (c.past || st.frame != nil && st.frame.kind == extract.KindEvent) {
+			if !st.lasts() && (c.past || st.isEvent()) {
 				to = h.To
 			}
 		}
@@ -239,6 +238,28 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 		prec = ""
 	}
 	return from, to, prec
+}
+
+// elsewhere reports whether a date tells nothing about a clause: it is unresolved, no year, or stands outside of the clause and not at the
+// start of the sentence.
+func (d *doc) elsewhere(s *language.Sentence, h *language.Date, c *clause) bool {
+	if h.From.IsZero() || d.in.Memory && h.Precision == extract.PrecisionYear && h.From.Year() < firstYear {
+		return true
+	}
+	return h.Lo >= c.end && c.end > 0 || h.Lo < c.lo && h.Lo > s.Lo+2
+}
+
+// endsPeriod reports whether the word at token i makes the date after it the end of a period; second says that it is the second date.
+func (d *doc) endsPeriod(s *language.Sentence, i int, second bool) bool {
+	return d.IsOneOf(s, i, "until", "till", "before") || second && (d.IsOneOf(s, i, "to", "and") || d.IsPunct(s, i, '-'))
+}
+
+// isEvent reports whether a statement is one of an event.
+func (st *statement) isEvent() bool { return st.frame != nil && st.frame.kind == extract.KindEvent }
+
+// lasts reports whether what a statement says holds on after it has begun.
+func (st *statement) lasts() bool {
+	return st.frame != nil && st.frame.functional && (st.isEvent() || !st.clause.past || st.clause.perfect)
 }
 
 // functional reports whether a statement is about the present and its predicate has one value at a time.

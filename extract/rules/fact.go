@@ -205,17 +205,11 @@ func (d *doc) over(f *extract.Fact) bool {
 	return false
 }
 
-// addFact fills in the evidence of a fact and adds it. Of two equal facts it keeps the one with the higher confidence. If one
-// statement gives two facts, the second gets a sentence of its own.
+// addFact fills in the evidence of a fact and adds it, unless it says nothing or is not meant. If one statement gives two facts, the second
+// gets a sentence of its own.
 func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
-	if len(d.out.Facts) >= maxFacts || f.Subject == "" || f.Predicate == "" || f.Text == "" || emptyObject(f.Predicate, f.Object) || f.Object == "" && wordLists()["no-event"][f.Predicate] {
-		return
-	}
-	if d.in.Memory && (timeAlone(f.Predicate, f.Object) || hollow(f.Predicate, f.Object) || endsInOwner(f.Predicate, f.Object) || d.supposed(s, d.at) || d.hearsay(s, d.at)) {
-		return
-	}
 	mode := d.modeAt(d.at)
-	if !mode.Believable() || d.off(s) || d.unreal(s, d.at) || f.Kind == extract.KindEvent && d.isDate(s, f.Object) || f.Predicate == "good_at" && strings.Contains(f.Object, " at ") {
+	if len(d.out.Facts) >= maxFacts || d.emptyFact(&f) || d.notMeant(s, &f, mode) {
 		return
 	}
 	f.Mode = factMode(&f, mode)
@@ -234,9 +228,32 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if f.Negated && !strings.HasPrefix(f.Predicate, extract.NotPrefix) {
 		f.Predicate = extract.NotPrefix + f.Predicate
 	}
-	if !d.soundFact(s, &f) {
-		return
+	if d.soundFact(s, &f) {
+		d.keepFact(f)
 	}
+}
+
+// emptyFact reports whether a fact lacks a part, or its object says nothing.
+func (d *doc) emptyFact(f *extract.Fact) bool {
+	if f.Subject == "" || f.Predicate == "" || f.Text == "" || emptyObject(f.Predicate, f.Object) || f.Object == "" && wordLists()["no-event"][f.Predicate] {
+		return true
+	}
+	if f.Predicate == "good_at" && strings.Contains(f.Object, " at ") {
+		return true
+	}
+	return d.in.Memory && (timeAlone(f.Predicate, f.Object) || hollow(f.Predicate, f.Object) || endsInOwner(f.Predicate, f.Object))
+}
+
+// notMeant reports whether the words of a fact are not stated as true, or are somebody else's.
+func (d *doc) notMeant(s *language.Sentence, f *extract.Fact, mode extract.Mode) bool {
+	if !mode.Believable() || d.off(s) || d.unreal(s, d.at) || f.Kind == extract.KindEvent && d.isDate(s, f.Object) {
+		return true
+	}
+	return d.in.Memory && (d.supposed(s, d.at) || d.hearsay(s, d.at))
+}
+
+// keepFact adds a fact. Of two equal facts it keeps the one with the higher confidence.
+func (d *doc) keepFact(f extract.Fact) {
 	for i := range d.out.Facts {
 		o := &d.out.Facts[i]
 		if o.Predicate == f.Predicate && o.Negated == f.Negated && o.Retracts == f.Retracts && strings.EqualFold(o.Object, f.Object) && strings.EqualFold(o.Subject, f.Subject) {

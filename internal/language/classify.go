@@ -15,10 +15,10 @@ func (d *Document) classify(i, j int, g Gap, f *features) {
 		t.Kind = KindURL
 	case f.at && looksLikeEmail(s):
 		t.Kind = KindEmail
-	case f.digit == 0 && !f.under && !f.at && !f.slash && !f.dot:
+	case f.plainWord():
 		d.word(i, j, g, f)
 		return
-	case f.digit > 0 && f.upper+f.lower == 0 && !f.under && !f.at:
+	case f.plainNumber():
 		d.digits(t, s, f)
 		return
 	case f.digit > 0 && isTimestamp(s):
@@ -28,7 +28,7 @@ func (d *Document) classify(i, j int, g Gap, f *features) {
 	case f.at || f.slash && f.digit == 0 && !f.dot && !f.under && strings.Count(s, "/") == 1:
 		d.pieces(i, j, g)
 		return
-	case f.digit == 0 && f.dot && !f.slash && !f.under && !knownExtension(s):
+	case f.dottedWord() && !knownExtension(s):
 		if isDotted(s) || f.upper > 1 && len(s) <= 6 {
 			d.word(i, j, g, f)
 			return
@@ -36,15 +36,31 @@ func (d *Document) classify(i, j int, g Gap, f *features) {
 		d.pieces(i, j, g)
 		return
 	default:
-		t.Kind = KindIdentifier
-		if isErrorCode(s) {
-			t.Kind = KindErrorCode
-		}
-		if IsUpperByte(s[0]) && !f.slash && !f.under && !f.dot {
-			t.Shape = UpperCase // GPT-4, COVID-19: may be part of a name
-		}
+		t.identify(s, f)
 	}
 	d.add(t)
+}
+
+// plainWord reports whether a run has only letters, hyphens and apostrophes.
+func (f *features) plainWord() bool { return f.digit == 0 && !f.under && !f.at && !f.slash && !f.dot }
+
+// plainNumber reports whether a run has digits and no letters.
+func (f *features) plainNumber() bool {
+	return f.digit > 0 && f.upper+f.lower == 0 && !f.under && !f.at
+}
+
+// dottedWord reports whether a run has letters and dots.
+func (f *features) dottedWord() bool { return f.digit == 0 && f.dot && !f.slash && !f.under }
+
+// identify makes t an identifier or an error code.
+func (t *Token) identify(s string, f *features) {
+	t.Kind = KindIdentifier
+	if isErrorCode(s) {
+		t.Kind = KindErrorCode
+	}
+	if IsUpperByte(s[0]) && !f.slash && !f.under && !f.dot {
+		t.Shape = UpperCase // GPT-4, COVID-19: may be part of a name
+	}
 }
 
 // pieces splits a run at signs that are separators and adds its parts one by one.

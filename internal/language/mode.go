@@ -179,12 +179,10 @@ func (d *Document) verbFirst(s *Sentence, i int) bool {
 // clauseAbout determines whom a clause is about: its first subject, or that of the previous clause if it has none.
 func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
 	c.About = extract.AboutWorld
+	speaker, listener := extract.AboutSpeaker, extract.AboutAssistant
 	if s.Role == RoleAssistant {
 		c.About = extract.AboutAssistant
-	}
-	speaker := extract.AboutSpeaker
-	if s.Role == RoleAssistant {
-		speaker = extract.AboutAssistant
+		speaker, listener = listener, speaker
 	}
 	verb := false
 	for i := c.Lo; i < c.Hi; i++ {
@@ -192,41 +190,58 @@ func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
 		if t.Kind != KindWord && t.Kind != KindClitic {
 			continue
 		}
+		own := t.Is(FirstPerson | FirstPlural)
 		switch {
-		case t.Is(FirstPerson|FirstPlural) && t.Is(Possessive) || t.Is(FirstPerson|FirstPlural) && t.Kind == KindWord && !verb:
+		case own && t.Is(Possessive):
 			c.About = speaker
-			if t.Is(Possessive) {
-				if n := d.kinBehind(s, i, c.Hi); n > i {
-					c.About, c.Who = extract.AboutOther, Span{Lo: i, Hi: n + 1}
-				}
+			if n := d.kinBehind(s, i, c.Hi); n > i {
+				c.About, c.Who = extract.AboutOther, Span{Lo: i, Hi: n + 1}
 			}
 			return
-		case verb:
-			continue
-		case t.Is(FormOfBe|FormOfDo|FormOfHave|Modal) && i == c.Lo && i+1 < c.Hi && d.Tokens[i+1].Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural|Possessive|Determiner):
-			continue // "do I live"
-		case t.Is(SecondPerson) && t.Kind == KindWord:
-			c.About = extract.AboutAssistant
-			if s.Role == RoleAssistant {
-				c.About = extract.AboutSpeaker
-			}
+		case verb: // only "my" after it
+		case own && t.Kind == KindWord:
+			c.About = speaker
 			return
-		case t.Is(Masculine|Feminine|ThirdPlural) && t.Kind == KindWord && !t.Is(Possessive), t.Capital() && t.Is(GivenName), d.IsWord(s, i, "everyone") || d.IsWord(s, i, "nobody") || d.IsWord(s, i, "people"):
+		case d.inverted(c, i): // "do I live"
+		case t.WordIs(SecondPerson):
+			c.About = listener
+			return
+		case d.otherPerson(s, i):
 			c.About, c.Who = extract.AboutOther, Span{Lo: i, Hi: i + 1}
 			return
 		case t.Capital() && i > c.Lo || t.Is(Neuter|Determiner):
 			return
 		case d.finiteVerb(s, i) || t.Word.Verb > 0 && i == c.Lo:
 			verb = true
-			if d.onlyOpeners(s, c.Lo, i) { // the clause has no subject
-				c.About = speaker
-				if before != nil && before.About != extract.AboutAssistant {
-					c.About, c.Who = before.About, before.Who
-				} else if t.Word.Form&BaseForm != 0 && t.Word.Form&PastForm == 0 {
-					c.About = extract.AboutAssistant
-				}
+			if d.onlyOpeners(s, c.Lo, i) {
+				d.withoutSubject(c, before, t, speaker)
 			}
 		}
+	}
+}
+
+// inverted reports whether the auxiliary at token i begins a clause before its subject.
+func (d *Document) inverted(c *Clause, i int) bool {
+	return i == c.Lo && i+1 < c.Hi && d.Tokens[i].Is(FormOfBe|FormOfDo|FormOfHave|Modal) &&
+		d.Tokens[i+1].Is(FirstPerson|FirstPlural|SecondPerson|Masculine|Feminine|Neuter|ThirdPlural|Possessive|Determiner)
+}
+
+// otherPerson reports whether the word at token i means a person other than the speaker and the listener.
+func (d *Document) otherPerson(s *Sentence, i int) bool {
+	t := &d.Tokens[i]
+	return t.WordIs(Masculine|Feminine|ThirdPlural) && !t.Is(Possessive) || t.Capital() && t.Is(GivenName) || d.IsOneOf(s, i, "everyone", "nobody", "people")
+}
+
+// withoutSubject determines whom a clause is about that begins with its verb: the same as the clause before it, the listener of an
+// imperative, or the speaker.
+func (d *Document) withoutSubject(c, before *Clause, verb *Token, speaker extract.About) {
+	switch {
+	case before != nil && before.About != extract.AboutAssistant:
+		c.About, c.Who = before.About, before.Who
+	case verb.Word.Form&BaseForm != 0 && verb.Word.Form&PastForm == 0:
+		c.About = extract.AboutAssistant
+	default:
+		c.About = speaker
 	}
 }
 
