@@ -176,21 +176,9 @@ func (d *odfReader) start(x *xmlscan.Scanner) {
 	case "a":
 		d.w.LinkStart(x.Attr("href"))
 	case "list":
-		style := x.Attr("style-name")
-		if style == "" && len(d.lists) > 0 {
-			style = d.lists[len(d.lists)-1].style
-		}
-		if len(d.lists) == 0 {
-			d.w.Block()
-		}
-		d.lists = append(d.lists, odfList{style: style, next: 1})
+		d.list(x)
 	case "list-item", "list-header":
-		if n := len(d.lists); n > 0 {
-			d.lists[n-1].item = x.Name == "list-header"
-			if v := clean.Int(x.Attr("start-value")); v > 0 {
-				d.lists[n-1].next = v
-			}
-		}
+		d.listItem(x)
 	case "note":
 		d.openNote(x)
 	case "annotation":
@@ -218,12 +206,43 @@ func (d *odfReader) start(x *xmlscan.Scanner) {
 			d.enter()
 		}
 	case "frame":
-		d.title = x.Attr("class") == "title"
-		if c := x.Attr("class"); c == "page-number" || c == "date-time" || c == "footer" || c == "header" {
-			x.Skip()
-		}
+		d.frame(x)
 	default:
 		d.tableStart(x)
+	}
+}
+
+// list opens a text:list. A list within another one has its style.
+func (d *odfReader) list(x *xmlscan.Scanner) {
+	style := x.Attr("style-name")
+	if style == "" && len(d.lists) > 0 {
+		style = d.lists[len(d.lists)-1].style
+	}
+	if len(d.lists) == 0 {
+		d.w.Block()
+	}
+	d.lists = append(d.lists, odfList{style: style, next: 1})
+}
+
+func (d *odfReader) listItem(x *xmlscan.Scanner) {
+	n := len(d.lists)
+	if n == 0 {
+		return
+	}
+	d.lists[n-1].item = x.Name == "list-header"
+	if v := clean.Int(x.Attr("start-value")); v > 0 {
+		d.lists[n-1].next = v
+	}
+}
+
+// frame opens a frame of a slide. The page number and the like are not read.
+func (d *odfReader) frame(x *xmlscan.Scanner) {
+	switch class := x.Attr("class"); class {
+	case "page-number", "date-time", "footer", "header":
+		d.title = false
+		x.Skip()
+	default:
+		d.title = class == "title"
 	}
 }
 

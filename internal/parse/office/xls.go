@@ -184,40 +184,57 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 		if depth > 1 || len(d) < 6 {
 			continue
 		}
-		row, col, xf := int(binary.LittleEndian.Uint16(d))+1, int(binary.LittleEndian.Uint16(d[2:]))+1, int(binary.LittleEndian.Uint16(d[4:]))
-		switch {
-		case r.kind == xlsLabelSST && len(d) >= 10:
-			if i := int(binary.LittleEndian.Uint32(d[6:])); i < len(b.shared) {
-				g.Set(row, col, []byte(b.shared[i]), false)
-			} else {
-				b.damaged = true
-			}
-		case r.kind == xlsLabel && len(d) > 8:
-			c := xlsCursor{parts: r.parts, at: 6}
-			g.Set(row, col, []byte(c.text(int(c.u16()))), false)
-		case r.kind == xlsNumber && len(d) >= 14:
-			g.Set(row, col, b.number(math.Float64frombits(binary.LittleEndian.Uint64(d[6:])), xf), true)
-		case r.kind == xlsRK && len(d) >= 10:
-			g.Set(row, col, b.number(rkNumber(binary.LittleEndian.Uint32(d[6:])), xf), true)
-		case r.kind == xlsMulRK:
-			for i := 4; i+8 <= len(d); i, col = i+6, col+1 {
-				g.Set(row, col, b.number(rkNumber(binary.LittleEndian.Uint32(d[i+2:])), int(binary.LittleEndian.Uint16(d[i:]))), true)
-			}
-		case r.kind == xlsBoolErr && len(d) >= 8 && d[7] == 0:
-			g.Set(row, col, []byte(map[bool]string{true: "TRUE", false: "FALSE"}[d[6] != 0]), false)
-		case r.kind == xlsFormula && len(d) >= 14:
+		row, col := b.cell(r, g)
+		if r.kind == xlsFormula && len(d) >= 14 {
 			formula.row, formula.col = row, col
-			switch {
-			case d[12] != 0xFF || d[13] != 0xFF:
-				g.Set(row, col, b.number(math.Float64frombits(binary.LittleEndian.Uint64(d[6:])), xf), true)
-			case d[6] == 1:
-				g.Set(row, col, []byte(map[bool]string{true: "TRUE", false: "FALSE"}[d[8] != 0]), false)
-			}
 		}
 	}
 	g.End()
 	w.Block()
 	return nil
+}
+
+// cell writes the cells of a record and returns the place of the first one.
+func (b *binaryBook) cell(r xlsRecord, g *output.Grid) (row, col int) {
+	d := r.parts[0]
+	row, col = int(binary.LittleEndian.Uint16(d))+1, int(binary.LittleEndian.Uint16(d[2:]))+1
+	xf := int(binary.LittleEndian.Uint16(d[4:]))
+	switch {
+	case r.kind == xlsLabelSST && len(d) >= 10:
+		if i := int(binary.LittleEndian.Uint32(d[6:])); i < len(b.shared) {
+			g.Set(row, col, []byte(b.shared[i]), false)
+		} else {
+			b.damaged = true
+		}
+	case r.kind == xlsLabel && len(d) > 8:
+		c := xlsCursor{parts: r.parts, at: 6}
+		g.Set(row, col, []byte(c.text(int(c.u16()))), false)
+	case r.kind == xlsNumber && len(d) >= 14:
+		g.Set(row, col, b.number(math.Float64frombits(binary.LittleEndian.Uint64(d[6:])), xf), true)
+	case r.kind == xlsRK && len(d) >= 10:
+		g.Set(row, col, b.number(rkNumber(binary.LittleEndian.Uint32(d[6:])), xf), true)
+	case r.kind == xlsMulRK:
+		for i, at := 4, col; i+8 <= len(d); i, at = i+6, at+1 {
+			g.Set(row, at, b.number(rkNumber(binary.LittleEndian.Uint32(d[i+2:])), int(binary.LittleEndian.Uint16(d[i:]))), true)
+		}
+	case r.kind == xlsBoolErr && len(d) >= 8 && d[7] == 0:
+		g.Set(row, col, xlsBool(d[6]), false)
+	case r.kind == xlsFormula && len(d) >= 14:
+		switch {
+		case d[12] != 0xFF || d[13] != 0xFF:
+			g.Set(row, col, b.number(math.Float64frombits(binary.LittleEndian.Uint64(d[6:])), xf), true)
+		case d[6] == 1:
+			g.Set(row, col, xlsBool(d[8]), false)
+		}
+	}
+	return row, col
+}
+
+func xlsBool(b byte) []byte {
+	if b != 0 {
+		return []byte("TRUE")
+	}
+	return []byte("FALSE")
 }
 
 // number writes a number as its cell format shows it.
