@@ -158,7 +158,7 @@ func (c *Config) extract(ctx context.Context, jobs []*job) {
 				continue
 			}
 		}
-		if j.out != nil || len(blob(j.Blobs, backend.Supplied)) > 0 {
+		if !j.extractable() {
 			continue
 		}
 		ins = append(ins, j.input())

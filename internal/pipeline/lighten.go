@@ -55,15 +55,22 @@ func (j *job) release() {
 // weightOf is the number of bytes of text that add 1 to a chunk's weight. The memory that indexes use for a chunk grows with its text.
 const weightOf = 512
 
-// clip shortens the text to at most the given number of bytes.
+// shorten shortens the text to at most the given number of bytes. The chunks keep the whole text in memory.
+func (p *prepared) shorten(most int) {
+	if len(p.text) > most {
+		p.text, p.cut = strings.Clone(p.text[:most]), true
+	}
+}
+
+// clip is shorten, but nothing keeps the whole text in memory.
 func (p *prepared) clip(most int) {
-	if len(p.text) <= most {
+	if p.shorten(most); !p.cut {
 		return
 	}
-	p.text = strings.Clone(p.text[:most])
+	p.cut = false
 	for i := range p.chunks {
 		ch := &p.chunks[i]
-		ch.Text, ch.Heading = strings.Clone(ch.Text), strings.Clone(ch.Heading) // they are substrings and keep the whole text in memory
+		ch.Text, ch.Heading = strings.Clone(ch.Text), strings.Clone(ch.Heading)
 	}
 }
 
@@ -84,10 +91,14 @@ func (c *Config) clip(jobs []*job, size int) {
 	}
 }
 
-// lighten frees the memory that a large batch no longer needs once it is searchable.
+// lighten frees the memory that a large batch no longer needs once it is searchable. If the extractor has yet to read texts of it, that includes
+// the index entries, which are flushed. Otherwise the scheduler flushes them once the batch is completed.
 func (c *Config) lighten(ctx context.Context, s Space, jobs []*job, size int) {
 	c.clip(jobs, size)
 	collect(size)
+	if extracted(jobs) {
+		return
+	}
 	if err := s.Follower.Flush(ctx); err != nil && ctx.Err() == nil {
 		c.Logger.Warn("indexes cannot be written and stay in memory", "err", err)
 	}

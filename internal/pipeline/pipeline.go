@@ -223,7 +223,10 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		runtime.Gosched() // recalls come first: a batch keeps a processor for long
 	}
 	laps.Lap("parse")
-	collect(parsed(jobs))
+	size := parsed(jobs)
+	collect(size)
+	c.extractAhead(ctx, jobs, size)
+	laps.Again("extract")
 	c.embed(ctx, s.Embedder, jobs)
 	laps.Lap("embed")
 	if ctx.Err() != nil {
@@ -267,7 +270,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	s.Changed()
 	c.extract(ctx, jobs)
 	collect(released)
-	laps.Lap("extract")
+	laps.Again("extract")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}

@@ -30,7 +30,8 @@ type prepared struct {
 	chunks []backend.Chunk
 	spans  []extract.Span // spans of the chunks of the text, which inferred statements follow
 	blobs  []backend.Blob
-	size   int // total size of the texts of the stored chunks, in bytes
+	size   int  // total size of the texts of the stored chunks, in bytes
+	cut    bool // text is the part that the extractor reads, while the chunks are substrings of the whole text
 }
 
 // Layout is the content of a chunk's Layout, in the form used on the wire: the position of the chunk in its
