@@ -14,11 +14,11 @@ import (
 // completed before its index entries are flushed.
 //
 // It only reads the items at the beginning whose texts have at most MaxBytes bytes together, and leaves the others to extract. It also leaves them
-// to extract if it fails, so that the items are searchable meanwhile.
-func (c *Config) extractAhead(ctx context.Context, jobs []*job, size int) {
+// to extract if it fails, so that the items are searchable meanwhile. tried reports whether there were items to read.
+func (c *Config) extractAhead(ctx context.Context, jobs []*job, size int) (tried bool) {
 	l, ok := c.Extractor.(extract.Limited)
 	if !ok || size < collectFrom {
-		return
+		return false
 	}
 	var of []*job
 	var ins []extract.Input
@@ -36,17 +36,18 @@ func (c *Config) extractAhead(ctx context.Context, jobs []*job, size int) {
 		of, ins = append(of, j), append(ins, in)
 	}
 	if len(of) == 0 {
-		return
+		return false
 	}
 	giveMemoryBack(size) // the extractor allocates large blocks, for which the freed pieces are too small
 	outs, err := c.extractAll(ctx, ins)
 	if err != nil {
-		return
+		return true
 	}
 	for i, j := range of {
 		j.out = &outs[i]
 	}
 	giveMemoryBack(size)
+	return true
 }
 
 // extractable reports whether the graph of a job has yet to be extracted.

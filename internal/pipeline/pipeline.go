@@ -225,8 +225,9 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	laps.Lap("parse")
 	size := parsed(jobs)
 	collect(size)
-	c.extractAhead(ctx, jobs, size)
-	laps.Again("extract")
+	if c.extractAhead(ctx, jobs, size) {
+		laps.Lap("extract")
+	}
 	c.embed(ctx, s.Embedder, jobs)
 	laps.Lap("embed")
 	if ctx.Err() != nil {
