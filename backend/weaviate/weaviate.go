@@ -6,10 +6,10 @@
 // of vectors for each vector length. Neither texts nor ids that users choose are stored in the cluster. Weaviate finds the
 // candidates of a keyword search. This package computes their BM25 scores from the term frequencies stored with each chunk
 // and from exact statistics of its partition, so scores are the same as in package local. Dense scores are Weaviate's
-// inner products.
+// inner products. A process computes both itself for the partitions that it keeps in memory.
 //
 // The time index, the sessions and the entity graph stay in other [backend.Indexers], such as those of package local.
-// Those receive no vectors, and texts of memories only.
+// Those receive no vectors, and texts of memories only. They also answer keyword searches of memories.
 package weaviate
 
 import (
