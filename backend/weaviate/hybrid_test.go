@@ -23,17 +23,20 @@ import (
 	rules "github.com/contextmem/contextmem/judge"
 )
 
-// BenchmarkHybrid alternates a recall over a cluster of one node with Weaviate's own hybrid query, by gRPC and by
+// BenchmarkHybrid alternates a recall of memories, or of knowledge, over a cluster of one node with Weaviate's own hybrid query, by gRPC and by
 // GraphQL, over the same texts and vectors. It reports p50, the processor time of client and node, and the ratios of
 // p50; of the first recall its time, and the processor time until the partition is in memory. In "writes" a text is added to both before each
 // round, and is found when the round begins. In "beyond" the partition is too large for the cache.
 func BenchmarkHybrid(b *testing.B) {
 	for _, n := range []int{1500, 5000, 20_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) { hybrid(b, n) })
+		b.Run(fmt.Sprint(n), func(b *testing.B) { hybrid(b, n, contextmem.ClassMemory) })
+	}
+	for _, n := range []int{5000, 20_000} {
+		b.Run(fmt.Sprint("knowledge/", n), func(b *testing.B) { hybrid(b, n, contextmem.ClassKnowledge) })
 	}
 }
 
-func hybrid(b *testing.B, n int) {
+func hybrid(b *testing.B, n int, kind contextmem.Class) {
 	ctx := b.Context()
 	urls, prefix := sharedServer(b).URLs(), prefixOf(b.Name())
 	e := static.New()
@@ -68,17 +71,23 @@ func hybrid(b *testing.B, n int) {
 		require.NoError(b, err)
 		batch := node.Batch().ObjectsBatcher()
 		var ms []contextmem.Memory
+		var files []contextmem.File
 		for j, text := range some {
 			batch.WithObjects(&models.Object{Class: class, Tenant: "own", Properties: map[string]any{"text": text}, Vector: vectors[j]})
 			ms = append(ms, contextmem.Memory{ID: fmt.Sprint("m", added+j), Text: text})
+			files = append(files, contextmem.File{ID: fmt.Sprint("m", added+j), Name: fmt.Sprint(added+j, ".txt"), Data: []byte(text)})
 		}
 		added += len(some)
 		_, err = batch.Do(ctx)
 		require.NoError(b, err)
-		_, err = sub.AddMemories(ctx, contextmem.MemoryBatch{Memories: ms})
+		if kind == contextmem.ClassKnowledge {
+			_, err = sub.AddKnowledge(ctx, contextmem.KnowledgeBatch{Files: files})
+		} else {
+			_, err = sub.AddMemories(ctx, contextmem.MemoryBatch{Memories: ms})
+		}
 		require.NoError(b, err)
 	}
-	for some := range slices.Chunk(texts, 250) {
+	for some := range slices.Chunk(texts, 100) { // as many files as a call takes
 		add(some)
 	}
 	require.NoError(b, svc.Drain(ctx))
@@ -103,7 +112,7 @@ func hybrid(b *testing.B, n int) {
 		require.Empty(b, answer.Errors)
 	}
 	ours := func(ctx context.Context, question string) {
-		r, err := sub.Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: question, MaxResults: 10, Mode: contextmem.ModeFast})
+		r, err := sub.Recall(ctx, contextmem.Recall{Class: kind, Query: question, MaxResults: 10, Mode: contextmem.ModeFast})
 		require.NoError(b, err)
 		require.NotEmpty(b, r.Chunks)
 	}
