@@ -132,6 +132,9 @@ func (d *decoder) object(at string, ms *members, v reflect.Value) error {
 		for i := range ms.list {
 			m := &ms.list[i]
 			k, ok := p.places[m.name]
+			if !ok && d.in.tell && !m.deleted {
+				d.in.keepUnknown(at + cut(m.name))
+			}
 			if !ok || m.deleted || m.value.absent() {
 				continue
 			}

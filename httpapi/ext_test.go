@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +43,38 @@ func rememberAnna(t *testing.T, f *fixture) {
 		 "messages": [{"role": "user", "content": "I sail."}, {"role": "assistant", "content": "Where?"}]}]}`)
 	require.Equal(t, true, d["completed"])
 	require.Len(t, d["results"], 4)
+}
+
+// TestUnknownMembersAreTold checks that members which no field has are named in the warnings of the answer, inside of items too.
+func TestUnknownMembersAreTold(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	told := func(w *httptest.ResponseRecorder) (fields []string) {
+		require.Less(t, w.Code, 300, w.Body)
+		var e struct {
+			Meta struct {
+				Warnings []struct{ Code, Field, Message string }
+			}
+		}
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &e))
+		for _, x := range e.Meta.Warnings {
+			require.Equal(t, "unknown_field", x.Code)
+			require.Contains(t, x.Message, x.Field)
+			fields = append(fields, x.Field)
+		}
+		return fields
+	}
+	one := `{"source_id": "m", "text": "I sail.", "session_id": "s", "additional_metadata": {"anything": {"may": "be here"}}}`
+	assert.Equal(t, []string{"memories[0].session_id"}, told(f.do(t, "POST", "/ext/remember", `{`+scopeOfAnna+`, "memories": [`+one+`]}`)))
+	assert.Equal(t, []string{"memories[1].messages[0].txt", "timeout"}, told(f.do(t, "POST", "/ext/remember",
+		`{`+scopeOfAnna+`, "timeout": 3, "memories": [{"text": "I ski."}, {"messages": [{"role": "user", "content": "I row.", "txt": "x"}]}]}`)))
+	assert.Equal(t, []string{"titel"}, told(f.do(t, "PATCH", "/ext/memories/m", `{`+scopeOfAnna+`, "text": "I ski.", "titel": "x"}`)))
+	assert.Equal(t, []string{"max"}, told(f.do(t, "GET", "/ext/sessions?database=acme&collection=anna&max=3", "")))
+	assert.Empty(t, told(f.do(t, "POST", "/ext/facts", `{"tenant_id": "acme", "sub_tenant_id": "anna", "subject": "anna"}`)), "the older names of the scope are known")
+	many := `{"text": "I sing.", ` + strings.Repeat(`"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, `, 10) + `"f": 6}`
+	assert.Len(t, told(f.do(t, "POST", "/ext/remember", `{`+scopeOfAnna+`, "memories": [`+strings.Repeat(many+",", 9)+many+`]}`)), maxUnknown)
+	assert.Equal(t, []string{"memories[0].session_id"}, told(f.send(t, "POST", "/context/ingest", url.Values{"database": {"acme"}, "type": {"memory"}, "memories": {"[" + one + "]"}}.Encode(),
+		"Content-Type", "application/x-www-form-urlencoded")))
 }
 
 func TestExtensions(t *testing.T) {

@@ -307,11 +307,13 @@ func (c *call) run() {
 		}
 		return
 	}
+	c.in.tell = isExtension(rt.path)
 	out, err := rt.do(c)
 	if err != nil {
 		c.fail(err)
 		return
 	}
+	c.warnOf(c.in.unknown)
 	c.succeed(out)
 }
 

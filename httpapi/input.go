@@ -19,9 +19,11 @@ type input struct {
 	members    *members // nil: none
 	deprecated []alias
 	files      []*filePart
-	held       int // bytes of the body in memory
-	fieldBytes int // bytes of form fields, not counting files
-	built      int // number of values built; see decoder
+	held       int      // bytes of the body in memory
+	fieldBytes int      // bytes of form fields, not counting files
+	built      int      // number of values built; see decoder
+	tell       bool     // unknown members of objects are kept in unknown
+	unknown    []string // at most maxUnknown
 }
 
 // alias is an older or alternative name of a scope field.
@@ -87,6 +89,20 @@ func (c *call) read(to any) error {
 func (in *input) has(name string) bool {
 	_, ok := in.members.get(name)
 	return ok
+}
+
+// telling makes objects tell of unknown members until the returned function is called.
+func (in *input) telling() func() {
+	before := in.tell
+	in.tell = true
+	return func() { in.tell = before }
+}
+
+// keepUnknown keeps the name of a member that no field has. The scope of a request is read beside its fields.
+func (in *input) keepUnknown(name string) {
+	if len(in.unknown) < maxUnknown && name != "database" && name != "collection" {
+		in.unknown = append(in.unknown, name)
+	}
 }
 
 // string returns the text under a name, or "" if the name is missing.

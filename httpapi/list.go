@@ -25,22 +25,15 @@ type listFilters struct {
 	Fields           sourceFields `json:"source_fields"`
 }
 
-// namedFilters is filters. A member that no filter has is ignored and kept in unknown.
-type namedFilters struct {
-	listFilters
-	unknown []string
-}
+// namedFilters is filters. A member that no filter has is ignored and told.
+type namedFilters struct{ listFilters }
 
 func (f *namedFilters) read(d *decoder, at string, m member) error {
 	ms, err := m.members(at)
 	if err != nil {
 		return err
 	}
-	for k := range ms.all() {
-		if !planFor[listFilters]().names[k] {
-			f.unknown = append(f.unknown, at+"."+cut(k))
-		}
-	}
+	defer d.in.telling()()
 	return d.object(at+".", ms, valueOf(&f.listFilters))
 }
 
@@ -132,7 +125,6 @@ func v2List(c *call, sub contextmem.Sub) (any, error) {
 		return nil, err
 	}
 	c.warnUnknown(listNames)
-	c.warnOf(r.Filters.unknown)
 	if r.Type == "all" {
 		return c.listAll(sub, r.IDs, &r.listRequest)
 	}

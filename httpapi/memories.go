@@ -31,6 +31,7 @@ func (l *memoryItems) read(d *decoder, at string, m member) error {
 	if m.typeName() != "array" {
 		return m.want(at, "an array")
 	}
+	defer d.in.telling()()
 	if err := d.value(at, m, valueOf(&list)); err != nil {
 		return err
 	}
