@@ -51,7 +51,7 @@ func newRoot(a *app) *cobra.Command {
 			return err
 		}}
 	root.SetUsageFunc(printUsage)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	f := root.PersistentFlags()
 	f.StringVar(&a.config, "config", "", "YAML file with values of flags")
 	f.StringVar(&a.data, "data", defaultData(s.env), "directory of the data")

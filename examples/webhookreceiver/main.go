@@ -1,15 +1,12 @@
 // Command webhookreceiver receives the webhook deliveries of a contextmem server. It verifies each signature over the raw bytes, handles
-// every event once even if it is delivered several times, and answers before it does slow work. It is configured by the environment:
-//
-//	RECEIVER_ADDR     address to listen on; default 127.0.0.1:9090
-//	RECEIVER_SECRETS  signing secrets, separated by commas; required. During a rotation
-//	                  list both the old and the new one.
+// every event once even if it is delivered several times, and answers before it does slow work. It is configured by the environment; -h shows the variables.
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io"
 	"log/slog"
 	"net/http"
@@ -32,6 +29,12 @@ const (
 )
 
 func main() {
+	switch err := arguments(os.Args[1:], os.Stderr); {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
+		os.Exit(2)
+	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
