@@ -3,7 +3,6 @@ package rank
 import (
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -82,21 +81,8 @@ func (q *work) lists() error {
 		return err
 	}
 	k := q.depth()
-	nearest := func(to backend.Answer) ([]backend.Hit, error) {
-		return q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: to})
-	}
-	if _, remote := q.Vectors.(backend.Remote); remote && q.w > 0 && q.w < 1 {
-		var found []backend.Hit
-		var failed error
-		var beside sync.WaitGroup
-		vectors := nearest
-		beside.Go(func() { found, failed = vectors(backend.Answer{AnyOrder: true}) })
-		defer beside.Wait() // also if the keyword search fails
-		nearest = func(backend.Answer) ([]backend.Hit, error) {
-			beside.Wait()
-			return found, failed
-		}
-	}
+	nearest, wait := q.nearest(k)
+	defer wait() // also if the keyword search fails
 	if q.w < 1 {
 		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
@@ -108,12 +94,18 @@ func (q *work) lists() error {
 		}
 		q.lap("keyword")
 	}
+	if q.atOnce() && q.req.Part.Class == backend.Memory {
+		if err := q.searchSessions(); err != nil {
+			return err
+		}
+		q.lap("sessions")
+	}
 	if q.w > 0 {
-		hits, err := nearest(q.anyOrder())
+		hits, err := nearest()
 		if err != nil {
 			return err
 		}
-		q.found, q.out.Cut = hits[:0], q.out.Cut || len(hits) >= k
+		q.out.Cut = q.out.Cut || len(hits) >= k
 		for _, h := range hits {
 			if h.Score > 0 {
 				q.rows[q.at(h)].Dense = h.Score

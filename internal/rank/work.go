@@ -36,6 +36,8 @@ type work struct {
 	replies, asks bool    // some candidate is an assistant's message; some only asks a question
 	talk          float64 // see Answer.Talk
 
+	topical []backend.Hit // the best sessions for the question's words, best first; set by searchSessions
+
 	speakers  []string         // indexed by Beside.Speaker
 	speakerAt map[string]int32 // name from Neighbours -> index in speakers
 
@@ -60,6 +62,7 @@ type scratch struct {
 	buckets []uint8
 	kept    []int32
 	found   []backend.Hit
+	dense   []backend.Hit      // the last hits of the vector search in Lane
 	terms   []backend.TermInfo // terms of the question
 
 	chunks   []int64
