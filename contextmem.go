@@ -155,7 +155,7 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 		MaxIdle: workspace.MaxIdle(o.MaxOpenTenants, o.Logger), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Leases: s.leases, Logger: o.Logger})
 	s.search.Set = s.set
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
-		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Logger: o.Logger},
+		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Slots: slots, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
 			BatchItems: o.BatchItems, BatchBytes: 1 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
 	s.set.SetAttention(s.sched)

@@ -17,6 +17,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
+	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/judge"
 )
 
@@ -33,8 +34,9 @@ const rulesVersion = "rules 6"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
-	Judge       judge.Judge // nil: rules alone
-	Consolidate bool        // a repeat in the same words replaces the earlier statement
+	Judge       judge.Judge    // nil: rules alone
+	Consolidate bool           // a repeat in the same words replaces the earlier statement
+	Slots       *slot.Taxonomy // names the matters of facts; nil: the standard slots
 	Logger      *slog.Logger
 }
 
@@ -42,6 +44,9 @@ type Engine struct {
 func (e *Engine) Generation() int64 {
 	h := fnv.New64a()
 	h.Write([]byte(rulesVersion))
+	if e.Slots != nil {
+		h.Write([]byte(e.Slots.Additions()))
+	}
 	if e.Judge != nil {
 		h.Write([]byte{0})
 		h.Write([]byte(e.Judge.Model()))
@@ -341,7 +346,7 @@ func (r *run) rules(s *statement, near []*statement, out []verdict) error {
 			}
 			words[later] = v
 		}
-		if x, ok := byRules(later, earlier, words[later]); ok {
+		if x, ok := byRules(later, earlier, words[later], r.Slots); ok {
 			out[i] = x
 		}
 	}

@@ -22,13 +22,21 @@ const (
 	asksElse  = "else" // no value: why something is so, what a text is about
 )
 
-var taxonomy = sync.OnceValue(func() *slot.Taxonomy {
+var standardSlots = sync.OnceValue(func() *slot.Taxonomy {
 	t, err := slot.New(nil)
 	if err != nil {
 		panic(err) // the standard taxonomy is part of the program
 	}
 	return t
 })
+
+// orStandard returns t, or the standard taxonomy if t is nil.
+func orStandard(t *slot.Taxonomy) *slot.Taxonomy {
+	if t == nil {
+		return standardSlots()
+	}
+	return t
+}
 
 // together maps slots to the name of a group whose members change with each other.
 var together = map[string]string{"address": "home", "role": "employer", "salary": "employer"}
@@ -40,16 +48,18 @@ var answers = map[string][]string{"home": {asksWhere}, "origin": {asksWhere}, "s
 // kindAnswers maps kinds of values to kinds of answers.
 var kindAnswers = map[string]string{"weekday": asksWhen, "time": asksWhen, "date": asksWhen, "money": asksCount}
 
-// slotOf returns the matter of a fact, empty if unknown.
-func slotOf(predicate, object string) string {
+// slotsOf returns the matters of a fact. Where a caller's slot takes a predicate of a standard slot, the fact is a matter of both, since questions
+// may use the words of either.
+func slotsOf(t *slot.Taxonomy, predicate, object string) (out []string) {
 	if object == "vegan" || object == "vegetarian" { // "I'm vegan" says what the user is, and tells what the user eats
-		return "diet"
+		predicate = "diet"
 	}
-	name, sure := taxonomy().Of(predicate, object, false)
-	if sure < .5 {
-		return ""
+	for _, t := range []*slot.Taxonomy{orStandard(t), standardSlots()} {
+		if name, sure := t.Of(predicate, object, false); sure >= .5 && !slices.Contains(out, group(name)) {
+			out = append(out, group(name))
+		}
 	}
-	return group(name)
+	return out
 }
 
 func group(name string) string {
@@ -63,6 +73,7 @@ func group(name string) string {
 type Asked struct {
 	slot, kind string
 	terms      map[string]bool // what the question is about
+	slots      *slot.Taxonomy
 }
 
 var (
@@ -81,23 +92,23 @@ var (
 	asksWork   = lazyregexp.New(`(?i)\b(?:work|working|arbeite|arbeitest|trabajo|trabajas|travaille|travailles|trabalho|trabalhas|lavoro|lavori)\b|工作|上班|働`)
 )
 
-// Ask reads what a question asks about.
-func Ask(question string) (a Asked) {
-	a.terms = termsOf(question)
+// Ask reads what a question asks about, by the slots of t; nil: the standard ones.
+func Ask(t *slot.Taxonomy, question string) (a Asked) {
+	a.slots, a.terms = orStandard(t), termsOf(question)
 	for _, k := range asksKinds {
 		if k.words.MatchString(question) {
 			a.kind = k.kind
 			break
 		}
 	}
-	if name, sure := taxonomy().OfQuestion(question); sure >= .7 {
+	if name, sure := a.slots.OfQuestion(question); sure >= .7 {
 		a.slot = group(name)
 	}
 	switch {
 	case a.slot == "" && a.kind == "" && asksHaving.MatchString(question):
 		a.slot = "belongings"
 		for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(question), -1) {
-			if name, sure := taxonomy().Of("has", w, false); sure >= .7 {
+			if name, sure := a.slots.Of("has", w, false); sure >= .7 {
 				a.slot = group(name)
 			}
 		}
@@ -140,7 +151,7 @@ func (a Asked) fits(matter string) bool {
 	switch {
 	case matter == a.slot || matter == a.kind:
 		return true
-	case isSlot || taxonomy().Has(matter):
+	case isSlot || a.slots.Has(matter):
 		return a.slot == "" && (a.kind == "" || len(kinds) == 0 || slices.Contains(kinds, a.kind))
 	}
 	return a.kind == "" // the matter is a kind of answers

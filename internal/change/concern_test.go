@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/slot"
 )
 
 // TestAskedElsewhere checks which questions a succession about named matters concerns.
@@ -33,7 +37,7 @@ func TestAskedElsewhere(t *testing.T) {
 		{"Where do I live?", []string{"employer", "home"}, false},
 		{"Where do I live?", nil, false},
 	} {
-		assert.Equal(t, c.elsewhere, Ask(c.question).Elsewhere(wrap(c.matters, []byte{1, 2, 3, 4, 5})), "%s %v", c.question, c.matters)
+		assert.Equal(t, c.elsewhere, Ask(nil, c.question).Elsewhere(wrap(c.matters, []byte{1, 2, 3, 4, 5})), "%s %v", c.question, c.matters)
 	}
 }
 
@@ -57,10 +61,10 @@ func TestWrapKeepsTheMatter(t *testing.T) {
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	const text, matter = "I live in Bristol and play drums in a band.", "I live in Bristol"
-	assert.True(t, Ask("What band do I play in?").Beside(text, matter))
-	assert.False(t, Ask("Do I still live in Bristol with my band?").Beside(text, matter), "it names the part too")
-	assert.False(t, Ask("Which city am I in?").Beside(text, matter), "it names neither")
-	assert.False(t, Ask("What band do I play in?").Beside("I play in a band.", "something else"))
+	assert.True(t, Ask(nil, "What band do I play in?").Beside(text, matter))
+	assert.False(t, Ask(nil, "Do I still live in Bristol with my band?").Beside(text, matter), "it names the part too")
+	assert.False(t, Ask(nil, "Which city am I in?").Beside(text, matter), "it names neither")
+	assert.False(t, Ask(nil, "What band do I play in?").Beside("I play in a band.", "something else"))
 }
 
 // TestSwitchedIsNotRetracted checks that somebody who changed dentists did have the former one.
@@ -76,4 +80,32 @@ func TestPlannedMoveIsNotShown(t *testing.T) {
 	t.Parallel()
 	x, ok := decided("The board meeting is on 4 May.", "We are going to move the board meeting to 11 May.")
 	assert.True(t, !ok || x.confidence < Shown, "%+v", x)
+}
+
+// TestSlotsOfCallers checks that the slots of callers say what a question is about, and what a fact is a matter of.
+func TestSlotsOfCallers(t *testing.T) {
+	t.Parallel()
+	more, err := slot.New([]facts.Slot{{Name: "band", Predicates: []string{"plays_in"}, Asks: []string{"which outfit"}}, {Name: "base", Predicates: []string{"lives_in"}, Asks: []string{"my base"}}})
+	require.NoError(t, err)
+	home := wrap(slotsOf(more, "lives_in", "york"), nil)
+	assert.Equal(t, []string{"base", "home"}, slotsOf(more, "lives_in", "york"), "questions may use the words of either")
+	assert.Equal(t, []string{"home"}, slotsOf(nil, "lives_in", "york"))
+	assert.False(t, Ask(more, "What is my base?").Elsewhere(home))
+	assert.False(t, Ask(more, "Where do I live?").Elsewhere(home))
+	assert.True(t, Ask(more, "Which outfit am I with?").Elsewhere(home))
+	assert.False(t, Ask(nil, "Which outfit am I with?").Elsewhere(home), "without the slot the question may be about anything")
+	band := wrap(slotsOf(more, "plays_in", "the owls"), nil)
+	assert.False(t, Ask(more, "Which outfit am I with?").Elsewhere(band))
+	assert.True(t, Ask(more, "Where do I work?").Elsewhere(band))
+}
+
+// TestGenerationNamesTheSlots checks that memories are compared again under other slots, and only then.
+func TestGenerationNamesTheSlots(t *testing.T) {
+	t.Parallel()
+	standard, err := slot.New(nil)
+	require.NoError(t, err)
+	more, err := slot.New([]facts.Slot{{Name: "band", Asks: []string{"which outfit"}}})
+	require.NoError(t, err)
+	assert.Equal(t, (&Engine{}).Generation(), (&Engine{Slots: standard}).Generation())
+	assert.NotEqual(t, (&Engine{}).Generation(), (&Engine{Slots: more}).Generation())
 }

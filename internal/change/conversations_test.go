@@ -57,7 +57,7 @@ func TestConversations(t *testing.T) {
 			}
 			for _, i := range nearest(terms[:j], terms[j], v) {
 				pairs++
-				x, ok := byRules(all[j], all[i], v)
+				x, ok := byRules(all[j], all[i], v, nil)
 				if !ok {
 					continue
 				}

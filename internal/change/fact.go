@@ -10,6 +10,7 @@ import (
 	"github.com/contextmem/contextmem/extract/rules"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
+	"github.com/contextmem/contextmem/internal/slot"
 )
 
 // recently is how long ago a change may have been to replace what was told between it and its telling.
@@ -132,20 +133,23 @@ func (s *statement) clauseOf(sentence, words string) string {
 	return sentence
 }
 
-// byFacts decides by the facts of two statements about one subject: it has another home, employer or favourite now, or the fact is over.
-func byFacts(later, earlier *statement) (x verdict, ok bool) {
-	add := func(confidence float64, matter, evidence, name string) {
+// byFacts decides by the facts of two statements about one subject: it has another home, employer or favourite now, or the fact is over. t names the
+// matters of facts.
+func byFacts(later, earlier *statement, t *slot.Taxonomy) (x verdict, ok bool) {
+	add := func(confidence float64, matter, evidence string, f *fact) {
 		if confidence > x.confidence {
 			x, ok = verdict{confidence: confidence, matter: matter, evidence: evidence, decider: "rules: fact", matters: x.matters}, true
 		}
-		if name != "" && !slices.Contains(x.matters, name) {
-			x.matters = append(x.matters, name)
+		for _, name := range slotsOf(t, f.predicate, f.object) {
+			if !slices.Contains(x.matters, name) {
+				x.matters = append(x.matters, name)
+			}
 		}
 	}
 	for _, l := range later.facts() {
 		if l.predicate == "works_at" && !l.holds { // "left Figma" ends "is the head of design at Figma"
 			if text, ok := earlier.at(&l); ok {
-				add(ruleConfidence, text, l.evidence, slotOf(l.predicate, l.object))
+				add(ruleConfidence, text, l.evidence, &l)
 			}
 		}
 		for _, e := range earlier.facts() {
@@ -164,7 +168,7 @@ func byFacts(later, earlier *statement) (x verdict, ok bool) {
 			case !l.holds && same && (l.predicate != "drives" || lastWord(l.object) == lastWord(e.object)), // "no longer lives in Bonn"
 				l.holds && l.only && e.only && !same && !l.vague && (!e.vague || e.passing), // "moved to Oslo"
 				l.holds && l.now && !same && lastWord(l.object) == lastWord(e.object):       // "now prefers light mode"
-				add(confidence, partWith(e.evidence, e.object), l.evidence, slotOf(e.predicate, e.object))
+				add(confidence, partWith(e.evidence, e.object), l.evidence, &e)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
+	"github.com/contextmem/contextmem/internal/slot"
 )
 
 // cueWords say that something changed, but not what.
@@ -93,10 +94,10 @@ func (c *clause) do() *doing {
 // nothing reports whether a clause has no effect on earlier statements.
 func (d *doing) nothing() bool { return *d == doing{} }
 
-// byRules decides whether later replaces earlier by the cues, the facts and the values in later.
-func byRules(later, earlier *statement, v *vocabulary) (verdict, bool) {
+// byRules decides whether later replaces earlier by the cues, the facts and the values in later. Slots of t name the matters of facts.
+func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdict, bool) {
 	x, cued := byCues(later, earlier, v)
-	f, ok := byFacts(later, earlier)
+	f, ok := byFacts(later, earlier, t)
 	switch {
 	case !cued && ok:
 		return f, true

@@ -11,7 +11,7 @@ import (
 // decided runs the rules over two statements of a collection of a hundred.
 func decided(earlier, later string) (verdict, bool) {
 	v := &vocabulary{docs: 100, df: map[string]int{}}
-	return byRules(&statement{src: &backend.Source{}, text: later}, &statement{src: &backend.Source{}, text: earlier}, v)
+	return byRules(&statement{src: &backend.Source{}, text: later}, &statement{src: &backend.Source{}, text: earlier}, v, nil)
 }
 
 func TestRules(t *testing.T) {

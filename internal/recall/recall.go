@@ -20,6 +20,7 @@ import (
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/rank"
+	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/internal/usage"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/observe"
@@ -33,12 +34,13 @@ type Reranker interface {
 // Engine answers recalls. It is immutable and safe for concurrent use.
 type Engine struct {
 	Ranker   *rank.Engine
-	Model    string        // model of Ranker's embedder
-	Reranker Reranker      // used in thinking; nil: none
-	Judge    judge.Judge   // rates the relevance of hits; nil: it is computed from their scores
-	Budget   time.Duration // time for the stages that thinking adds, from Request.Now on
-	Boosts   bool          // apply feedback
-	UserKey  string        // key of the entity that represents the user whose memories these are
+	Model    string         // model of Ranker's embedder
+	Reranker Reranker       // used in thinking; nil: none
+	Judge    judge.Judge    // rates the relevance of hits; nil: it is computed from their scores
+	Budget   time.Duration  // time for the stages that thinking adds, from Request.Now on
+	Boosts   bool           // apply feedback
+	Slots    *slot.Taxonomy // names what questions ask about; nil: the standard slots
+	UserKey  string         // key of the entity that represents the user whose memories these are
 	Logger   *slog.Logger
 }
 

@@ -222,7 +222,7 @@ func (s *succession) read(ask []int64) error {
 // about memories in which the question names what stands beside the part that no longer holds.
 func (s *succession) concerned(found []backend.Succession) []backend.Succession {
 	if len(found) > 0 && s.asked == nil {
-		asked := change.Ask(s.Query)
+		asked := change.Ask(s.Slots, s.Query)
 		s.asked, s.texts = &asked, make(map[int64]string, len(s.hits))
 		for _, h := range s.hits {
 			if num := h.Row.Src.Num; s.texts[num] == "" {

@@ -77,7 +77,7 @@ func (c *call) chooseVectors() {
 // recaller returns the recall engine for the capabilities of an embedder.
 func (e *Engine) recaller(of embed.Embedder) *recall.Engine {
 	return &recall.Engine{Ranker: ranker(of), Model: of.Model(), Reranker: e.Reranker, Judge: e.Judge, Budget: e.Budget, Boosts: e.Boosts,
-		UserKey: extract.Key(intake.DefaultUserName), Logger: e.Logger}
+		Slots: e.Profiles.Slots, UserKey: extract.Key(intake.DefaultUserName), Logger: e.Logger}
 }
 
 // ranker returns the rank engine for the vectors of an embedder.

@@ -39,6 +39,7 @@ type Taxonomy struct {
 	prefixes   []ask
 	asks       []ask           // phrases, longest first
 	own        map[string]bool // names of slots that callers added or added to
+	more       []facts.Slot    // what callers added
 }
 
 // ask is a phrase of questions with its slot.
@@ -72,7 +73,7 @@ func list(col string) (out []string) {
 
 // New returns the standard taxonomy with additional slots. A slot with the name of a standard one adds to it; others come after the standard ones. The error names the slot and the field.
 func New(more []facts.Slot) (*Taxonomy, error) {
-	t := &Taxonomy{slots: slices.Clone(standard()), predicates: map[string]int{}, inverse: map[string]int{}, objects: map[string]int{}, own: map[string]bool{}}
+	t := &Taxonomy{slots: slices.Clone(standard()), predicates: map[string]int{}, inverse: map[string]int{}, objects: map[string]int{}, own: map[string]bool{}, more: more}
 	for i, s := range more {
 		switch {
 		case s.Name == "" || strings.ContainsFunc(s.Name, func(r rune) bool { return !(r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }):
@@ -137,6 +138,14 @@ func first(m map[string]int, key string, i int) {
 
 // Slots returns the slots in order. The caller must not change them.
 func (t *Taxonomy) Slots() []facts.Slot { return t.slots }
+
+// Additions returns a text that differs between taxonomies to which callers added different slots. It is empty if they added none.
+func (t *Taxonomy) Additions() string {
+	if len(t.more) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%q", t.more)
+}
 
 // Has reports whether there is a slot with a name.
 func (t *Taxonomy) Has(name string) bool { return t.find(name) >= 0 }
