@@ -13,7 +13,8 @@ const (
 )
 
 // Asked returns the slot that a question asks about and the confidence of that; a confidence of 0 means no slot. Slots that callers have added to are found by phrases. For other
-// slots phrases alone are wrong as often as right. If e recognises slots, phrases therefore count only if e agrees. The error is that of e, which embeds the
+// slots phrases alone are wrong as often as right. If e recognises slots, phrases therefore count only if e agrees. A question about somebody else is also
+// read as that person would ask it, and then a phrase and e have to agree. The error is that of e, which embeds the
 // question.
 func (t *Taxonomy) Asked(ctx context.Context, e embed.Embedder, question string) (name string, confidence float64, err error) {
 	name, confidence = t.OfQuestion(question)
@@ -27,6 +28,16 @@ func (t *Taxonomy) Asked(ctx context.Context, e embed.Embedder, question string)
 	}
 	said, p := reader.QuestionSlot(v)
 	if p >= learnt && t.Has(said) || p >= agreed && said == name && name != "" {
+		return said, p, nil
+	}
+	own, ok := t.asOwn(question)
+	if name, confidence = t.OfQuestion(own); !ok || name == "" {
+		return "", 0, nil
+	}
+	if v, err = e.EmbedQuery(ctx, own); err != nil {
+		return "", 0, err
+	}
+	if said, p = reader.QuestionSlot(v); p >= agreed && said == name {
 		return said, p, nil
 	}
 	return "", 0, nil
