@@ -28,6 +28,9 @@ func Wrap(op string, res Resource, id string, err error) error {
 	switch {
 	case errors.Is(err, backend.ErrNotFound):
 		kind = KindNotFound
+		if res != "" {
+			err = absent{res, err}
+		}
 	case errors.Is(err, backend.ErrExists):
 		kind = KindExists
 	case errors.Is(err, backend.ErrConflict):
@@ -41,6 +44,18 @@ func Wrap(op string, res Resource, id string, err error) error {
 	}
 	return &Error{Op: op, Kind: kind, Resource: res, ID: ShortID(id), Err: err}
 }
+
+// absent says what is not there, in place of the name that a backend has for its row.
+type absent struct {
+	what Resource
+	error
+}
+
+// Error implements error.
+func (a absent) Error() string { return string(a.what) + " not found" }
+
+// Unwrap returns the error of the backend.
+func (a absent) Unwrap() error { return a.error }
 
 // ShortID cuts an id to 200 bytes for use in an error.
 func ShortID(id string) string {

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -397,7 +398,10 @@ func (m member) bool(at string) (bool, error) {
 func (m member) int(at string) (int, error) {
 	if m.json == nil {
 		n, err := strconv.ParseInt(strings.TrimSpace(m.text()), 10, 32)
-		if err != nil {
+		switch {
+		case errors.Is(err, strconv.ErrRange):
+			return 0, bad(fault.KindInvalid, at, "is out of range")
+		case err != nil:
 			return 0, bad(fault.KindInvalid, at, "must be an integer")
 		}
 		return int(n), nil

@@ -63,7 +63,7 @@ type newKeyAnswer struct {
 
 func extCreateKey(c *call) (any, error) {
 	var r newKeyRequest
-	if err := c.read(&r); err != nil {
+	if err := c.readAll(&r); err != nil {
 		return nil, err
 	}
 	spec := contextmem.KeySpec{Owner: r.Owner, Tenants: r.Tenants, Env: r.Env, TTL: c.lifetime(r.Expires)}
@@ -85,6 +85,17 @@ func extCreateKey(c *call) (any, error) {
 	return newKeyAnswer{newKeyRow(k), text}, nil
 }
 
+// readAll is like read, but refuses members that no field has: a key must not get more rights because a restriction was misspelt.
+func (c *call) readAll(to any) error {
+	plan := planOf(valueOf(to).Type())
+	for name := range c.in.members.all() {
+		if !plan.names[name] {
+			return bad(fault.KindInvalid, cut(name), "is not a field of a key")
+		}
+	}
+	return c.read(to)
+}
+
 // lifetime returns the lifetime of a key that the caller creates or changes; 0: unlimited. A key cannot create a key that outlives it.
 func (c *call) lifetime(seconds int) time.Duration {
 	ttl := time.Duration(seconds) * time.Second
@@ -102,7 +113,7 @@ type expireKeyRequest struct {
 
 func extExpireKey(c *call) (any, error) {
 	var r expireKeyRequest
-	if err := c.read(&r); err != nil {
+	if err := c.readAll(&r); err != nil {
 		return nil, err
 	}
 	var at time.Time

@@ -31,7 +31,7 @@ func extEditDatabase(c *call, t contextmem.Tenant) (any, error) {
 		return nil, err
 	}
 	if r.Name == nil && r.Instructions == nil {
-		return nil, bad(fault.KindInvalid, "name", "give a name, instructions or both")
+		return nil, bad(fault.KindInvalid, "name", "is required, or instructions")
 	}
 	if r.Instructions != nil {
 		if err := t.SetInstructions(c.ctx, *r.Instructions); err != nil {

@@ -77,6 +77,35 @@ func TestUnknownMembersAreTold(t *testing.T) {
 		"Content-Type", "application/x-www-form-urlencoded")))
 }
 
+// TestErrorsNameWhatIsWrong checks the status and the message of requests that are wrong in ways a caller cannot guess.
+func TestErrorsNameWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	scope := `{` + scopeOfAnna + `}`
+	for _, x := range []struct {
+		method, target, body string
+		code                 int
+		says                 string
+	}{
+		{"GET", "/ext/sessions?database=acme&limit=99999999999", "", 400, `field \"limit\": is out of range`},
+		{"GET", "/ext/sessions?database=acme&limit=many", "", 400, `field \"limit\": must be an integer`},
+		{"POST", "/ext/memories/none/restore", scope, 404, `"memory not found"`},
+		{"DELETE", "/ext/keys/none", "", 404, `"key not found"`},
+		{"POST", "/ext/keys", `{"database": "acme"}`, 400, `field \"database\": is not a field of a key`},
+		{"PATCH", "/ext/keys/none", `{"expires": 60}`, 400, `field \"expires\": is not a field of a key`},
+		{"POST", "/ext/delete", scope, 400, `field \"filters\": is required, or a session`},
+		{"PATCH", "/ext/databases/acme", `{}`, 400, `field \"name\": is required, or instructions`},
+		{"POST", "/ext/remember", `{` + scopeOfAnna + `, "memories": [{}]}`, 422, `text, messages or user_assistant_pairs is required`},
+		{"POST", "/embeddings/insert_raw_embeddings", `{"tenant_id": "acme"}`, 400, `field \"embeddings\": is required`},
+		{"POST", "/embeddings/search_raw_embeddings", `{"tenant_id": "acme", "query_embedding": null}`, 400, `field \"query_embedding\": is required`},
+		{"POST", "/embeddings/search_raw_embeddings", `{"tenant_id": "acme", "query_embedding": "x"}`, 422, `INVALID_EMBEDDING_FORMAT`},
+	} {
+		w := f.do(t, x.method, x.target, x.body)
+		assert.Equal(t, x.code, w.Code, "%s %s %s", x.method, x.target, x.body)
+		assert.Contains(t, w.Body.String(), x.says, "%s %s %s", x.method, x.target, x.body)
+	}
+}
+
 func TestExtensions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

@@ -82,7 +82,7 @@ func v1InsertEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 		return nil, err
 	}
 	if !c.in.has("embeddings") {
-		return nil, embeddingError("embeddings", "want an array of sources")
+		return nil, bad(fault.KindInvalid, "embeddings", "is required")
 	}
 	ids, err := sub.InsertVectors(c.ctx, contextmem.InsertVectorsRequest{Sources: r.Sources, Upsert: r.Upsert})
 	if err != nil {
@@ -193,7 +193,7 @@ func wantsVectors(fields []string) bool {
 
 func v1SearchEmbeddings(c *call, sub contextmem.Sub) (any, error) {
 	if !c.in.has("query_embedding") {
-		return nil, embeddingError("query_embedding", "want an array of numbers, got null")
+		return nil, bad(fault.KindInvalid, "query_embedding", "is required")
 	}
 	var r searchRequest
 	if err := c.read(&r); err != nil {

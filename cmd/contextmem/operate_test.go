@@ -68,6 +68,22 @@ func TestServeProfiles(t *testing.T) {
 	assert.NotContains(t, body, "goroutine profile:")
 }
 
+// TestServeRedirectsNothing checks that paths which are not clean are answered by the REST API, beside the routes that serve has of its own.
+func TestServeRedirectsNothing(t *testing.T) {
+	t.Parallel()
+	address, _ := serving(t, t.TempDir(), "--api-keys", "secret")
+	direct := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for path, want := range map[string]int{"//databases": http.StatusNotFound, "/context/../metadata": http.StatusNotFound, "/ext/items/./history": http.StatusNotFound,
+		"/healthz": http.StatusOK, "/mcp": http.StatusUnauthorized} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+path, nil)
+		require.NoError(t, err)
+		res, err := direct.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, want, res.StatusCode, path)
+	}
+}
+
 // TestServeAuditLog checks that each write is a line of the file, with the key's id but neither key nor content, that
 // reads are not, and that a restarted server appends to the file.
 func TestServeAuditLog(t *testing.T) {

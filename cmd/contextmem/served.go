@@ -62,18 +62,29 @@ func (b *bench) put(d served) error {
 		return usageError{err}
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/", h)
 	if !b.s.noMCP {
 		mux.Handle("/mcp", b.a.mcpHandler(b.life, d.Service(), ring, b.limit))
 	}
 	if b.s.pprof {
 		mountProfiles(mux, ring)
 	}
-	b.now.Store(&seated{mux, d, looks})
+	b.now.Store(&seated{beside(mux, h), d, looks})
 	if own, ok := d.(*shared.Deployment); ok {
 		own.Handle(migrating, answerMigrate(b.a.data, func(to string) { b.moves.Go(func() { b.follow(to) }) }))
 	}
 	return nil
+}
+
+// beside returns a handler of the routes of mux, and of the REST API for all other paths. A mux with both would redirect paths of the API that
+// are not clean, which API clients do not expect.
+func beside(mux *http.ServeMux, api http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if _, pattern := mux.Handler(r); pattern != "" {
+			mux.ServeHTTP(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	})
 }
 
 // follow opens and serves the database to which the directory was moved.

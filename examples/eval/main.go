@@ -31,7 +31,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	switch err := run(ctx, os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "eval:", err)
 		os.Exit(1)
 	}
@@ -51,6 +54,10 @@ func run(ctx context.Context, args []string) error {
 	cats := fs.Bool("cats", false, "a row for each category")
 	queries := fs.Int("queries", 0, "questions of each group; 0: all")
 	compare := fs.Bool("compare", false, "compare two saved runs")
+	fs.Usage = func() {
+		fmt.Fprintln(fs.Output(), "Usage: eval [flags] SET...\n       eval -compare OLD NEW\nA set is a JSON file of documents and labelled questions, such as data/tiny.json beside the program.")
+		fs.PrintDefaults()
+	}
 	if err := fs.Parse(args); err != nil {
 		return err
 	}

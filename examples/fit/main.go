@@ -22,7 +22,10 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
+	switch err := run(ctx, os.Args[1:]); {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "fit:", err)
 		os.Exit(1)
 	}
@@ -33,6 +36,10 @@ func run(ctx context.Context, args []string) error {
 	collectTo := fs.String("collect", "", "ask the questions of the sets with the default models and write their rows to this file")
 	out := fs.String("out", "", "write the weights, learnt on all sets, to this file")
 	strength := fs.Float64("keep", .02, "how strongly weights are kept near 1")
+	fs.Usage = func() {
+		fmt.Fprintln(fs.Output(), "Usage: fit -collect ROWS SET...\n       fit [flags] ROWS...\nA set is one of examples/eval.")
+		fs.PrintDefaults()
+	}
 	if err := fs.Parse(args); err != nil {
 		return err
 	}

@@ -28,7 +28,10 @@ import (
 )
 
 func main() {
-	if _, err := run(context.Background(), os.Args[1:], os.Stdout); err != nil {
+	switch _, err := run(context.Background(), os.Args[1:], os.Stdout); {
+	case errors.Is(err, flag.ErrHelp):
+		return
+	case err != nil:
 		fmt.Fprintln(os.Stderr, "personas:", err)
 		os.Exit(1)
 	}
@@ -42,6 +45,10 @@ func run(ctx context.Context, args []string, w io.Writer) (sum persona.Summary, 
 	embedder := fs.String("embedder", "e5-bge", "e5-bge or static")
 	mode := fs.String("mode", "fast", "fast, thinking or auto")
 	fails := fs.Bool("fails", false, "print the questions with something stale first")
+	fs.Usage = func() {
+		fmt.Fprintln(fs.Output(), "Usage: personas [flags] FILE...\nA file has conversations of one person with labelled questions, such as data/p1a.json beside the program.")
+		fs.PrintDefaults()
+	}
 	if err := fs.Parse(args); err != nil {
 		return sum, err
 	}

@@ -212,7 +212,7 @@ func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub str
 	case r.Class != content.ClassKnowledge && r.Class != content.ClassMemory:
 		return 0, workspace.ClassError(op, r.Class)
 	case !filters && r.Session == "":
-		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Filters", "or a session is required")
+		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Filters", "is required, or a session")
 	}
 	r.Filters.Strict = true // an ignored condition would delete items that the caller did not name
 	filter, _, err := metadata.Filter(op, ref.Record.Data.Schema, r.Filters, true)

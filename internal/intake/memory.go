@@ -71,7 +71,7 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 		}
 		pairs = true
 	case strings.TrimSpace(m.Text) == "":
-		return in.bad(fault.KindUnprocessed, field+"Text", "text or user_assistant_pairs is required")
+		return in.bad(fault.KindUnprocessed, field+"Text", "text, messages or user_assistant_pairs is required")
 	}
 	if err := fault.CheckText(in.op, field+"Text", text, in.MaxMemoryBytes); err != nil {
 		return err
