@@ -27,7 +27,7 @@ func TestHTMLStructure(t *testing.T) {
 		},
 		"spans": {
 			`<table><tr><td colspan=2>wide</td><td>c</td></tr><tr><td rowspan=2>tall</td><td>1</td><td>2</td></tr><tr><td>3</td><td>4</td></tr></table>`,
-			"| wide |  | c |\n| --- | --- | --- |\n| tall | 1 | 2 |\n|  | 3 | 4 |",
+			"| wide | wide | c |\n| --- | --- | --- |\n| tall | 1 | 2 |\n| tall | 3 | 4 |",
 		},
 		"layout table": {
 			`<table><tr><td><h2>Menu</h2><td><table><tr><td>a<td>b<tr><td>1<td>2</table></table>`,

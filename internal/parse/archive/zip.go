@@ -300,6 +300,29 @@ func (z *File) Open(name string) *Stream {
 	return s
 }
 
+// Peek returns the content of a file that is read again later, or nil if there is none. What it unpacks is bounded by what is left of the
+// limit, but does not count, and it records no damage.
+func (z *File) Peek(name string) io.Reader {
+	s := z.Open(name)
+	if s == nil || s.r == nil {
+		return nil
+	}
+	return contextReader{z.Ctx, io.LimitReader(s.r, max(0, min(z.left, max(zipRatioGrace, z.ratio*max(1, s.packed)))))}
+}
+
+// contextReader reads until a context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p)
+}
+
 // Read returns a whole file of at most most bytes. A larger file is an error; a missing one gives (nil, nil).
 func (z *File) Read(name string, most int64) ([]byte, error) {
 	s := z.Open(name)

@@ -240,8 +240,18 @@ func (h *HTMLReader) void(name atom.Atom, a tagAttrs) {
 	case atom.P, atom.Div:
 		h.endBlock()
 	case atom.Td, atom.Th:
-		h.w.BeginCell(a.colspan, a.rowspan)
+		h.beginCell(name, a)
 		h.w.EndCell()
+	}
+}
+
+// beginCell opens a cell of a table. Rows of a thead element, and rows of th elements alone, are of the header.
+func (h *HTMLReader) beginCell(name atom.Atom, a tagAttrs) {
+	h.w.BeginCell(max(1, a.colspan), max(1, a.rowspan))
+	if name == atom.Th || h.count[atom.Thead] > 0 {
+		h.w.MarkHead()
+	} else {
+		h.w.MarkBody()
 	}
 }
 
@@ -296,7 +306,7 @@ func (h *HTMLReader) open(name atom.Atom, a tagAttrs) (link bool) {
 	case atom.Tr:
 		w.BeginRow()
 	case atom.Td, atom.Th:
-		w.BeginCell(max(1, a.colspan), max(1, a.rowspan))
+		h.beginCell(name, a)
 	case atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot:
 	case atom.A:
 		if strings.Contains(a.href, "#") && (h.count[atom.Sup] > 0 || strings.Contains(a.role, "noteref") || strings.Contains(a.class, "footnote-ref")) {

@@ -86,7 +86,7 @@ type docxReader struct {
 var skippedDOCX = map[string]bool{
 	"del": true, "moveFrom": true, "delText": true, "delInstrText": true, "Fallback": true,
 	"sdtPr": true, "sectPr": true, "rubyPr": true, "ffData": true, "fldData": true, "binData": true,
-	"tblGrid": true, "trPr": true, "oMathParaPr": true, "ctrlPr": true, "proofErr": true,
+	"tblGrid": true, "oMathParaPr": true, "ctrlPr": true, "proofErr": true,
 }
 
 // read reads the blocks of one part.
@@ -161,20 +161,8 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 			url = r.target
 		}
 		w.LinkStart(url)
-	case "tbl":
-		d.flushCode()
-		w.BeginTable()
-	case "tr":
-		w.BeginRow()
-	case "tc":
-		w.BeginCell(1, 1)
-	case "tblCaption", "tblDescription":
-		// Screen readers speak this description in place of the table. Many programs repeat the paragraph above in it.
-		if alt := clean.OneLine(x.Attr("val")); alt != "" && !w.EndsWith(alt) {
-			w.Caption(alt)
-		}
-	case "gridSpan":
-		w.SpanCell(clean.Int(x.Attr("val")))
+	case "tbl", "tr", "tc", "trPr", "tblCaption", "tblDescription", "gridSpan", "vMerge":
+		d.tableStart(x)
 	case "footnoteReference":
 		d.write("[^" + d.noteNumber("footnote", x.Attr("id")) + "]")
 	case "endnoteReference":

@@ -74,12 +74,15 @@ type odfReader struct {
 
 // odfState is the reading state within one sequence of paragraphs: the body, a note, a text box or a cell.
 type odfState struct {
-	para  int // depth of open paragraphs
-	lists []odfList
-	pre   *strings.Builder // collected code
-	inPre bool
-	math  int      // open elements of a formula
-	boxes [][]byte // text boxes of the current paragraph
+	para   int // depth of open paragraphs
+	lists  []odfList
+	pre    *strings.Builder // collected code
+	inPre  bool
+	math   int      // open elements of a formula
+	boxes  [][]byte // text boxes of the current paragraph
+	inHead int      // open elements of header rows
+	// repeat is how many equal cells of a table the current one stands for; 0 or less means one.
+	repeat int
 }
 
 // enter begins a separate sequence of paragraphs. Its text is captured until leave returns it.

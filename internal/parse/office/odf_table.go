@@ -20,6 +20,7 @@ type odfCell struct {
 	col, repeat int
 	text        []byte
 	number      bool
+	cols, rows  int // that it covers
 }
 
 // Bounds on repetition: a few bytes may declare a million equal rows or cells.
@@ -41,14 +42,18 @@ func (d *odfReader) tableStart(x *xmlscan.Scanner) {
 		w.BeginTable()
 	case "table-row":
 		w.BeginRow()
+		if d.inHead > 0 {
+			w.MarkHead()
+		}
+	case "table-header-rows":
+		d.inHead++
 	case "table-cell":
-		w.BeginCell(1, 1) // the file lists the cells that it covers
+		w.BeginCell(max(1, clean.Int(x.Attr("number-columns-spanned"))), max(1, clean.Int(x.Attr("number-rows-spanned"))))
+		repeat := clean.Int(x.Attr("number-columns-repeated"))
 		d.saved = append(d.saved, d.odfState)
-		d.odfState = odfState{}
+		d.odfState = odfState{repeat: min(repeat, maxRepeatCells)}
 	case "covered-table-cell":
-		w.BeginCell(1, 1)
-		w.EndCell()
-		x.Skip()
+		x.Skip() // the cell that covers it says how far it reaches
 	}
 }
 
@@ -63,11 +68,15 @@ func (d *odfReader) tableEnd(name string) {
 	case "table-cell":
 		d.flushCode()
 		d.flushBoxes()
+		repeat := d.repeat
 		if n := len(d.saved); n > 0 {
 			d.odfState = d.saved[n-1]
 			d.saved = d.saved[:n-1]
 		}
 		d.w.EndCell()
+		d.w.RepeatCell(repeat - 1)
+	case "table-header-rows":
+		d.inHead--
 	}
 }
 
@@ -94,7 +103,8 @@ func (d *odfReader) sheetStart(x *xmlscan.Scanner) {
 		s.open = true
 		kind := x.Attr("value-type")
 		s.current = odfCell{col: s.col, repeat: max(1, clean.Int(x.Attr("number-columns-repeated"))),
-			number: kind == "float" || kind == "percentage" || kind == "currency"}
+			number: kind == "float" || kind == "percentage" || kind == "currency",
+			cols:   clean.Int(x.Attr("number-columns-spanned")), rows: clean.Int(x.Attr("number-rows-spanned"))}
 		s.col += s.current.repeat
 		d.enter()
 	case "covered-table-cell":
@@ -125,8 +135,11 @@ func (d *odfReader) sheetEnd(name string) {
 			}
 			s.row++
 			for _, c := range s.cells {
+				if c.repeat == 1 {
+					s.grid.Merge(s.row, c.col+1, s.row+max(c.rows, 1)-1, c.col+max(c.cols, 1))
+				}
 				for i := range min(c.repeat, maxRepeatCells) {
-					s.grid.Set(s.row, c.col+i, c.text, c.number)
+					s.grid.Set(s.row, c.col+i+1, c.text, c.number)
 				}
 			}
 		}

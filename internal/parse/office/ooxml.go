@@ -47,6 +47,7 @@ const reasonMissing = "a part of the file is missing"
 // holdsText reports whether a content type or relation type belongs to parts that contain text.
 func holdsText(kind string) bool {
 	for _, suffix := range [...]string{"/worksheet", "/sharedStrings", "/slide", "/notesSlide", "/footnotes", "/endnotes", "/comments", "/styles", "/officeDocument",
+		"/drawing", "/chart", ".drawing", ".chart",
 		".main", ".styles", ".worksheet", ".sharedStrings", ".slide", ".notesSlide", ".footnotes", ".endnotes", ".comments"} {
 		if strings.HasSuffix(kind, suffix) {
 			return true
@@ -225,3 +226,6 @@ func metaKey(name string) string {
 	}
 	return name
 }
+
+// isSet reports whether the value of a boolean attribute is true (ECMA-376 part 1, 22.9.2.7).
+func isSet(v string) bool { return v == "1" || v == "true" || v == "on" }

@@ -75,9 +75,10 @@ const maxSlides = 10_000
 
 // drawReader turns DrawingML text bodies of slides, notes and spreadsheet drawings into blocks.
 type drawReader struct {
-	p    *ooxml
-	w    *output.Writer
-	rels map[string]relation
+	cells bool // a drawing of a sheet, whose cells are read
+	p     *ooxml
+	w     *output.Writer
+	rels  map[string]relation
 
 	holder  string // placeholder type of the current shape; "text" for a shape without one
 	bullets bool   // paragraphs of the shape are list items by default
@@ -197,13 +198,11 @@ func (d *drawReader) start(x *xmlscan.Scanner) error {
 	case "tr":
 		w.BeginRow()
 	case "tc":
-		if x.Attr("hMerge") == "1" || x.Attr("vMerge") == "1" {
-			w.BeginCell(1, 1)
-			w.EndCell()
-			x.Skip()
+		if isSet(x.Attr("hMerge")) || isSet(x.Attr("vMerge")) {
+			x.Skip() // the cell that covers it says how far it reaches
 			break
 		}
-		w.BeginCell(max(1, clean.Int(x.Attr("gridSpan"))), 1)
+		w.BeginCell(max(1, clean.Int(x.Attr("gridSpan"))), max(1, clean.Int(x.Attr("rowSpan"))))
 	case "relIds":
 		return d.diagram(d.rels[x.AttrNS("dm")].target)
 	case "chart":
@@ -335,19 +334,23 @@ func (d *drawReader) chart(part string) error {
 		return nil
 	}
 	seen := map[string]bool{}
-	cache := false
+	labels := false // inside of labels, not of values
 	for x.Next() && !d.w.Full {
-		if x.Kind == xmlscan.End && x.Name == "strCache" {
-			cache = false
+		if x.Kind == xmlscan.End && (x.Name == "strCache" || x.Name == "tx") {
+			labels = false
 		}
 		if x.Kind != xmlscan.Start {
 			continue
 		}
 		switch x.Name {
-		case "strCache":
-			cache = true
+		case "strCache", "tx":
+			labels = true
+		case "strRef":
+			if d.cells {
+				x.Skip() // the sheet has the text too
+			}
 		case "t", "v":
-			if x.Name == "v" && !cache {
+			if x.Name == "v" && !labels {
 				continue
 			}
 			if s := d.plainText(x); s != "" && !seen[s] && len(seen) < 10_000 {

@@ -18,7 +18,7 @@ const (
 	xlsFormula, xlsEOF, xlsDateMode, xlsFilePass, xlsContinue = 0x06, 0x0A, 0x22, 0x2F, 0x3C
 	xlsBoundSheet, xlsMulRK, xlsXF, xlsSST, xlsLabelSST       = 0x85, 0xBD, 0xE0, 0xFC, 0xFD
 	xlsNumber, xlsLabel, xlsBoolErr, xlsString, xlsRK         = 0x203, 0x204, 0x205, 0x207, 0x27E
-	xlsFormat, xlsBOF                                         = 0x41E, 0x809
+	xlsFormat, xlsBOF, xlsMergeCells                          = 0x41E, 0x809, 0xE5
 )
 
 // maxSharedTexts limits the shared strings of a workbook.
@@ -153,6 +153,7 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 		}
 		w.Block()
 	}}
+	b.merges(ctx, s, g)
 	var formula struct{ row, col int } // whose text is in the next record
 	depth := 0
 	for at, n := int(s.at), 0; !g.Full && !w.Full; n++ {
@@ -192,6 +193,32 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 	g.End()
 	w.Block()
 	return nil
+}
+
+// merges tells g of the merged ranges of a sheet, which stand after its cells ([MS-XLS] 2.4.168).
+func (b *binaryBook) merges(ctx context.Context, s binarySheet, g *output.Grid) {
+	depth := 0
+	for at, n := int(s.at), 0; ; n++ {
+		r, next, ok := b.record(at)
+		if !ok || n&1023 == 0 && ctx.Err() != nil {
+			return
+		}
+		at = next
+		d := r.parts[0]
+		switch r.kind {
+		case xlsBOF:
+			depth++
+		case xlsEOF:
+			if depth--; depth <= 0 {
+				return
+			}
+		case xlsMergeCells:
+			for i := 2; i+8 <= len(d) && depth == 1; i += 8 {
+				at := func(k int) int { return int(binary.LittleEndian.Uint16(d[i+k:])) + 1 }
+				g.Merge(at(0), at(4), at(2), at(6))
+			}
+		}
+	}
 }
 
 // cell writes the cells of a record and returns the place of the first one.

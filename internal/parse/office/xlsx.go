@@ -124,7 +124,11 @@ func (r *xlsxReader) sheet(s xlsxSheet) error {
 		r.w.Block()
 	}
 	g := &output.Grid{W: r.w, Begin: begin}
-	if err := r.readCells(x, g); err != nil {
+	t := r.tail(s.part)
+	for _, m := range t.merges {
+		g.Merge(m[0], m[1], m[2], m[3])
+	}
+	if err := r.readCells(x, g, t.links); err != nil {
 		return err
 	}
 	g.End()
@@ -132,7 +136,7 @@ func (r *xlsxReader) sheet(s xlsxSheet) error {
 		r.p.Note(output.LimitReason(int64(r.w.Max)))
 	}
 	r.w.Capture()
-	err := r.attached(&drawReader{p: r.p, w: r.w}, s.part)
+	err := r.attached(&drawReader{p: r.p, w: r.w, cells: true}, s.part)
 	more := r.w.Release()
 	if err != nil {
 		return err
@@ -191,7 +195,7 @@ func (r *xlsxReader) comments(part string) error {
 }
 
 // readCells reads the rows of a sheet into g.
-func (r *xlsxReader) readCells(x *xmlscan.Scanner, g *output.Grid) error {
+func (r *xlsxReader) readCells(x *xmlscan.Scanner, g *output.Grid, links map[[2]int]string) error {
 	row, col := 0, 0
 	kind, format := "", 0
 	var value, formula []byte
@@ -235,6 +239,9 @@ func (r *xlsxReader) readCells(x *xmlscan.Scanner, g *output.Grid) error {
 				text, number := r.cellText(kind, format, value), kind == "" || kind == "n"
 				if number && len(value) == 0 && len(formula) > 1 { // the writing program stored no computed value
 					text, number = formula, false
+				}
+				if url := links[[2]int{row, col}]; url != "" {
+					text = linked(text, url)
 				}
 				g.Set(row, col, text, number)
 			}

@@ -20,7 +20,14 @@ type Grid struct {
 	cells []gridCell
 	text  []byte
 	index map[int32]int // the columns of the open table, when rows of it were written
+	used  []int32       // its columns in order
 	row   []tableCell   // buffer for one row
+	free  int           // bytes that repeated texts of merged ranges may still take
+
+	merges   []gridMerge
+	unsorted bool  // merges are not in order
+	next     int   // the first merged range below the rows so far
+	active   []int // merged ranges that reach the current row
 }
 
 type gridCell struct {
@@ -58,6 +65,8 @@ func (g *Grid) Set(row, col int, text []byte, number bool) {
 	}
 	start := len(g.text)
 	g.text = append(g.text, text...)
+	g.free += len(text)
+	g.setMerged(int32(row), int32(min(col, 1<<30)), text)
 	g.cells = append(g.cells, gridCell{row: int32(row), col: int32(min(col, 1<<30)),
 		start: int32(start), end: int32(len(g.text)), number: number})
 }
@@ -156,24 +165,20 @@ func (g *Grid) region(rows [][]gridCell, last bool) {
 	rows, remarks := rows[:end], rows[end:]
 	header := g.index == nil
 	g.columns(rows)
-	for i, row := range rows {
-		clear(g.row)
-		for _, c := range row {
-			g.row[g.index[c.col]] = tableCell{text: g.textOf(c)}
-		}
+	if header {
+		rows = g.head(rows)
+	}
+	for _, row := range rows {
+		g.fill(g.row, row)
+		repeatLabels(g.row, &g.free)
 		cells := g.row
-		if !header || i > 0 {
-			cells = cells[:g.index[row[len(row)-1].col]+1]
+		for len(cells) > 1 && len(cells[len(cells)-1].text) == 0 {
+			cells = cells[:len(cells)-1]
 		}
 		if !w.open("") {
 			return
 		}
 		w.tableRow(cells, len(cells))
-		if header && i == 0 {
-			w.gap = 1
-			w.open("")
-			w.put(headerRule(len(g.row)))
-		}
 		w.gap = 1
 	}
 	for _, row := range remarks {
@@ -185,10 +190,31 @@ func (g *Grid) region(rows [][]gridCell, last bool) {
 	}
 }
 
+// head writes the header of a table and returns the rows below it.
+func (g *Grid) head(rows [][]gridCell) [][]gridCell {
+	first := make([][]tableCell, min(len(rows), maxHeads+1))
+	for i := range first {
+		first[i] = make([]tableCell, len(g.row))
+		g.fill(first[i], rows[i])
+	}
+	g.next, g.active = 0, g.active[:0] // the rows come again
+	n := headRows(first, nil)
+	g.free += freeLabels
+	if !g.W.open("") {
+		return nil
+	}
+	g.W.tableRow(joinHeads(first[:n], len(g.row)), len(g.row))
+	g.W.gap = 1
+	g.W.open("")
+	g.W.put(headerRule(len(g.row)))
+	g.W.gap = 1
+	return rows[n:]
+}
+
 // paragraphs writes the leading single-cell rows and returns the other rows. Without a wider row, all rows become lines.
 func (g *Grid) paragraphs(rows [][]gridCell) [][]gridCell {
 	wide := slices.ContainsFunc(rows, func(row []gridCell) bool { return len(row) > 1 })
-	for len(rows) > 0 && (!wide || len(rows[0]) == 1 && !rows[0][0].number) {
+	for len(rows) > 0 && (!wide || len(rows[0]) == 1 && !rows[0][0].number && !g.group(rows)) {
 		for _, c := range rows[0] {
 			if wide {
 				g.W.Block()
@@ -200,6 +226,12 @@ func (g *Grid) paragraphs(rows [][]gridCell) [][]gridCell {
 		rows = rows[1:]
 	}
 	return rows
+}
+
+// group reports whether the only cell of the first row names a group of columns of the table below.
+func (g *Grid) group(rows [][]gridCell) bool {
+	c := rows[0][0]
+	return len(rows) > 1 && len(rows[1]) > 1 && rows[1][0].col < c.col && g.lastColumn(c) > c.col
 }
 
 // columns numbers the columns that the table uses from left to right, those of rows included.
@@ -214,7 +246,8 @@ func (g *Grid) columns(rows [][]gridCell) {
 		}
 	}
 	g.index = make(map[int32]int, len(used))
-	for i, col := range slices.Sorted(maps.Keys(used)) {
+	g.used = slices.Sorted(maps.Keys(used))
+	for i, col := range g.used {
 		g.index[col] = i
 	}
 	g.row = slices.Grow(g.row[:0], len(used))[:len(used)]

@@ -9,22 +9,25 @@ import (
 
 // table collects the rows of a table until its end, because only then the writer knows whether Markdown can represent the table.
 type table struct {
-	rows  [][]tableCell
-	spans []int // per column, how many further rows a cell from above covers
-	cell  bool  // a cell is open
-	span  int   // columns of the open cell
-	rich  bool  // a cell has blocks that a table row cannot hold
-	cols  int
-	cells int  // cells in rows
-	begun bool // some rows were already written
-	drop  bool // nested too deep to be a table: its rows become lines
+	rows    [][]tableCell
+	marked  []rowMark // one a row
+	spans   []int     // per column, how many further rows a cell from above covers
+	cell    bool      // a cell is open
+	covered bool      // the open cell continues the one above
+	span    int       // columns of the open cell
+	rich    bool      // a cell has blocks that a table row cannot hold
+	cols    int
+	cells   int  // cells in rows
+	begun   bool // some rows were already written
+	drop    bool // nested too deep to be a table: its rows become lines
 	// captured marks an entry that is a capture instead of a table, so that writes do not affect the cells of enclosing tables.
 	captured bool
 }
 
 type tableCell struct {
 	text []byte
-	fill bool // part of a cell that spans from the left or from above
+	over []byte // the text of the cell that covers this place
+	side cover
 }
 
 // Limits on the size that a table may declare, so that attributes of a few bytes cannot inflate the text.
@@ -99,8 +102,12 @@ func (w *Writer) BeginRow() {
 		w.Full = w.Full || w.tableDepth() > 1 // no page nests tables that large
 		w.writeRows(t)
 	}
-	t.rows = append(t.rows, nil)
+	t.addRow()
 	t.fillFromAbove()
+}
+
+func (t *table) addRow() {
+	t.rows, t.marked = append(t.rows, nil), append(t.marked, unmarked)
 }
 
 // fillFromAbove adds fill cells to the current row where cells of earlier rows span into it.
@@ -108,7 +115,7 @@ func (t *table) fillFromAbove() {
 	row := &t.rows[len(t.rows)-1]
 	for len(*row) < len(t.spans) && t.spans[len(*row)] > 0 {
 		t.spans[len(*row)]--
-		*row = append(*row, tableCell{fill: true})
+		*row = append(*row, t.above(len(*row)))
 		t.cells++
 	}
 }
@@ -125,12 +132,12 @@ func (w *Writer) BeginCell(cols, rows int) {
 		return
 	}
 	if len(t.rows) == 0 {
-		t.rows = append(t.rows, nil)
+		t.addRow()
 	}
 	if len(t.rows[len(t.rows)-1]) >= MaxRowCells {
 		w.BeginRow()
 	}
-	t.cell, t.span = true, max(1, min(cols, maxSpan))
+	t.cell, t.covered, t.span = true, false, max(1, min(cols, maxSpan))
 	at := len(t.rows[len(t.rows)-1])
 	if rows = min(rows, 1<<16); rows > 1 && at < 1<<12 {
 		for len(t.spans) < at+t.span {
@@ -156,10 +163,19 @@ func (w *Writer) EndCell() {
 	t.cell = false
 	t.rich = t.rich || rich || len(text) > 4000 || nested && len(text) > maxNestedText
 	row := &t.rows[len(t.rows)-1]
-	*row = append(*row, tableCell{text: text})
+	at := len(*row)
+	c := tableCell{text: text}
+	if t.covered && len(bytes.TrimSpace(text)) == 0 {
+		c = t.above(at)
+	}
+	*row = append(*row, c)
 	t.cells += t.span
 	for i := 1; i < t.span; i++ {
-		*row = append(*row, tableCell{fill: true})
+		fill := tableCell{side: across, over: text}
+		if c.side != own {
+			fill = t.above(at + i)
+		}
+		*row = append(*row, fill)
 	}
 	t.fillFromAbove()
 }
@@ -195,27 +211,41 @@ func (w *Writer) writeRows(t *table) {
 		w.tableAsRows(t)
 	}
 	w.Full = w.Full || cut
-	t.rows, t.cells, t.begun = nil, 0, true
+	t.rows, t.marked, t.cells, t.begun = nil, nil, 0, true
 }
 
 func (w *Writer) tableAsRows(t *table) {
 	w.holdsTable()
+	rows, marked := t.rows, t.marked
+	free := freeLabels + t.size()
 	if t.begun {
 		w.gap = 1
 	} else {
 		w.Block()
+		if title := t.title(); title != nil {
+			w.Text(clean.String(title))
+			w.Block()
+			rows, marked = rows[1:], marked[1:]
+		}
+		n := headRows(rows, marked)
+		if !w.open("") {
+			return
+		}
+		w.tableRow(joinHeads(rows[:n], t.cols), t.cols)
+		w.gap = 1
+		w.open("")
+		w.put(headerRule(t.cols))
+		if rows = rows[n:]; len(rows) > 0 {
+			w.gap = 1
+		}
 	}
-	for i, row := range t.rows {
+	for i, row := range rows {
+		repeatLabels(row, &free)
 		if !w.open("") {
 			return
 		}
 		w.tableRow(row, t.cols)
-		if i == 0 && !t.begun {
-			w.gap = 1
-			w.open("")
-			w.put(headerRule(t.cols))
-		}
-		if i+1 < len(t.rows) {
+		if i+1 < len(rows) {
 			w.gap = 1
 		}
 	}
@@ -224,7 +254,7 @@ func (w *Writer) tableAsRows(t *table) {
 // trim drops empty rows and counts the columns with text.
 func (t *table) trim() {
 	rows := t.rows[:0]
-	for _, row := range t.rows {
+	for at, row := range t.rows {
 		last := 0
 		for i, c := range row {
 			if len(bytes.TrimSpace(c.text)) > 0 {
@@ -232,11 +262,15 @@ func (t *table) trim() {
 			}
 		}
 		if last > 0 {
-			rows = append(rows, row[:last])
+			t.marked[len(rows)] = t.marked[at]
+			rows = append(rows, row)
 			t.cols = max(t.cols, last)
 		}
 	}
-	t.rows = rows
+	for i, row := range rows {
+		rows[i] = row[:min(len(row), t.cols)]
+	}
+	t.rows, t.marked = rows, t.marked[:len(rows)]
 }
 
 func (t *table) size() int {
