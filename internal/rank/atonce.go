@@ -25,7 +25,8 @@ func (q *work) atOnce() bool {
 // wait waits for its end.
 func (q *work) nearest(k int) (hits func() ([]backend.Hit, error), wait func()) {
 	search := func() (err error) {
-		q.dense, err = q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter, Answer: backend.Answer{AnyOrder: true, Into: q.dense}})
+		q.dense, err = q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter,
+			Recall: q.poolRecall(), Answer: backend.Answer{AnyOrder: true, Into: q.dense}})
 		return err
 	}
 	if !q.atOnce() {
@@ -41,4 +42,14 @@ func (q *work) nearest(k int) (hits func() ([]backend.Hit, error), wait func()) 
 		beside.Wait()
 		return q.dense, failed
 	}, beside.Wait
+}
+
+// poolRecall returns the share of the nearest chunks that a search for candidates should find. Those that an index misses are mostly the far ones
+// of the list, which hardly ever become hits, and keywords find others. A calibrated embedder's scores are estimated from the list, so it is
+// found as well as the index does by default. docs/recall.md, "How many candidates", has the measurements.
+func (q *work) poolRecall() float32 {
+	if q.Unrelated != nil {
+		return 0
+	}
+	return .8
 }

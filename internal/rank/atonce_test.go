@@ -3,6 +3,7 @@ package rank
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -107,4 +108,34 @@ func TestAtOnceKeepsPanics(t *testing.T) {
 	e := engine()
 	_, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
 	require.ErrorContains(t, err, "panicked")
+}
+
+// recalled wraps the vectors of an index and records the recall asked for.
+type recalled struct {
+	vectors
+	asked *[]float32
+}
+
+func (r recalled) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
+	*r.asked = append(*r.asked, q.Recall)
+	return r.vectors.SearchVectors(ctx, q)
+}
+
+// TestPoolRecall checks that a calibrated embedder's list is found as well as the index does by default, and other lists less well.
+func TestPoolRecall(t *testing.T) {
+	t.Parallel()
+	for want, unrelated := range map[float32]*Spread{.8: nil, 0: {Mean: .1, Std: .1}} {
+		t.Run(fmt.Sprint(want), func(t *testing.T) {
+			t.Parallel()
+			var asked []float32
+			w := conversation()
+			sp := w.space()
+			sp.Vectors = recalled{vectors{world: w}, &asked}
+			e := engine()
+			e.Unrelated = unrelated
+			_, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			assert.Equal(t, []float32{want}, asked)
+		})
+	}
 }
