@@ -78,29 +78,45 @@ func (d *doc) auxiliary(s *language.Sentence, i int) bool {
 
 // usedAsNoun reports whether the word at i, which could be a verb, is in the position of a noun: "the work", "a visit".
 func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
-	t := &d.Tokens[i]
 	if i == s.Lo {
 		return false
 	}
-	prev := &d.Tokens[i-1]
-	switch {
-	case prev.Kind == language.KindWord && prev.Is(language.Determiner|language.Possessive) && !prev.Is(language.Masculine|language.Feminine|language.ThirdPlural) || prev.Kind == language.KindClitic && d.Text[prev.End-1] == 's' && t.Word.Form&(language.IngForm|language.Participle) == 0:
-		return true
-	case prev.Kind == language.KindWord && prev.Word.Verb > 0 && !prev.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal|language.Preposition) && prev.Word.Form&language.IngForm == 0 && t.Word.Form&(language.PastForm|language.IngForm) == 0 &&
-		(t.Word.Form&language.ThirdForm != 0 || !d.IsWord(s, i-1, "help") && !d.IsWord(s, i-1, "let")):
-		return true // "enjoys trains"
-	case prev.Kind == language.KindWord && prev.Is(language.Adjective) && !prev.Is(language.Adverb) && t.Word.Form&(language.BaseForm|language.ThirdForm) != 0 && !prev.Is(language.FunctionWord):
-		return true
-	case prev.Kind == language.KindWord && prev.Is(language.Preposition) && !d.IsWord(s, i-1, "to") && t.Word.Form&(language.BaseForm|language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.IngForm == 0:
+	t, prev := &d.Tokens[i], &d.Tokens[i-1]
+	form := t.Word.Form
+	if d.isOwned(t, prev) || prev.Kind == language.KindWord && d.isObjectOf(s, i) {
 		return true
 	}
-	if t.Word.Form&language.IngForm != 0 { // a gerund is a clause only after "be", or as a participle after a comma
+	if form&language.IngForm != 0 { // a gerund is a clause only after "be", or as a participle after a comma
 		return !prev.Is(language.FormOfBe|language.Adverb|language.Negation) && prev.Kind != language.KindClitic
 	}
-	if t.Word.Form&(language.BaseForm|language.PastForm) == language.BaseForm && i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.FormOfBe) && !prev.Is(language.Modal) {
-		return true // "the plan is"
+	beFollows := i+1 < s.Hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.FormOfBe)
+	return form&(language.BaseForm|language.PastForm) == language.BaseForm && beFollows && !prev.Is(language.Modal) // "the plan is"
+}
+
+// isOwned reports whether the word before a token says whose or which it is: "the work", "Anna's visit".
+func (d *doc) isOwned(t, prev *language.Token) bool {
+	switch prev.Kind {
+	case language.KindWord:
+		return prev.Is(language.Determiner|language.Possessive) && !prev.Is(language.Masculine|language.Feminine|language.ThirdPlural)
+	case language.KindClitic:
+		return d.Text[prev.End-1] == 's' && t.Word.Form&(language.IngForm|language.Participle) == 0
 	}
 	return false
+}
+
+// isObjectOf reports whether the word before the word at i, a verb, an adjective or a preposition, takes it as a noun.
+func (d *doc) isObjectOf(s *language.Sentence, i int) bool {
+	form, prev := d.Tokens[i].Word.Form, &d.Tokens[i-1]
+	if prev.Word.Verb > 0 && prev.Word.Form&language.IngForm == 0 && form&(language.PastForm|language.IngForm) == 0 &&
+		!prev.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal|language.Preposition) &&
+		(form&language.ThirdForm != 0 || !d.IsWord(s, i-1, "help") && !d.IsWord(s, i-1, "let")) {
+		return true // "enjoys trains"
+	}
+	if prev.Is(language.Adjective) && !prev.Is(language.Adverb|language.FunctionWord) && form&(language.BaseForm|language.ThirdForm) != 0 {
+		return true // "a long walk"
+	}
+	return prev.Is(language.Preposition) && !d.IsWord(s, i-1, "to") && form&language.IngForm == 0 &&
+		form&(language.BaseForm|language.ThirdForm|language.PastForm) != 0 // "for work"
 }
 
 // verbGroup adds the auxiliaries and adverbs before a verb to its clause, and notes tense, voice and negation.

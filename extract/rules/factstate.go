@@ -212,40 +212,30 @@ func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 
 // complementFact adds what a known word after "be" states, once for each object of a list.
 func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c *complement, i int) {
-	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
-	if (c.predicate == "diet" || d.in.Memory && c.predicate == "marital_status" && g.be) && g.past && !g.perfect && !g.ended {
-		return // "I was vegan for two years", "we were married for nine years"
+	if d.isOver(g, c) || d.hasOtherSense(s, g, c, i) {
+		return
 	}
+	f.Kind, f.Predicate, f.Functional = c.kind, c.predicate, c.functional
 	if c.functional && !f.Negated && !f.Retracts {
 		f.ValidTo = time.Time{} // "I got married yesterday" lasts
 	}
-	if d.IsWord(s, i, "into") && i+1 < g.hi && d.Tokens[i+1].Is(language.Possessive) {
-		return // "into my third coffee"
-	}
 	j := i + 1
-	if c.predicate == "marital_status" && c.object == "single" && j < g.hi && d.Tokens[j].Kind == language.KindWord && !d.Tokens[j].Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal) {
-		return // "a single bed"
-	}
-	if c.preps != "" && j < g.hi && strings.Contains(" "+c.preps+" ", " "+strings.ToLower(d.TokenText(j))+" ") {
+	switch {
+	case c.preps != "" && j < g.hi && strings.Contains(" "+c.preps+" ", " "+strings.ToLower(d.TokenText(j))+" "):
 		j++
 		if c.predicate == "marital_status" && !d.objectFits(s, "married_to", j, g.hi) {
 			return // "married to my job"
 		}
-	} else if c.preps != "" || c.object != "" {
-		f.Object = c.object
-		if f.Object == "" && wordLists()["fleeting"][strings.ToLower(d.TokenText(i))] && !g.past {
-			return // "I'm good, thanks"
-		}
-		if f.Object == "" {
-			if g.bare {
-				return // "bad." without a subject
-			}
-			f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, g.hi), confGeneric, extract.KindFact
-		}
-		d.addFact(s, f)
+	case c.preps != "" || c.object != "":
+		d.complementAlone(s, g, f, c, i)
 		return
 	}
-	if c.predicate == "marital_status" && j < g.hi {
+	switch {
+	case c.predicate == "employment_status":
+		f.Object = c.object
+		d.addFact(s, f)
+		return
+	case c.predicate == "marital_status" && j < g.hi: // "married to Bob" says the status, and to whom
 		status := f
 		status.Object = c.object
 		d.addFact(s, status)
@@ -254,16 +244,42 @@ func (d *doc) complementFact(s *language.Sentence, g *segment, f extract.Fact, c
 			f.Predicate = "engaged_to"
 		}
 	}
-	if c.predicate == "employment_status" {
-		f.Object = c.object
-		d.addFact(s, f)
-		return
-	}
 	d.eachObject(s, j, d.untilTime(j, g.hi), func(object string) {
 		fact := f
 		fact.Object = object
 		d.addFact(s, fact)
 	})
+}
+
+// isOver reports whether a clause tells of a state that it says nothing about now: "I was vegan for two years", "we were married for nine
+// years".
+func (d *doc) isOver(g *segment, c *complement) bool {
+	state := c.predicate == "diet" || d.in.Memory && c.predicate == "marital_status" && g.be
+	return state && g.past && !g.perfect && !g.ended
+}
+
+// hasOtherSense reports whether the known word at i means something else before the word that follows: "into my third coffee", "a single bed".
+func (d *doc) hasOtherSense(s *language.Sentence, g *segment, c *complement, i int) bool {
+	if i+1 >= g.hi {
+		return false
+	}
+	next := &d.Tokens[i+1]
+	return d.IsWord(s, i, "into") && next.Is(language.Possessive) ||
+		c.predicate == "marital_status" && c.object == "single" && next.Kind == language.KindWord &&
+			!next.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal)
+}
+
+// complementAlone adds what a known word states without a preposition and an object of its own.
+func (d *doc) complementAlone(s *language.Sentence, g *segment, f extract.Fact, c *complement, i int) {
+	f.Object = c.object
+	if f.Object == "" {
+		fleeting := wordLists()["fleeting"][strings.ToLower(d.TokenText(i))] && !g.past // "I'm good, thanks"
+		if fleeting || g.bare {                                                         // "bad." without a subject
+			return
+		}
+		f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, g.hi), confGeneric, extract.KindFact
+	}
+	d.addFact(s, f)
 }
 
 // eachObject calls yield for each element of a list: "nuts, shellfish and milk".

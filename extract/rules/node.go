@@ -61,33 +61,32 @@ type memoryOf struct {
 // nodesOf returns the arguments of a sentence in the order of the text.
 func (d *doc) nodesOf(k int, nodes []node, names []language.Name, dates []language.Date, mem *memoryOf) []node {
 	s := &d.Sentences[k]
-	ni, di := 0, 0
 	for i := s.Lo; i < s.Hi; i++ {
-		for ni < len(names) && (names[ni].Lo < i || names[ni].Part) {
-			ni++
+		for len(names) > 0 && (names[0].Lo < i || names[0].Part) {
+			names = names[1:]
 		}
-		for di < len(dates) && dates[di].Lo < i {
-			di++
+		for len(dates) > 0 && dates[0].Lo < i {
+			dates = dates[1:]
 		}
 		t := &d.Tokens[i]
 		switch {
-		case ni < len(names) && names[ni].Lo == i:
-			h := &names[ni]
+		case len(names) > 0 && names[0].Lo == i:
+			h := &names[0]
 			n := node{lo: h.Lo, hi: h.Hi, kind: nodeName, key: h.Key, typ: h.Type, weak: h.Weak}
 			mem.note(d, n)
 			nodes = append(nodes, n)
 			i = h.Hi - 1
-		case di < len(dates) && dates[di].Lo == i:
-			h := &dates[di]
+		case len(dates) > 0 && dates[0].Lo == i:
+			h := &dates[0]
 			if !h.From.IsZero() {
 				nodes = append(nodes, node{lo: h.Lo, hi: h.Hi, kind: nodeDate, key: h.Key(), typ: extract.TypeDate})
 			}
 			i = h.Hi - 1
-		case t.Kind == language.KindIdentifier || t.Kind == language.KindErrorCode || t.Kind == language.KindURL || t.Kind == language.KindEmail || t.Kind == language.KindHandle:
+		case isLiteral(t.Kind):
 			nodes = append(nodes, node{lo: i, hi: i + 1, kind: nodeLiteral, key: extract.Key(d.TokenText(i)), typ: extract.TypeIdentifier})
-		case t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural) && s.Speaker != "", d.in.Memory && s.Speaker != "" && d.IsWord(s, i, "user") && (i == s.Lo || d.IsWord(s, i-1, "the")):
+		case d.isSpeaker(s, i):
 			nodes = append(nodes, d.speakerNode(s, i))
-		case t.Kind == language.KindWord && t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.Neuter) && !t.Is(language.Possessive) || t.Kind == language.KindWord && t.Is(language.Possessive) && t.Is(language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural):
+		case t.Kind == language.KindWord && t.Is(language.Masculine|language.Feminine|language.ThirdPlural|language.Neuter):
 			if n, ok := mem.resolve(t); ok {
 				n.from, n.lo, n.hi, n.kind = n.hi, i, i+1, nodePronoun
 				nodes = append(nodes, n)
@@ -95,6 +94,26 @@ func (d *doc) nodesOf(k int, nodes []node, names []language.Name, dates []langua
 		}
 	}
 	return nodes
+}
+
+// isLiteral reports whether tokens of a kind name a thing by themselves, whatever stands around them.
+func isLiteral(k language.Kind) bool {
+	switch k {
+	case language.KindIdentifier, language.KindErrorCode, language.KindURL, language.KindEmail, language.KindHandle:
+		return true
+	}
+	return false
+}
+
+// isSpeaker reports whether the token at i means who speaks: "I", "we", and "the user" in a memory.
+func (d *doc) isSpeaker(s *language.Sentence, i int) bool {
+	switch t := &d.Tokens[i]; {
+	case s.Speaker == "":
+		return false
+	case t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural):
+		return true
+	}
+	return d.in.Memory && d.IsWord(s, i, "user") && (i == s.Lo || d.IsWord(s, i-1, "the"))
 }
 
 func (d *doc) speakerNode(s *language.Sentence, i int) node {

@@ -28,51 +28,67 @@ func (d *Document) readAmount(s *Sentence, i int) (a amount, ok bool) {
 	if i >= s.Hi {
 		return a, false
 	}
-	if t := &d.Tokens[i]; t.Kind == KindWord && !t.Is(NumberWord|Determiner) && t.Word != (Word{}) && !d.IsWord(s, i, "couple") && !d.IsWord(s, i, "half") {
-		return a, false
-	}
 	if d.IsWord(s, i, "half") && (d.IsWord(s, i+1, "a") || d.IsWord(s, i+1, "an")) {
 		a.half = true
 		return a, d.unit(s, i+2, &a)
 	}
-	j := i + 1
-	switch t := &d.Tokens[i]; {
-	case t.Kind == KindNumber:
-		if a.n, ok = d.Number(i); !ok {
-			return a, false
-		}
-	case t.Is(NumberWord) && t.Word.Num > 0:
-		a.n = int(t.Word.Num)
-	case d.IsWord(s, i, "a") && (d.IsWord(s, j, "couple") || d.IsWord(s, j, "few")), d.IsWord(s, i, "couple"), d.IsWord(s, i, "few"):
-		if d.IsWord(s, i, "a") {
-			j++
-		}
-		a.n = 2
-		if d.IsWord(s, j-1, "few") {
-			a.n, a.slack = 3, 1
-		}
-		if d.IsWord(s, j, "of") {
-			j++
-		}
-	case d.IsWord(s, i, "several"), d.IsWord(s, i, "some"):
-		a.n, a.slack = 4, 2
-	case d.IsWord(s, i, "a"), d.IsWord(s, i, "an"), d.IsWord(s, i, "one"):
-		a.n = 1
-	default:
-		if a.n = hyphenNumber(d.TokenText(i)); a.n == 0 {
-			return a, false
-		}
+	j, ok := d.quantity(s, i, &a)
+	if !ok {
+		return a, false
 	}
-	if d.IsWord(s, j, "and") && d.IsWord(s, j+1, "a") && d.IsWord(s, j+2, "half") {
+	if d.andAHalf(s, j) {
 		a.half, j = true, j+3
 	}
 	if a.n > 5000 || !d.unit(s, j, &a) {
 		return a, false
 	}
-	if d.IsWord(s, a.hi, "and") && d.IsWord(s, a.hi+1, "a") && d.IsWord(s, a.hi+2, "half") { // "a year and a half"
+	if d.andAHalf(s, a.hi) { // "a year and a half"
 		a.half, a.hi = true, a.hi+3
 	}
 	return a, true
+}
+
+// quantity reads the number of an amount at token i, and how vague it is. It returns the token after it.
+func (d *Document) quantity(s *Sentence, i int, a *amount) (next int, ok bool) {
+	switch t := &d.Tokens[i]; {
+	case t.Kind == KindNumber:
+		a.n, ok = d.Number(i)
+		return i + 1, ok
+	case t.Is(NumberWord) && t.Word.Num > 0:
+		a.n = int(t.Word.Num)
+		return i + 1, true
+	case t.Kind == KindWord && !t.Is(NumberWord|Determiner) && t.Word != (Word{}) && !d.IsWord(s, i, "couple"):
+		return i, false // a word that is known as something else
+	}
+	next = i
+	if d.IsWord(s, i, "a") && (d.IsWord(s, i+1, "couple") || d.IsWord(s, i+1, "few")) {
+		next++
+	}
+	switch {
+	case d.IsWord(s, next, "couple"):
+		a.n = 2
+	case d.IsWord(s, next, "few"):
+		a.n, a.slack = 3, 1
+	case d.IsWord(s, i, "several"), d.IsWord(s, i, "some"):
+		a.n, a.slack = 4, 2
+		return i + 1, true
+	case d.IsWord(s, i, "a"), d.IsWord(s, i, "an"), d.IsWord(s, i, "one"):
+		a.n = 1
+		return i + 1, true
+	default:
+		a.n = hyphenNumber(d.TokenText(i))
+		return i + 1, a.n != 0
+	}
+	next++
+	if d.IsWord(s, next, "of") {
+		next++
+	}
+	return next, true
+}
+
+// andAHalf reports whether "and a half" stands at token i.
+func (d *Document) andAHalf(s *Sentence, i int) bool {
+	return d.IsWord(s, i, "and") && d.IsWord(s, i+1, "a") && d.IsWord(s, i+2, "half")
 }
 
 // unit reads the unit of an amount at token i.

@@ -13,49 +13,60 @@ func parseNumericDate(s string) (period, bool) {
 	if len(s) < 6 || len(s) > 10 {
 		return period{}, false
 	}
-	sep := byte(0)
-	var v [3]int
-	n, digits := 0, 0
-	first := 0
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case isDigitByte(c):
-			if digits++; digits > 4 {
-				return period{}, false
-			}
-			v[n] = v[n]*10 + int(c-'0')
-		case (c == '-' || c == '/' || c == '.') && (sep == 0 || sep == c) && digits > 0 && n < 2:
-			if n == 0 {
-				first = digits
-			}
-			sep, digits = c, 0
-			n++
-		default:
-			return period{}, false
-		}
-	}
+	f, ok := numericFields(s)
 	switch {
-	case digits == 0 || sep == 0:
+	case !ok:
 		return period{}, false
-	case n == 1:
-		if first == 4 && sep == '-' && v[1] >= 1 && v[1] <= 12 && digits == 2 && v[0] >= minYear && v[0] <= maxYear {
-			return monthOf(v[0], time.Month(v[1])), true
+	case f.n == 2:
+		if f.digits[0] == 4 && f.sep == '-' && f.digits[1] == 2 && f.v[1] >= 1 && f.v[1] <= 12 && f.v[0] >= minYear && f.v[0] <= maxYear {
+			return monthOf(f.v[0], time.Month(f.v[1])), true
 		}
 		return period{}, false
-	case first == 4:
-		return dayOf(v[0], v[1], v[2])
-	case digits != 4 && digits != 2 || sep == '-' && digits != 4:
+	case f.digits[0] == 4:
+		return dayOf(f.v[0], f.v[1], f.v[2])
+	}
+	return yearLast(&f)
+}
+
+// numericDate is a date of two or three numbers with one separator.
+type numericDate struct {
+	v, digits [3]int // the numbers, and of how many digits each is
+	n         int    // how many numbers there are
+	sep       byte
+}
+
+// numericFields splits a date at its separator. It reports false for anything but two or three numbers of at most four digits.
+func numericFields(s string) (f numericDate, ok bool) {
+	k := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case isDigitByte(c) && f.digits[k] < 4:
+			f.v[k] = f.v[k]*10 + int(c-'0')
+			f.digits[k]++
+		case (c == '-' || c == '/' || c == '.') && (f.sep == 0 || f.sep == c) && f.digits[k] > 0 && k < 2:
+			f.sep = c
+			k++
+		default:
+			return f, false
+		}
+	}
+	f.n = k + 1
+	return f, f.n > 1 && f.digits[k] > 0
+}
+
+// yearLast reads a date whose year is the last of three numbers, with two or four digits.
+func yearLast(f *numericDate) (period, bool) {
+	year := f.v[2]
+	switch {
+	case f.digits[2] == 2 && f.sep != '-':
+		year += 2000
+	case f.digits[2] != 4:
 		return period{}, false
 	}
-	if digits == 2 {
-		v[2] += 2000
+	if f.sep != '.' {
+		if p, ok := dayOf(year, f.v[0], f.v[1]); ok {
+			return p, true
+		}
 	}
-	if sep == '.' {
-		return dayOf(v[2], v[1], v[0])
-	}
-	if p, ok := dayOf(v[2], v[0], v[1]); ok {
-		return p, true
-	}
-	return dayOf(v[2], v[1], v[0])
+	return dayOf(year, f.v[1], f.v[0])
 }

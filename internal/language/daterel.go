@@ -51,60 +51,83 @@ func precisionOf(unit int) string {
 
 // adjacent reads "last week", "this month", "next Friday", "last summer", "the day before yesterday", "this morning".
 func (d *Document) adjacent(s *Sentence, i int) (Date, bool) {
+	if h, ok := d.dayBeyond(s, i); ok {
+		return h, true
+	}
 	j := i
 	if d.IsWord(s, j, "the") {
 		j++
 	}
-	if d.IsWord(s, j, "day") && j > i || d.IsWord(s, i, "day") {
-		if d.IsWord(s, j+1, "before") && d.IsWord(s, j+2, "yesterday") {
-			return d.hit(i, j+3, day(d.Reference.AddDate(0, 0, -2)))
-		}
-		if d.IsWord(s, j+1, "after") && d.IsWord(s, j+2, "tomorrow") {
-			return d.hit(i, j+3, day(d.Reference.AddDate(0, 0, 2)))
-		}
+	step, fuzzy, j, ok := d.direction(s, j)
+	if !ok || j >= s.Hi {
+		return Date{}, false
 	}
-	step, fuzzy := 0, false
+	t := &d.Tokens[j]
 	switch {
-	case d.IsWord(s, j, "last"), d.IsWord(s, j, "past"), d.IsWord(s, j, "previous"):
-		step = -1
-	case d.IsWord(s, j, "next"), d.IsWord(s, j, "coming"), d.IsWord(s, j, "upcoming"):
-		step = 1
-	case d.IsWord(s, j, "this") || d.IsWord(s, j, "earlier") && d.IsWord(s, j+1, "this") || d.IsWord(s, j, "later") && d.IsWord(s, j+1, "this"):
-		if !d.IsWord(s, j, "this") {
-			j++
-		}
-		fuzzy = d.IsWord(s, j+1, "past")
-		if fuzzy {
-			j++
-		}
-	default:
+	case fuzzy && !t.Is(TimeUnit|Weekday|Season|Month):
 		return Date{}, false
-	}
-	if j+1 >= s.Hi {
-		return Date{}, false
-	}
-	t := &d.Tokens[j+1]
-	if fuzzy && !t.Is(TimeUnit|Weekday|Season|Month) {
-		return Date{}, false
-	}
-	switch {
 	case t.Is(Weekday):
-		return d.hit(i, j+2, d.stepWeekday(int(t.Word.Num), step, fuzzy))
+		return d.hit(i, j+1, d.stepWeekday(int(t.Word.Num), step, fuzzy))
 	case t.Is(Month) && (t.Shape != LowerCase || !t.Is(Modal)):
-		return d.hit(i, j+2, d.stepMonth(int(t.Word.Num), step))
+		return d.hit(i, j+1, d.stepMonth(int(t.Word.Num), step))
 	case t.Is(Season):
-		return d.hit(i, j+2, d.stepSeason(int(t.Word.Num), step))
+		return d.hit(i, j+1, d.stepSeason(int(t.Word.Num), step))
 	case t.Is(TimeUnit):
-		p, ok := d.stepUnit(s, j+1, step, fuzzy)
+		p, ok := d.stepUnit(s, j, step, fuzzy)
 		if !ok {
 			return Date{}, false
 		}
-		if t.Word.Num == 7 && !fuzzy && j+2 < s.Hi && d.Tokens[j+2].Is(Weekday) && d.Tokens[j+2].Gap == SpaceGap && d.Text[d.Tokens[j+2].End-1] == 'y' { // "last week Tuesday"
-			return d.hit(i, j+3, day(p.From.AddDate(0, 0, (int(d.Tokens[j+2].Word.Num)+6)%7)))
+		if t.Word.Num == 7 && !fuzzy && d.namesDay(s, j+1) { // "last week Tuesday"
+			return d.hit(i, j+2, day(p.From.AddDate(0, 0, (int(d.Tokens[j+1].Word.Num)+6)%7)))
 		}
-		return d.hit(i, j+2, p)
+		return d.hit(i, j+1, p)
 	}
-	return d.holiday(s, i, j+1, step)
+	return d.holiday(s, i, j, step)
+}
+
+// dayBeyond reads "the day before yesterday" and "the day after tomorrow".
+func (d *Document) dayBeyond(s *Sentence, i int) (Date, bool) {
+	j := i
+	if d.IsWord(s, j, "the") {
+		j++
+	}
+	switch {
+	case !d.IsWord(s, j, "day"):
+	case d.IsWord(s, j+1, "before") && d.IsWord(s, j+2, "yesterday"):
+		return d.hit(i, j+3, day(d.Reference.AddDate(0, 0, -2)))
+	case d.IsWord(s, j+1, "after") && d.IsWord(s, j+2, "tomorrow"):
+		return d.hit(i, j+3, day(d.Reference.AddDate(0, 0, 2)))
+	}
+	return Date{}, false
+}
+
+// direction reads the words at i which say the period before the present one, the present one, or the next one, as step -1, 0 or 1. next is the
+// token after them; fuzzy is true for "this past", whose weekday may be one of this week or of the last.
+func (d *Document) direction(s *Sentence, i int) (step int, fuzzy bool, next int, ok bool) {
+	switch {
+	case d.IsWord(s, i, "last"), d.IsWord(s, i, "past"), d.IsWord(s, i, "previous"):
+		return -1, false, i + 1, true
+	case d.IsWord(s, i, "next"), d.IsWord(s, i, "coming"), d.IsWord(s, i, "upcoming"):
+		return 1, false, i + 1, true
+	case d.IsWord(s, i, "earlier"), d.IsWord(s, i, "later"):
+		i++
+	}
+	switch {
+	case !d.IsWord(s, i, "this"):
+		return 0, false, i, false
+	case d.IsWord(s, i+1, "past"):
+		return 0, true, i + 2, true
+	}
+	return 0, false, i + 1, true
+}
+
+// namesDay reports whether a weekday follows after a space at i, written in full and in the singular.
+func (d *Document) namesDay(s *Sentence, i int) bool {
+	if i >= s.Hi {
+		return false
+	}
+	t := &d.Tokens[i]
+	return t.Is(Weekday) && t.Gap == SpaceGap && d.Text[t.End-1] == 'y'
 }
 
 // stepUnit resolves "last week" and the like.
