@@ -267,7 +267,8 @@ func looksLikeMbox(text string) bool {
 
 // candidates returns the types to try in order. source means that the name is that of source code.
 func candidates(s sniffed, declared, byName string, source bool, custom map[string]bool) []string {
-	if s.certain {
+	switch {
+	case s.certain:
 		out := []string{s.mediaType}
 		// The user may have registered a parser, under a narrower name, for a type that the bundled parsers refuse.
 		for _, t := range []string{declared, byName} {
@@ -276,8 +277,7 @@ func candidates(s sniffed, declared, byName string, source bool, custom map[stri
 			}
 		}
 		return out
-	}
-	if s.mediaType == media.Binary || s.mediaType == media.ZIP {
+	case s.mediaType == media.Binary, s.mediaType == media.ZIP:
 		// The file is damaged. The parser of the type that it claims to be reports what is wrong.
 		out := []string{}
 		for _, t := range []string{declared, byName} {
@@ -287,47 +287,50 @@ func candidates(s sniffed, declared, byName string, source bool, custom map[stri
 		}
 		return append(out, s.mediaType)
 	}
-	generic := declared == "" || declared == media.Text || declared == media.Binary
-	claim := declared
-	if generic || (byName != "" && byName != media.Text) {
-		claim = byName
-	}
-	if claim == "" {
-		claim = declared
-	}
-	if custom[claim] {
+	claim := claimed(declared, byName)
+	switch {
+	case custom[claim]:
 		return []string{claim}
-	}
-	switch s.mediaType {
-	case "":
-		if claim == "" || claim == media.Binary {
-			return []string{media.Text}
-		}
-		if media.RefusedType(claim) != nil {
+	case s.mediaType == "":
+		if claim == "" || claim == media.Binary || media.RefusedType(claim) != nil {
 			return []string{media.Text}
 		}
 		return []string{claim, media.Text}
-	case media.HTML, media.XML, media.XHTML:
-		// Source code with markup at its top has the type of its name; a web page in a .txt file is a web page.
-		switch claim {
-		case media.Text:
-			if source {
-				return []string{media.Text}
-			}
-		case media.Markdown, media.XHTML, media.HTML, media.XML, media.EML, media.MBOX:
-			if s.mediaType == media.XHTML && claim == media.XML {
-				return []string{media.XHTML}
-			}
-			return []string{claim}
-		}
-		return []string{s.mediaType}
-	case media.EML, media.MBOX:
+	case isMarkup(s.mediaType):
+		return []string{markupType(s.mediaType, claim, source)}
+	case s.mediaType == media.EML || s.mediaType == media.MBOX:
 		if source || claim == media.Markdown || claim == media.CSV || claim == media.TSV {
 			return []string{claim}
 		}
-		return []string{s.mediaType}
 	}
 	return []string{s.mediaType}
+}
+
+// claimed returns the type that a file claims to have. A name says more than a declared type, unless it is the name of a plain text.
+func claimed(declared, byName string) string {
+	generic := declared == "" || declared == media.Text || declared == media.Binary
+	if byName != "" && (generic || byName != media.Text) {
+		return byName
+	}
+	return declared
+}
+
+func isMarkup(mediaType string) bool {
+	return mediaType == media.HTML || mediaType == media.XML || mediaType == media.XHTML
+}
+
+// markupType returns the type of a text that begins with markup. Source code with markup at its top has the type of its name; a web page in a
+// .txt file is a web page.
+func markupType(found, claim string, source bool) string {
+	switch {
+	case claim == media.Text && source:
+		return media.Text
+	case found == media.XHTML && claim == media.XML:
+		return media.XHTML
+	case isMarkup(claim), claim == media.Markdown, claim == media.EML, claim == media.MBOX:
+		return claim
+	}
+	return found
 }
 
 // utf16le encodes an ASCII string.

@@ -161,58 +161,69 @@ func (m *charModel) logp(prev, r rune) float64 {
 	case r < ' ' && r != '\t' && r != '\n' && r != '\r':
 		return lpControl
 	case r < utf8.RuneSelf:
-		p := float64(lpASCII)
-		if clean.IsLetter(r) && prev >= utf8.RuneSelf {
-			switch {
-			case unicode.IsLetter(prev) || unicode.IsMark(prev):
-				p -= m.mixed
-				if r < 'a' && m.sparse && unicode.IsLower(prev) {
-					p -= 3
-				}
-			case !goodPunct[prev]:
-				p -= 3 // a sign inside a word
-			}
-		}
-		return p
+		return m.ascii(prev, r)
 	case r == utf8.RuneError:
 		return lpInvalid
 	case r >= 0x80 && r < 0xA0, r >= 0xE000 && r < 0xF900:
 		return lpControl
-	}
-	if unicode.IsMark(r) && !unicode.IsLetter(prev) && !unicode.IsMark(prev) {
+	case unicode.IsMark(r) && !unicode.IsLetter(prev) && !unicode.IsMark(prev):
 		return lpForeign // a combining mark without a base character
 	}
 	if p, ok := m.freq[r]; ok {
 		return p + m.transition(prev, r)
 	}
 	if unicode.IsLetter(r) || unicode.IsMark(r) {
-		lower := unicode.ToLower(r)
-		if lower != r {
-			if p, ok := m.freq[lower]; ok {
-				// Capitals are rare at the beginning of a word, common after another capital, and wrong after a small letter.
-				switch {
-				case unicode.IsUpper(prev):
-					p -= 0.1
-				case unicode.IsLower(prev):
-					p -= 7
-				default:
-					p -= 2
-				}
-				return p + m.transition(unicode.ToLower(prev), lower)
-			}
-		}
-		if m.own(r) {
-			return m.rest + m.transition(prev, r)
-		}
-		return lpForeign
+		return m.rareLetter(prev, r)
 	}
-	if goodPunct[r] {
-		if unicode.IsLetter(prev) && openPunct[r] {
-			return lpPunct - 4
+	return sign(prev, r)
+}
+
+// ascii returns the log-probability of an ASCII character that is no control character.
+func (m *charModel) ascii(prev, r rune) float64 {
+	p := float64(lpASCII)
+	switch {
+	case !clean.IsLetter(r) || prev < utf8.RuneSelf:
+	case unicode.IsLetter(prev) || unicode.IsMark(prev):
+		p -= m.mixed
+		if r < 'a' && m.sparse && unicode.IsLower(prev) {
+			p -= 3
 		}
+	case !goodPunct[prev]:
+		p -= 3 // a sign inside a word
+	}
+	return p
+}
+
+// rareLetter returns the log-probability of a letter or mark that is not in freq: a capital of one that is, or another one.
+func (m *charModel) rareLetter(prev, r rune) float64 {
+	lower := unicode.ToLower(r)
+	if p, ok := m.freq[lower]; ok && lower != r {
+		// Capitals are rare at the beginning of a word, common after another capital, and wrong after a small letter.
+		switch {
+		case unicode.IsUpper(prev):
+			p -= 0.1
+		case unicode.IsLower(prev):
+			p -= 7
+		default:
+			p -= 2
+		}
+		return p + m.transition(unicode.ToLower(prev), lower)
+	}
+	if m.own(r) {
+		return m.rest + m.transition(prev, r)
+	}
+	return lpForeign
+}
+
+// sign returns the log-probability of a character that is neither ASCII nor a letter.
+func sign(prev, r rune) float64 {
+	inWord := unicode.IsLetter(prev)
+	switch {
+	case goodPunct[r] && inWord && openPunct[r]:
+		return lpPunct - 4
+	case goodPunct[r]:
 		return lpPunct
-	}
-	if unicode.IsLetter(prev) {
+	case inWord:
 		return lpSymbol - 3
 	}
 	return lpSymbol
