@@ -2,7 +2,6 @@ package contextmem
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -187,57 +186,75 @@ func (o *Options) withDefaults() (*Options, error) {
 	if o != nil {
 		c = *o
 	}
-	var errs *multierror.Error
-	errs = within(errs, "Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
+	var f faults
+	c.bounds(&f)
+	c.keysAndWebhooks(&f)
+	c.models(&f)
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := f.errs.ErrorOrNil(); err != nil {
+		return nil, &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
+	}
+	return &c, nil
+}
+
+// faults collects what is wrong with options.
+type faults struct{ errs *multierror.Error }
+
+// add adds a fault if it is one.
+func (f *faults) add(wrong bool, format string, args ...any) {
+	if wrong {
+		f.errs = multierror.Append(f.errs, fmt.Errorf("option "+format, args...))
+	}
+}
+
+// bounds completes and checks numbers and durations.
+func (c *Options) bounds(f *faults) {
+	within(f, "Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
 	batch := 512
 	if c.Extractor != nil { // what a model has read of a batch is lost if the process ends meanwhile
 		batch = 256
 	}
-	errs = within(errs, "BatchItems", &c.BatchItems, batch, 1, 4096)
-	errs = within(errs, "MaxAttempts", &c.MaxAttempts, 8, 1, 100)
-	errs = within(errs, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
-	errs = within(errs, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
-	errs = within(errs, "ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
+	within(f, "BatchItems", &c.BatchItems, batch, 1, 4096)
+	within(f, "MaxAttempts", &c.MaxAttempts, 8, 1, 100)
+	within(f, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
+	within(f, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
+	within(f, "ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
 	c.ChunkOverlapBytes = max(cmp.Or(c.ChunkOverlapBytes, min(150, c.ChunkBytes/2)), 0)
-	if c.ChunkOverlapBytes > c.ChunkBytes/2 {
-		errs = multierror.Append(errs, fmt.Errorf("option ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes))
-	}
-	errs = within(errs, "MaxItems", &c.MaxItems, 100, 1, 100000)
-	errs = within(errs, "MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
-	errs = within(errs, "MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
-	errs = within(errs, "MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
-	errs = within(errs, "Versions", &c.Versions, 10, math.MinInt, 1000)
-	errs = within(errs, "MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
-	if c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1) {
-		errs = multierror.Append(errs, fmt.Errorf("option VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall))
-	}
-	if c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour {
-		errs = multierror.Append(errs, fmt.Errorf("option WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap))
-	}
-	errs = within(errs, "RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
-	errs = within(errs, "RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
-	errs = within(errs, "Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
-	errs = within(errs, "ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
-	errs = within(errs, "MaxFileBytes", &c.MaxFileBytes, defaultMaxFile, 1, 1<<31)
-	if slices.ContainsFunc(c.WebhookNetworks, func(p netip.Prefix) bool { return !p.IsValid() }) {
-		errs = multierror.Append(errs, errors.New("option WebhookNetworks: holds a range that is not valid"))
-	}
-	if n := len(c.SecretKey); n != 0 && n != 32 {
-		errs = multierror.Append(errs, fmt.Errorf("option SecretKey: %d bytes, want 32", n))
-	}
-	switch n := len(c.EncryptionKey); {
-	case c.EncryptionKey != nil && n != atrest.KeyBytes:
-		errs = multierror.Append(errs, fmt.Errorf("option EncryptionKey: %d bytes, want %d", n, atrest.KeyBytes))
-	case n != 0 && c.keyDir == "":
-		errs = multierror.Append(errs, errors.New("option EncryptionKey: is for Open; a backend that New is given encrypts by itself"))
-	}
+	f.add(c.ChunkOverlapBytes > c.ChunkBytes/2, "ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes)
+	within(f, "MaxItems", &c.MaxItems, 100, 1, 100000)
+	within(f, "MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
+	within(f, "MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
+	within(f, "MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
+	within(f, "Versions", &c.Versions, 10, math.MinInt, 1000)
+	within(f, "MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
+	f.add(c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1), "VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall)
+	within(f, "RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
+	within(f, "RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
+	within(f, "Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
+	within(f, "ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
+	within(f, "MaxFileBytes", &c.MaxFileBytes, defaultMaxFile, 1, 1<<31)
+}
+
+// keysAndWebhooks checks what encrypts, and where webhooks may go.
+func (c *Options) keysAndWebhooks(f *faults) {
+	secret, n := len(c.SecretKey), len(c.EncryptionKey)
+	f.add(secret != 0 && secret != 32, "SecretKey: %d bytes, want 32", secret)
+	f.add(c.EncryptionKey != nil && n != atrest.KeyBytes, "EncryptionKey: %d bytes, want %d", n, atrest.KeyBytes)
+	f.add(n == atrest.KeyBytes && c.keyDir == "", "EncryptionKey: is for Open; a backend that New is given encrypts by itself")
+	f.add(c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour, "WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap)
+	f.add(slices.ContainsFunc(c.WebhookNetworks, func(p netip.Prefix) bool { return !p.IsValid() }), "WebhookNetworks: holds a range that is not valid")
+}
+
+// models completes and checks embedders, reranker and summarizer.
+func (c *Options) models(f *faults) {
 	switch c.Reranker {
 	case NoReranker:
 		c.Reranker = nil
 	case nil:
-		r, err := rerank.Default()
-		if err != nil {
-			errs = multierror.Append(errs, fmt.Errorf("option Reranker: %w", err))
+		if r, err := rerank.Default(); err != nil {
+			f.add(true, "Reranker: %w", err)
 		} else if r != nil {
 			c.Reranker = r
 		}
@@ -246,49 +263,30 @@ func (o *Options) withDefaults() (*Options, error) {
 	if c.Reranker != nil {
 		budget = 2 * time.Second
 	}
-	errs = within(errs, "RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
-	checkEmbedder := func(name string, e Embedder) {
-		if d := e.Dim(); d < 1 || d > maxDim {
-			errs = multierror.Append(errs, fmt.Errorf("option %s: dimension %d is outside 1 to %d", name, d, maxDim))
-		}
-		if e.Model() == "" {
-			errs = multierror.Append(errs, fmt.Errorf("option %s: its model has no name", name))
-		}
-	}
-	if c.Embedder != nil {
-		checkEmbedder("Embedder", c.Embedder)
-	}
-	if c.FastEmbedder != nil {
-		checkEmbedder("FastEmbedder", c.FastEmbedder)
-	}
+	within(f, "RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
+	f.embedder("Embedder", c.Embedder)
+	f.embedder("FastEmbedder", c.FastEmbedder)
 	for i, e := range c.PreviousEmbedders {
-		if name := fmt.Sprintf("PreviousEmbedders[%d]", i); e == nil {
-			errs = multierror.Append(errs, fmt.Errorf("option %s: is nil", name))
-		} else {
-			checkEmbedder(name, e)
-		}
+		name := fmt.Sprintf("PreviousEmbedders[%d]", i)
+		f.add(e == nil, "%s: is nil", name)
+		f.embedder(name, e)
 	}
-	if c.Summarizer != nil && c.Summarizer.Model() == "" {
-		errs = multierror.Append(errs, errors.New("option Summarizer: its model has no name"))
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if err := errs.ErrorOrNil(); err != nil {
-		return nil, &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
-	}
-	return &c, nil
+	f.add(c.Summarizer != nil && c.Summarizer.Model() == "", "Summarizer: its model has no name")
 }
 
-// within sets v to def if it is zero, and adds an error if it is outside [lo, hi].
-func within[T int | int64 | time.Duration](errs *multierror.Error, name string, v *T, def, lo, hi T) *multierror.Error {
-	if *v == 0 {
-		*v = def
+// embedder checks an embedder, if there is one.
+func (f *faults) embedder(name string, e Embedder) {
+	if e != nil {
+		d := e.Dim()
+		f.add(d < 1 || d > maxDim, "%s: dimension %d is outside 1 to %d", name, d, maxDim)
+		f.add(e.Model() == "", "%s: its model has no name", name)
 	}
-	if *v < lo || *v > hi {
-		return multierror.Append(errs, fmt.Errorf("option %s: %v is outside %v to %v", name, *v, lo, hi))
-	}
-	return errs
+}
+
+// within sets v to def if it is zero, and adds a fault if it is outside [lo, hi].
+func within[T int | int64 | time.Duration](f *faults, name string, v *T, def, lo, hi T) {
+	*v = cmp.Or(*v, def)
+	f.add(*v < lo || *v > hi, "%s: %v is outside %v to %v", name, *v, lo, hi)
 }
 
 func (o *Options) chunking() chunk.Options {
