@@ -93,57 +93,63 @@ func extension(name string) string { return strings.ToLower(strings.TrimPrefix(p
 
 // visit handles one entry of the folder.
 func (w *walker) visit(after, rel string, d fs.DirEntry, err error) error {
-	if d.IsDir() {
-		switch {
-		case err != nil:
-			w.unread = append(w.unread, rel)
-			return fs.SkipDir
-		case rel != "." && !w.recursive:
-			return fs.SkipDir
-		}
+	switch {
+	case d.IsDir():
+		return w.enter(rel, err)
+	case after != "" && !before(after, rel), !w.wanted(rel, d): // visited by earlier pages, or never
 		return nil
-	}
-	if !d.Type().IsRegular() || len(rel) > maxPath || !utf8.ValidString(rel) {
-		return nil
-	}
-	if after != "" && !before(after, rel) || w.extensions != nil && !w.extensions[extension(rel)] || !w.r.Supported(path.Base(rel), "") {
-		return nil
-	}
-	if len(w.page.Objects) >= max(w.r.Limit, 1) || w.bytes >= pageBytes {
+	case len(w.page.Objects) >= max(w.r.Limit, 1) || w.bytes >= pageBytes:
 		w.page.More, w.next.after = true, w.last
 		return fs.SkipAll
-	}
-	if len(w.next.entries) >= MaxFiles {
+	case len(w.next.entries) >= MaxFiles:
 		return fmt.Errorf("more than %d files", MaxFiles)
 	}
 	info, err := d.Info()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // removed during the walk
 	}
-	old, had := w.known[rel]
-	if err == nil && info.Size() == 0 || w.r.MaxBytes > 0 && err == nil && info.Size() > w.r.MaxBytes {
+	if err == nil && (info.Size() == 0 || w.r.MaxBytes > 0 && info.Size() > w.r.MaxBytes) {
 		return nil
 	}
 	w.last = rel
+	old, had := w.known[rel]
 	if err == nil {
-		e := entry{path: rel, modified: modified(info), size: info.Size(), hash: old.hash}
-		switch {
-		case had && old.modified == e.modified && old.size == e.size:
-		case !had && !w.r.Since.IsZero() && info.ModTime().Before(w.r.Since):
-		default:
-			err = w.read(rel, &e, had)
-		}
-		if err == nil {
-			w.keep(e)
-			return nil
-		}
+		err = w.file(rel, info, old, had)
 	}
-	if errors.Is(err, errSkip) || errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if had {
+	if err != nil && had && !errors.Is(err, errSkip) && !errors.Is(err, fs.ErrNotExist) {
 		w.keep(old) // unreadable now: keep it as unchanged
 	}
+	return nil
+}
+
+// enter decides whether the walk goes into a folder. err is the error of reading it.
+func (w *walker) enter(rel string, err error) error {
+	if err != nil {
+		w.unread = append(w.unread, rel)
+		return fs.SkipDir
+	}
+	if rel != "." && !w.recursive {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// wanted reports whether an entry is a file of a kind that is asked for and can be read.
+func (w *walker) wanted(rel string, d fs.DirEntry) bool {
+	return d.Type().IsRegular() && len(rel) <= maxPath && utf8.ValidString(rel) && (w.extensions == nil || w.extensions[extension(rel)]) && w.r.Supported(path.Base(rel), "")
+}
+
+// file keeps a file, after reading it where it is not the one that was known, if one was, and is not older than what is asked for.
+func (w *walker) file(rel string, info fs.FileInfo, old entry, had bool) error {
+	e := entry{path: rel, modified: modified(info), size: info.Size(), hash: old.hash}
+	same := had && old.modified == e.modified && old.size == e.size
+	early := !had && !w.r.Since.IsZero() && info.ModTime().Before(w.r.Since)
+	if !same && !early {
+		if err := w.read(rel, &e, had); err != nil {
+			return err
+		}
+	}
+	w.keep(e)
 	return nil
 }
 

@@ -1,9 +1,9 @@
 package intake
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
@@ -43,37 +43,11 @@ func (in *batch) memories(b Memories) error {
 }
 
 func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool) error {
-	text, pairs := m.Text, false
-	var turns []item.Turn
-	switch {
-	case m.Text != "" && len(m.Pairs) > 0:
-		return in.bad(fault.KindUnprocessed, field+"Text", "text and user_assistant_pairs exclude each other")
-	case len(m.Messages) > 0 && (m.Text != "" || len(m.Pairs) > 0):
-		return in.bad(fault.KindUnprocessed, field+"Messages", "excludes text and user_assistant_pairs")
-	case m.Messages != nil && m.Text == "" && len(m.Pairs) == 0:
-		if err := in.checkMessages(field, m.Messages); err != nil {
-			return err
-		}
-		text, turns = rendered(m)
-		pairs = true
-	case len(m.Pairs) > 0:
-		cp := make([]chunk.Pair, len(m.Pairs))
-		for i, p := range m.Pairs {
-			if strings.TrimSpace(p.User) == "" && strings.TrimSpace(p.Assistant) == "" {
-				return in.bad(fault.KindUnprocessed, fmt.Sprintf("%sPairs[%d]", field, i), "has neither user nor assistant text")
-			}
-			cp[i] = chunk.Pair{User: p.User, Assistant: p.Assistant}
-		}
-		var said []chunk.Turn
-		text, said = chunk.Pairs(cp, m.UserName)
-		for _, t := range said {
-			turns = append(turns, item.Turn{Start: t.Start, End: t.End, Role: roleOf(t.User)})
-		}
-		pairs = true
-	case strings.TrimSpace(m.Text) == "":
-		return in.bad(fault.KindUnprocessed, field+"Text", "text, messages or user_assistant_pairs is required")
+	s, err := in.said(field, m)
+	if err != nil {
+		return err
 	}
-	if err := fault.CheckText(in.op, field+"Text", text, in.MaxMemoryBytes); err != nil {
+	if err := fault.CheckText(in.op, field+"Text", s.text, in.MaxMemoryBytes); err != nil {
 		return err
 	}
 	if m.TTL < 0 {
@@ -83,24 +57,7 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 	if err != nil {
 		return err
 	}
-	inc := backend.Incoming{Source: backend.Source{ID: id, Title: m.Title, MediaType: "text/plain", SizeBytes: int64(len(text)), Infer: m.Infer, Time: m.Time.UTC(), Session: m.Session}}
-	if m.Time.IsZero() {
-		inc.Time = time.Time{}
-	}
-	if m.TTL > 0 {
-		inc.ExpiresAt = in.now.Add(m.TTL)
-	}
-	if m.Markdown {
-		inc.MediaType = "text/markdown"
-	}
-	inc.Blobs = []backend.Blob{{Kind: backend.Original, Data: []byte(text)}}
-	doc := &item.Doc{UserName: m.UserName, Markdown: m.Markdown, Pairs: pairs, Turns: turns, NamedTitle: m.Title != "", Zone: zoneOf(m.Time)}
-	if doc.UserName == "" {
-		doc.UserName = DefaultUserName
-	}
-	if m.Infer {
-		doc.Instructions = m.Instructions
-	}
+	inc, doc := in.incoming(id, m, &s)
 	if err := in.relate(field, m.ForcefulRelations, doc); err != nil {
 		return err
 	}
@@ -118,4 +75,68 @@ func (in *batch) memory(field string, m *content.Memory, b Memories, alone bool)
 	}
 	in.add(inc, Item{ID: id, Title: m.Title, Infer: m.Infer}, m.ForcefulRelations)
 	return nil
+}
+
+// saying is what a memory says: its text, or a conversation as a text with its turns.
+type saying struct {
+	text         string
+	turns        []item.Turn
+	conversation bool
+}
+
+// said reads the one of text, messages and pairs that a memory has.
+func (in *batch) said(field string, m *content.Memory) (saying, error) {
+	switch {
+	case m.Text != "" && len(m.Pairs) > 0:
+		return saying{}, in.bad(fault.KindUnprocessed, field+"Text", "text and user_assistant_pairs exclude each other")
+	case len(m.Messages) > 0 && (m.Text != "" || len(m.Pairs) > 0):
+		return saying{}, in.bad(fault.KindUnprocessed, field+"Messages", "excludes text and user_assistant_pairs")
+	case m.Messages != nil && m.Text == "" && len(m.Pairs) == 0:
+		if err := in.checkMessages(field, m.Messages); err != nil {
+			return saying{}, err
+		}
+		text, turns := rendered(m)
+		return saying{text, turns, true}, nil
+	case len(m.Pairs) > 0:
+		return in.saidInPairs(field, m)
+	case strings.TrimSpace(m.Text) == "":
+		return saying{}, in.bad(fault.KindUnprocessed, field+"Text", "text, messages or user_assistant_pairs is required")
+	}
+	return saying{text: m.Text}, nil
+}
+
+func (in *batch) saidInPairs(field string, m *content.Memory) (s saying, err error) {
+	cp := make([]chunk.Pair, len(m.Pairs))
+	for i, p := range m.Pairs {
+		if strings.TrimSpace(p.User) == "" && strings.TrimSpace(p.Assistant) == "" {
+			return s, in.bad(fault.KindUnprocessed, fmt.Sprintf("%sPairs[%d]", field, i), "has neither user nor assistant text")
+		}
+		cp[i] = chunk.Pair{User: p.User, Assistant: p.Assistant}
+	}
+	text, said := chunk.Pairs(cp, m.UserName)
+	s = saying{text: text, conversation: true}
+	for _, t := range said {
+		s.turns = append(s.turns, item.Turn{Start: t.Start, End: t.End, Role: roleOf(t.User)})
+	}
+	return s, nil
+}
+
+// incoming makes the rows of a memory, without relations and metadata.
+func (in *batch) incoming(id string, m *content.Memory, s *saying) (backend.Incoming, *item.Doc) {
+	inc := backend.Incoming{Source: backend.Source{ID: id, Title: m.Title, MediaType: "text/plain", SizeBytes: int64(len(s.text)), Infer: m.Infer, Session: m.Session}}
+	if !m.Time.IsZero() {
+		inc.Time = m.Time.UTC()
+	}
+	if m.TTL > 0 {
+		inc.ExpiresAt = in.now.Add(m.TTL)
+	}
+	if m.Markdown {
+		inc.MediaType = "text/markdown"
+	}
+	inc.Blobs = []backend.Blob{{Kind: backend.Original, Data: []byte(s.text)}}
+	doc := &item.Doc{UserName: cmp.Or(m.UserName, DefaultUserName), Markdown: m.Markdown, Pairs: s.conversation, Turns: s.turns, NamedTitle: m.Title != "", Zone: zoneOf(m.Time)}
+	if m.Infer {
+		doc.Instructions = m.Instructions
+	}
+	return inc, doc
 }

@@ -309,17 +309,8 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 	if err != nil {
 		return nil, err
 	}
-	r.Subject, r.PerSlot, r.MaxTokens = cmp.Or(r.Subject, DefaultSubject), cmp.Or(r.PerSlot, 10), cmp.Or(r.MaxTokens, 300)
-	switch {
-	case r.PerSlot < 1 || r.PerSlot > 100:
-		return nil, fault.Fieldf(op, fault.KindInvalid, "", "PerSlot", "must be between 1 and 100")
-	case r.MaxTokens < 1 || r.MaxTokens > 8000:
-		return nil, fault.Fieldf(op, fault.KindInvalid, "", "MaxTokens", "must be between 1 and 8000")
-	}
-	for _, s := range r.Slots {
-		if !e.Slots.Has(s) {
-			return nil, fault.Fieldf(op, fault.KindInvalid, "", "Slots", "one is not of the taxonomy")
-		}
+	if err := e.complete(op, &r); err != nil {
+		return nil, err
 	}
 	p := &facts.Profile{Subject: r.Subject, SummaryBy: facts.BySources, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
 	told, err := e.findMessages(ctx, ref, &a, &messageQuery{subject: r.Subject, asOf: r.AsOf, most: r.PerSlot})
@@ -330,45 +321,25 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 	if err != nil || ent == 0 && len(told.by) == 0 {
 		return p, err
 	}
-	bySlot := map[string][]facts.Fact{}
-	q := backend.RelationQuery{Part: a.part, Entities: []int64{ent}, AsOf: r.AsOf, Limit: batch}
-	for read := 0; ent != 0; read += batch {
-		if read == maxOfSubject {
-			p.Truncated = true
-			break
-		}
-		links, release, last, more, err := a.links(ctx, q)
+	var bySlot map[string][]facts.Fact
+	if ent != 0 {
+		bySlot, p.Truncated, err = e.factsOf(ctx, &a, ent, r.AsOf, &told)
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Search, "", err)
 		}
-		for i := range links {
-			if f, ok := e.fact(&links[i], a.now, r.AsOf, q.Entities); ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
-				told.place(&f)
-				bySlot[f.Slot] = append(bySlot[f.Slot], f)
-			}
-		}
-		release()
-		if q.After = last; !more {
-			break
-		}
-	}
-	shown := func(fs []facts.Fact, most int) []facts.Fact {
-		slices.Reverse(fs)
-		slices.SortStableFunc(fs, func(a, b facts.Fact) int { return b.Learnt.Compare(a.Learnt) })
-		fs = distinct(together(fs))
-		p.Truncated = p.Truncated || len(fs) > most
-		return fs[:min(most, len(fs))]
 	}
 	for _, s := range e.Slots.Slots() {
 		fs := bySlot[s.Name]
 		statements, more := told.statements(s.Name, fs, r.PerSlot)
 		if len(fs)+len(statements) > 0 && (r.Slots == nil || slices.Contains(r.Slots, s.Name)) {
-			p.Slots = append(p.Slots, facts.SlotFacts{Slot: s.Name, Card: s.Card, Facts: shown(fs, r.PerSlot), Statements: statements})
-			p.Truncated = p.Truncated || more
+			shown, hidden := latest(fs, r.PerSlot)
+			p.Slots = append(p.Slots, facts.SlotFacts{Slot: s.Name, Card: s.Card, Facts: shown, Statements: statements})
+			p.Truncated = p.Truncated || more || hidden
 		}
 	}
 	if fs := bySlot[""]; len(fs) > 0 && r.Slots == nil {
-		p.Other = shown(fs, maxOther)
+		shown, hidden := latest(fs, maxOther)
+		p.Other, p.Truncated = shown, p.Truncated || hidden
 	}
 	if ent != 0 {
 		orders, _, err := instructions(ctx, a, ent, r.AsOf)
@@ -378,6 +349,52 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 		p.Instructions = append(p.Instructions, orders...)
 	}
 	return p, e.summarise(ctx, p, r.MaxTokens)
+}
+
+// complete sets defaults of a request and checks it.
+func (e *Engine) complete(op string, r *facts.ProfileRequest) error {
+	r.Subject, r.PerSlot, r.MaxTokens = cmp.Or(r.Subject, DefaultSubject), cmp.Or(r.PerSlot, 10), cmp.Or(r.MaxTokens, 300)
+	switch {
+	case r.PerSlot < 1 || r.PerSlot > 100:
+		return fault.Fieldf(op, fault.KindInvalid, "", "PerSlot", "must be between 1 and 100")
+	case r.MaxTokens < 1 || r.MaxTokens > 8000:
+		return fault.Fieldf(op, fault.KindInvalid, "", "MaxTokens", "must be between 1 and 8000")
+	case slices.ContainsFunc(r.Slots, func(s string) bool { return !e.Slots.Has(s) }):
+		return fault.Fieldf(op, fault.KindInvalid, "", "Slots", "one is not of the taxonomy")
+	}
+	return nil
+}
+
+// factsOf reads the facts of an entity by slot, in the order in which they were learnt: those that hold or lie ahead, and of slots whose facts
+// last, earlier ones. It places them among the messages. cut reports that there are more.
+func (e *Engine) factsOf(ctx context.Context, a *asked, ent int64, asOf time.Time, told *messages) (bySlot map[string][]facts.Fact, cut bool, err error) {
+	bySlot = map[string][]facts.Fact{}
+	q := backend.RelationQuery{Part: a.part, Entities: []int64{ent}, AsOf: asOf, Limit: batch}
+	for read := 0; read < maxOfSubject; read += batch {
+		links, release, last, more, err := a.links(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for i := range links {
+			if f, ok := e.fact(&links[i], a.now, asOf, q.Entities); ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
+				told.place(&f)
+				bySlot[f.Slot] = append(bySlot[f.Slot], f)
+			}
+		}
+		release()
+		if q.After = last; !more {
+			return bySlot, false, nil
+		}
+	}
+	return bySlot, true, nil
+}
+
+// latest returns the most facts that were learnt last, without repetitions, the last first. It reports whether there are more.
+func latest(fs []facts.Fact, most int) (shown []facts.Fact, more bool) {
+	slices.Reverse(fs)
+	slices.SortStableFunc(fs, func(a, b facts.Fact) int { return b.Learnt.Compare(a.Learnt) })
+	fs = distinct(together(fs))
+	return fs[:min(most, len(fs))], len(fs) > most
 }
 
 // lasting reports whether a slot keeps facts that have ended.
