@@ -1,6 +1,10 @@
 package sqlite
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // bulkRows is the maximal number of rows that one statement inserts. It is a power of two.
 const bulkRows = 32
@@ -22,19 +26,38 @@ func insertsOf(into string, width int) (all inserts) {
 type bulk struct {
 	sql   inserts
 	width int
+	most  int // number of rows that are collected before they are written; 0: bulkRows
+	// order compares two rows by the key of the table; nil: rows are written as they come. In a large table the rows of a call go to pages all over
+	// it, and in the order of their keys each page is looked up once.
+	order func(a, b []any) int
 	args  []any
 }
 
 func (b *bulk) add(c *conn, args ...any) error {
 	b.args = append(b.args, args...)
-	if len(b.args) < bulkRows*b.width {
+	if len(b.args) < max(b.most, bulkRows)*b.width {
 		return nil
 	}
 	return b.flush(c)
 }
 
+// sort brings the rows into their order.
+func (b *bulk) sort() {
+	n := len(b.args) / b.width
+	if b.order == nil || n < 2 {
+		return
+	}
+	rows := make([][]any, n)
+	for i := range rows {
+		rows[i] = b.args[i*b.width : (i+1)*b.width]
+	}
+	slices.SortStableFunc(rows, b.order)
+	b.args = slices.Concat(rows...)
+}
+
 // flush writes the rows.
 func (b *bulk) flush(c *conn) error {
+	b.sort()
 	from := 0
 	for i := len(b.sql) - 1; i >= 0; i-- {
 		n := b.width << i
@@ -52,4 +75,9 @@ func (b *bulk) flush(c *conn) error {
 func (b *bulk) drop() {
 	clear(b.args)
 	b.args = b.args[:0]
+}
+
+// byTwo compares rows by their first two values, which are of type int64.
+func byTwo(a, b []any) int {
+	return cmp.Or(cmp.Compare(a[0].(int64), b[0].(int64)), cmp.Compare(a[1].(int64), b[1].(int64)))
 }

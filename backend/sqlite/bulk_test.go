@@ -1,7 +1,10 @@
 package sqlite
 
 import (
+	"cmp"
+	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,4 +38,31 @@ func TestBulkRows(t *testing.T) {
 	found, err := c.one(bg, "SELECT 1 FROM pairs WHERE b = 'dropped'", func(*row) error { return nil })
 	require.NoError(t, err)
 	require.False(t, found)
+}
+
+// TestBulkOrder checks that rows are written in the order of their keys among those that are collected together, each with its own values.
+func TestBulkOrder(t *testing.T) {
+	c, err := openConn(filepath.Join(t.TempDir(), "db"), connOptions{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.close()) }()
+	require.NoError(t, c.script("CREATE TABLE triples (a INTEGER, b INTEGER, c INTEGER)")) // rowids tell the order of the inserts
+	const most, n = 3*bulkRows + 5, 7*bulkRows + 1
+	b := bulk{sql: insertsOf("INSERT INTO triples (a, b, c)", 3), width: 3, most: most, order: byTwo}
+	rng := rand.New(rand.NewPCG(1, 2))
+	var want [][3]int64
+	for i := range int64(n) {
+		r := [3]int64{rng.Int64N(9), rng.Int64N(1000), i}
+		want = append(want, r)
+		require.NoError(t, b.add(c, r[0], r[1], r[2]))
+	}
+	require.NoError(t, b.flush(c))
+	for some := range slices.Chunk(want, most) {
+		slices.SortStableFunc(some, func(x, y [3]int64) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(x[1], y[1])) })
+	}
+	var got [][3]int64
+	require.NoError(t, c.each(bg, "SELECT a, b, c FROM triples ORDER BY rowid", func(r *row) error {
+		got = append(got, [3]int64{r.int(0), r.int(1), r.int(2)})
+		return nil
+	}))
+	require.Equal(t, want, got)
 }

@@ -53,6 +53,9 @@ func (x rows) RemoveEntity(num int64) error {
 
 var insertEdges = insertsOf("INSERT INTO entity_sources (entity, source, type, count)", 4)
 
+// edgesAtOnce is the number of edges that are collected. A batch of 512 memories has about 2,200.
+const edgesAtOnce = 4096
+
 func (x rows) AddMentions(source int64, said []storerules.MentionCount, packed []byte) error {
 	for _, s := range said {
 		if err := x.t.edgeRows.add(x.t.c, s.Entity, source, shortWord(s.Type), s.Count); err != nil {

@@ -76,7 +76,7 @@ func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 		parts:    remembered[backend.Partition, int64](partCacheSize),
 		names:    remembered[int64, backend.Partition](partCacheSize),
 		entities: remembered[storerules.EntityKey, storerules.EntityRef](entityCacheSize),
-		tagRows:  bulk{sql: insertTags, width: 3}, edgeRows: bulk{sql: insertEdges, width: 4}, changeRows: bulk{sql: insertChanges, width: 3},
+		tagRows:  bulk{sql: insertTags, width: 3}, edgeRows: bulk{sql: insertEdges, width: 4, most: edgesAtOnce, order: byTwo}, changeRows: bulk{sql: insertChanges, width: 3},
 	}
 	t.Tx = storerules.NewTx(rows{t}, &t.led.Numbers)
 	s.lastSeq.Store(uint64(l.Seq) << storerules.SeqShift)
