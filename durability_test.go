@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		err = sendUntilKilled(dir, prefix)
 	} else if kill != "" {
 		err = syncPagedProvider(dir, kill)
+	} else if os.Getenv(childLarge) != "" {
+		err = writeLarge(dir)
 	} else {
 		err = writeUntilKilled(dir, os.Getenv("CONTEXTMEM_TEST_CHILD_SEED"))
 	}
