@@ -56,13 +56,14 @@ func (d *document) addAtoms(b block, sec int32) {
 			d.cut(s.start, s.end, a)
 		}
 	default:
-		if b.kind == tableRow {
-			a.table = int32(len(d.atoms) - 1)
-			if prev := d.atoms[a.table]; prev.kind == tableRow {
-				a.table = prev.table
-			}
+		a.table = d.headAtom
+		if b.kind == tableRow && d.wideRow(b, a) {
+			return
 		}
 		d.cut(b.start, b.end, a)
+	}
+	if b.kind == tableHead {
+		d.head, d.headAtom, d.names = b, int32(len(d.atoms)-1), nil
 	}
 }
 

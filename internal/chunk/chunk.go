@@ -59,7 +59,9 @@ type Page struct {
 type Chunk struct {
 	// Text is what to embed and return: the source from Start to End, preceded
 	// by the overlap or, in the later parts of a table, by the table's header
-	// rows and a line feed.
+	// rows and a line feed. A row that is too wide for a chunk is cut between
+	// cells, and each part is preceded by the names of its columns and the first
+	// cell of the row.
 	Text string
 	// Start and End are byte offsets in the source. The ranges of consecutive
 	// chunks ascend, do not overlap, and together hold all that is not white
@@ -135,6 +137,7 @@ type atom struct {
 	start, end int
 	section    int32
 	table      int32 // index of its table's head in document.atoms; for rows alone
+	piece      int32 // number of the text before it in document.pieces, from 1 on; for parts of wide rows alone
 	kind       kind
 	partial    bool // continues what the atom before began
 }
@@ -145,6 +148,10 @@ type document struct {
 	o        Options
 	sections []section
 	atoms    []atom
+	head     block    // of the current table
+	headAtom int32    // its last atom
+	names    []string // the columns of the current table, once a row needs them
+	pieces   []string // what stands before parts of wide rows
 	// conversation is set when the sections are pairs of turns, which may share a chunk.
 	conversation bool
 }

@@ -16,6 +16,7 @@ func (d *document) pack() []Chunk {
 		return chunks
 	}
 	cur := d.begin(0)
+	d.addPiece(&cur)
 	for i := 1; i < len(d.atoms); i++ {
 		if d.joins(cur, i) {
 			cur.last = i
@@ -47,6 +48,12 @@ func (d *document) close(c open) Chunk {
 func (d *document) joins(c open, i int) bool {
 	target, limit := d.o.TargetBytes, d.o.MaxBytes
 	a, last := d.atoms[i], d.atoms[c.last]
+	if a.piece > 0 || last.piece > 0 {
+		return false
+	}
+	if len(c.prefix) > limit/4 { // else it would hold more header than rows
+		target = limit
+	}
 	size := func(end int) int { return len(c.prefix) + end - c.from }
 	if size(a.end) > limit {
 		return false
@@ -73,15 +80,24 @@ func (d *document) joins(c open, i int) bool {
 	return false
 }
 
+// addPiece puts the names of its columns before a chunk that is a part of a wide row.
+func (d *document) addPiece(c *open) {
+	if n := d.atoms[c.first].piece; n > 0 {
+		c.prefix = d.pieces[n-1]
+	}
+}
+
 // addContext repeats context from the previous chunk at the head of chunk c:
 // the header of a table, or the last sentences of a paragraph.
 func (d *document) addContext(c *open, before open) {
 	a, last := d.atoms[c.first], d.atoms[before.last]
 	room := d.o.MaxBytes - (a.end - a.start)
 	switch {
+	case a.piece > 0:
+		d.addPiece(c)
 	case a.kind == tableRow:
 		head := d.atoms[a.table]
-		if n := head.end - head.start; n <= d.o.MaxBytes/4 && n < room && !head.partial {
+		if n := head.end - head.start; n <= d.o.MaxBytes/2 && n < room && !head.partial {
 			c.prefix = d.src[head.start:head.end] + "\n"
 		}
 	case a.kind == paragraph && last.kind == paragraph && a.section == last.section:

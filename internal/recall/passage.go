@@ -130,17 +130,32 @@ func (r *run) passages() {
 // searched returns the part of a text that is searched for passages.
 func searched(text string) string { return text[:min(len(text), passageBytes)] }
 
-// read splits a text into sentences and sets the terms of each.
+// read splits a text into sentences and sets the terms of each. A row of a table that has a term of its own has those of the header too,
+// because it is read with the header. So the row is the passage, not the header.
 func (p *passageRoom) read(text string, found []match) {
 	p.sentences = p.sentences[:0]
-	next := 0
+	next, head := 0, -1
 	for start, end := range chunk.Sentences(text) {
 		s := sentence{start: start, end: end}
 		for ; next < len(found) && found[next].at < end; next++ {
 			s.terms |= 1 << found[next].term
 		}
+		n := len(p.sentences)
+		switch {
+		case text[start] != '|':
+			head = -1
+		case n > 0 && isRule(text[start:end]):
+			head = n - 1
+		case head >= 0 && s.terms&^p.sentences[head].terms != 0:
+			s.terms |= p.sentences[head].terms
+		}
 		p.sentences = append(p.sentences, s)
 	}
+}
+
+// isRule reports whether a line is the delimiter row between the header and the rows of a table.
+func isRule(line string) bool {
+	return strings.Contains(line, "-") && strings.Trim(line, "|-: \t") == ""
 }
 
 // best returns the run of sentences with the greatest weight of distinct terms minus passageCost for each sentence.

@@ -16,6 +16,7 @@ func TestPassages(t *testing.T) {
 		"two":                  {"how many days everybody has, and carry-over in March", "Everybody has thirty days. Carry-over ends in March!"},
 		"an item of a list":    {"red travel form", "- the red form is for travel"},
 		"a row of a table":     {"cost on Friday 20", "| Friday | 20 |"},
+		"a row by its header":  {"what is the cost of the day Friday?", "| Friday | 20 |"},
 		"a heading":            {"leave", "# Leave"},
 		"form of the question": {"what is the heron?", ""},
 		"nothing":              {"xyzzy", ""},

@@ -1,0 +1,90 @@
+package chunk
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	head := "| fruit | price |\n|:--|--:|"
+	var rows []string
+	for i := range 20 {
+		rows = append(rows, fmt.Sprintf("| apple %02d | %d |", i, i))
+	}
+	src := "Prices of fruit:\n" + head + "\n" + strings.Join(rows, "\n") + "\nafter\n"
+	chunks := Split(src, true, nil, small)
+	check(t, src, chunks, small)
+	require.Greater(t, len(chunks), 2)
+	assert.True(t, strings.HasPrefix(chunks[0].Text, "Prices of fruit:\n"+head+"\n"+rows[0]))
+	for _, c := range chunks[1:] {
+		assert.True(t, strings.HasPrefix(c.Text, head+"\n| apple"), "%q", c.Text)
+		assert.True(t, strings.HasPrefix(src[c.Start:], "| apple"))
+	}
+
+	wide := "| " + strings.Repeat("column ", 10) + "|\n|---|\n"
+	src = wide + strings.Join(rows, "\n")
+	chunks = Split(src, true, nil, small)
+	check(t, src, chunks, small)
+	for _, c := range chunks {
+		assert.True(t, strings.HasPrefix(c.Text, wide+"| apple"), "a header of up to half is repeated: %q", c.Text)
+		assert.Greater(t, strings.Count(c.Text, "apple"), 1, "a chunk holds more than its header")
+	}
+}
+
+// TestWideTable has rows that do not fit into a chunk with their header. Each cell stands below the name of its column, beside the first cell.
+func TestWideTable(t *testing.T) {
+	t.Parallel()
+	for _, cols := range []int{30, 60, 300} {
+		var head, rule strings.Builder
+		for c := range cols {
+			fmt.Fprintf(&head, "| day %03d ", c)
+			rule.WriteString("| --- ")
+		}
+		src := "# Rain\n\n" + head.String() + "|\n" + rule.String() + "|"
+		for r := range 4 {
+			src += fmt.Sprintf("\n| station %c ", 'A'+r)
+			for c := 1; c < cols; c++ {
+				src += fmt.Sprintf("| %d mm ", 1000*r+c)
+			}
+			src += "|"
+		}
+		o := Options{TargetBytes: 400, MaxBytes: 600}
+		chunks := Split(src, true, nil, o)
+		check(t, src, chunks, o)
+		found := map[string]int{}
+		for _, c := range chunks {
+			assert.Equal(t, "Rain", c.Heading)
+			lines := strings.Split(c.Text, "\n")
+			names := strings.Split(lines[0], "|")
+			for _, row := range lines {
+				cells := strings.Split(row, "|")
+				if len(cells) < 2 || !strings.HasPrefix(strings.TrimSpace(cells[1]), "station") {
+					continue
+				}
+				for i, cell := range cells[2:] {
+					if cell = strings.TrimSpace(cell); cell != "" {
+						found[strings.TrimSpace(cells[1])+", "+strings.TrimSpace(names[i+2])+": "+cell]++
+					}
+				}
+			}
+		}
+		require.Len(t, found, 4*(cols-1), "%d columns", cols)
+		for r := range 4 {
+			for c := 1; c < cols; c++ {
+				require.Equal(t, 1, found[fmt.Sprintf("station %c, day %03d: %d mm", 'A'+r, c, 1000*r+c)], "station %c, day %d of %d", 'A'+r, c, cols)
+			}
+		}
+	}
+	// A short row below a long header is not multiplied by it.
+	src := "| " + strings.Repeat("a very long name of a column | ", 2000) + "\n| --- |\n" + strings.Repeat("| 1 | 2 | 3 |\n", 200)
+	total := 0
+	for _, c := range Split(src, true, nil, Options{}) {
+		total += len(c.Text)
+	}
+	assert.Less(t, total, 2*len(src))
+}
