@@ -7,11 +7,11 @@ import (
 	"github.com/contextmem/contextmem/fault"
 )
 
-// largeDocs is the number of chunks from which on vectors are searched beside keywords and sessions. In a smaller partition the searches take
+// largeDocs is the number of chunks from which on vectors and sessions are searched beside keywords. In a smaller partition the searches take
 // about as long as it takes to wake another thread.
 const largeDocs = 20_000
 
-// atOnce reports whether the vectors are searched at the same time as the keywords and the sessions: if the partition is large, or the vectors
+// atOnce reports whether the vectors and the sessions are searched beside the keywords: if the partition is large, or the vectors
 // are on another machine.
 func (q *work) atOnce() bool {
 	if !(q.w > 0 && q.w < 1) {
@@ -22,26 +22,55 @@ func (q *work) atOnce() bool {
 }
 
 // nearest returns a function that returns the k nearest chunks, in any order. If searches run at once, the vector search starts right away, and
-// wait waits for its end.
-func (q *work) nearest(k int) (hits func() ([]backend.Hit, error), wait func()) {
-	search := func() (err error) {
+// after it that of sessions, which is needed last. await waits for both.
+func (q *work) nearest(k int) func() ([]backend.Hit, error) {
+	vectors := func() (err error) {
 		q.dense, err = q.Vectors.SearchVectors(q.ctx, backend.VectorQuery{Part: q.req.Part, Lane: q.Lane, Vector: q.qvec, K: k, Filter: q.req.Filter,
 			Recall: q.poolRecall(), Answer: backend.Answer{AnyOrder: true, Into: q.dense}})
 		return err
 	}
 	if !q.atOnce() {
 		return func() ([]backend.Hit, error) {
-			err := search()
+			err := vectors()
 			return q.dense, err
-		}, func() {}
+		}
 	}
-	var beside sync.WaitGroup
+	found := make(chan struct{})
 	var failed error
-	beside.Go(func() { failed = fault.Guard(search) })
+	q.beside, q.sought = new(sync.WaitGroup), q.req.Part.Class == backend.Memory
+	q.beside.Go(func() {
+		failed = fault.Guard(vectors)
+		close(found)
+		if failed == nil && q.sought {
+			q.unsought = fault.Guard(q.searchSessions)
+		}
+	})
 	return func() ([]backend.Hit, error) {
-		beside.Wait()
+		<-found
 		return q.dense, failed
-	}, beside.Wait
+	}
+}
+
+// await waits for the searches that run beside others.
+func (q *work) await() {
+	if q.beside != nil {
+		q.beside.Wait()
+	}
+}
+
+// searchSessions sets topical.
+func (q *work) searchSessions() (err error) {
+	q.topical, err = q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: 200, Filter: q.req.Filter})
+	return err
+}
+
+// bestSessions returns topical. It searches the sessions unless they were searched beside the vectors.
+func (q *work) bestSessions() ([]backend.Hit, error) {
+	q.await()
+	if !q.sought {
+		q.sought, q.unsought = true, q.searchSessions()
+	}
+	return q.topical, q.unsought
 }
 
 // poolRecall returns the share of the nearest chunks that a search for candidates should find. Those that an index misses are mostly the far ones

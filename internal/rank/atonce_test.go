@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,58 +18,79 @@ import (
 	"github.com/contextmem/contextmem/internal/language"
 )
 
-// patient is a vector search that waits for the end of a search of sessions.
-type patient struct {
-	vectors
-	begun, sessions chan struct{}
-	ended           *bool
+// meeting wraps the indexes of a world whose searches wait for each other: the keywords for the begin of the vectors, the vectors for the
+// end of the keywords, and the sessions for the first call that reads neighbours.
+type meeting struct {
+	*world
+	vectors, keywords, neighbours chan struct{} // closed when these began, ended, began
+	begun                         sync.Once
+	ended                         atomic.Int32 // searches of vectors and sessions that ended
+	fails                         error        // of the keyword search
 }
 
-func (p patient) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
-	close(p.begun)
-	<-p.sessions
-	*p.ended = true
-	return p.vectors.SearchVectors(ctx, q)
+type (
+	meetingVectors struct {
+		vectors
+		*meeting
+	}
+	meetingKeywords struct {
+		keywords
+		*meeting
+	}
+	meetingGraph struct {
+		graphOf
+		*meeting
+	}
+)
+
+func (v meetingVectors) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
+	defer v.ended.Add(1)
+	close(v.meeting.vectors)
+	<-v.meeting.keywords
+	if v.fails != nil {
+		time.Sleep(time.Second)
+	}
+	return v.vectors.SearchVectors(ctx, q)
 }
 
-// told is a keyword search that tells when the sessions were searched. It fails with err.
-type told struct {
-	keywords
-	begun, sessions chan struct{}
-	err             error
-}
-
-func (k told) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
-	if k.err != nil {
-		<-k.begun
-		time.AfterFunc(time.Second, func() { close(k.sessions) })
-		return nil, k.err
+func (k meetingKeywords) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	<-k.meeting.vectors
+	defer close(k.meeting.keywords)
+	if k.fails != nil {
+		k.begun.Do(func() { close(k.neighbours) }) // nothing reads neighbours
+		return nil, k.fails
 	}
 	return k.keywords.SearchKeywords(ctx, q)
 }
 
-func (k told) SearchSessions(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
-	defer close(k.sessions)
+func (k meetingKeywords) SearchSessions(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	defer k.ended.Add(1)
+	<-k.neighbours
 	return k.keywords.SearchSessions(ctx, q)
 }
 
-// TestSearchesAtOnce checks that vectors of a large partition are searched while keywords and sessions are, and that a search whose keywords
-// fail returns only when the search of the vectors has ended.
+func (g meetingGraph) Neighbours(ctx context.Context, part backend.Partition, chunks []int64) ([]backend.Neighbours, error) {
+	g.begun.Do(func() { close(g.neighbours) })
+	return g.graphOf.Neighbours(ctx, part, chunks)
+}
+
+// TestSearchesAtOnce checks that vectors of a large partition are searched while keywords are, and sessions while neighbours are read. A search
+// whose keywords fail returns only when the others have ended.
 func TestSearchesAtOnce(t *testing.T) {
 	t.Parallel()
-	for name, fails := range map[string]error{"both": nil, "keywords fail": errors.New("the disk is gone")} {
+	for name, fails := range map[string]error{"all": nil, "keywords fail": errors.New("the disk is gone")} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := conversation()
 				w.docs = largeDocs
-				begun, sessions, ended := make(chan struct{}), make(chan struct{}), false
+				m := &meeting{world: w, vectors: make(chan struct{}), keywords: make(chan struct{}), neighbours: make(chan struct{}), fails: fails}
 				sp := w.space()
-				sp.Vectors = patient{vectors{world: w}, begun, sessions, &ended}
-				sp.Keywords = told{keywords{world: w}, begun, sessions, fails}
+				sp.Vectors, sp.Keywords = meetingVectors{vectors{world: w}, m}, meetingKeywords{keywords{world: w}, m}
+				sp.Graph = meetingGraph{graphOf{w.Graph, w}, m}
 				e := engine()
 				_, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
 				require.ErrorIs(t, err, fails)
-				assert.True(t, ended)
+				assert.EqualValues(t, 2, m.ended.Load())
 			})
 		})
 	}
@@ -91,23 +114,37 @@ func TestAtOnceRanksEqually(t *testing.T) {
 	}
 }
 
-// fatal is a vector search that panics.
-type fatal struct{ vectors }
+// fatal are indexes that panic in searches of vectors or of sessions.
+type (
+	fatalVectors  struct{ vectors }
+	fatalSessions struct{ keywords }
+)
 
-func (fatal) SearchVectors(context.Context, backend.VectorQuery) ([]backend.Hit, error) {
+func (fatalVectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.Hit, error) {
 	panic("a lost page")
 }
 
-// TestAtOnceKeepsPanics checks that a panic of the vector search fails the search and does not end the process.
+func (fatalSessions) SearchSessions(context.Context, backend.KeywordQuery) ([]backend.Hit, error) {
+	panic("a lost page")
+}
+
+// TestAtOnceKeepsPanics checks that a panic of a search beside others fails the search and does not end the process.
 func TestAtOnceKeepsPanics(t *testing.T) {
 	t.Parallel()
 	w := conversation()
 	w.docs = largeDocs
-	sp := w.space()
-	sp.Vectors = fatal{vectors{world: w}}
-	e := engine()
-	_, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
-	require.ErrorContains(t, err, "panicked")
+	for name, spoil := range map[string]func(*Space){
+		"vectors":  func(sp *Space) { sp.Vectors = fatalVectors{vectors{world: w}} },
+		"sessions": func(sp *Space) { sp.Keywords = fatalSessions{keywords{world: w}} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sp := w.space()
+			spoil(&sp)
+			e := engine()
+			_, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.ErrorContains(t, err, "panicked")
+		})
+	}
 }
 
 // recalled wraps the vectors of an index and records the recall asked for.

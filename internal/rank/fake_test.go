@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -37,6 +38,7 @@ type world struct {
 	docs     int              // number of documents; 0: the number of memos
 	rest     []backend.Hit    // hits of a search for weighted terms
 	keys     map[string]int64 // entities by key
+	mu       sync.Mutex       // guards asked, since searches run at once
 	asked    struct {
 		keywords, vectors int
 		text              []string // texts of the keyword searches, for chunks and for sessions
@@ -92,13 +94,17 @@ func (k keywords) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]b
 	if q.Text == "" {
 		return k.rest, nil
 	}
+	k.mu.Lock()
 	k.asked.keywords++
 	k.asked.text = append(k.asked.text, q.Text)
+	k.mu.Unlock()
 	return hits(k.memos, func(m *memo) float32 { return m.keyword }), nil
 }
 
 func (k keywords) SearchSessions(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
+	k.mu.Lock()
 	k.asked.text = append(k.asked.text, q.Text)
+	k.mu.Unlock()
 	var out []backend.Hit
 	for s, v := range k.sessions {
 		out = append(out, backend.Hit{Source: s, Score: v})
@@ -116,7 +122,9 @@ func (k keywords) Terms(context.Context, backend.Partition, string) ([]backend.T
 }
 
 func (v vectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.Hit, error) {
+	v.mu.Lock()
 	v.asked.vectors++
+	v.mu.Unlock()
 	return hits(v.memos, func(m *memo) float32 { return m.dense }), nil
 }
 

@@ -81,8 +81,7 @@ func (q *work) lists() error {
 		return err
 	}
 	k := q.depth()
-	nearest, wait := q.nearest(k)
-	defer wait() // also if the keyword search fails
+	nearest := q.nearest(k)
 	if q.w < 1 {
 		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
 		if err != nil {
@@ -93,12 +92,6 @@ func (q *work) lists() error {
 			q.rows[q.at(h)].Keyword = h.Score
 		}
 		q.lap("keyword")
-	}
-	if q.atOnce() && q.req.Part.Class == backend.Memory {
-		if err := q.searchSessions(); err != nil {
-			return err
-		}
-		q.lap("sessions")
 	}
 	if q.w > 0 {
 		hits, err := nearest()

@@ -57,15 +57,16 @@ func (q *work) scoreSessions() error {
 		q.scoreOne()
 		return nil
 	}
-	if err := q.searchSessions(); err != nil || len(q.topical) == 0 {
+	hits, err := q.bestSessions()
+	if err != nil || len(hits) == 0 {
 		return err
 	}
 	widened := sessionsWidened
 	if q.out.Thinking {
 		widened = widenedThinking
 	}
-	for i, h := range q.topical {
-		q.sessions[q.sessionOf(h.Source)-1].score = float64(h.Score) / float64(q.topical[0].Score)
+	for i, h := range hits {
+		q.sessions[q.sessionOf(h.Source)-1].score = float64(h.Score) / float64(hits[0].Score)
 		if i < widened && q.docs > surveyMost {
 			chunks, err := q.Graph.SessionChunks(q.ctx, q.req.Part, h.Source, sessionSpan)
 			if err != nil {
@@ -77,14 +78,6 @@ func (q *work) scoreSessions() error {
 		}
 	}
 	return q.describe()
-}
-
-// searchSessions sets topical in its first call.
-func (q *work) searchSessions() (err error) {
-	if q.topical == nil {
-		q.topical, err = q.Keywords.SearchSessions(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: 200, Filter: q.req.Filter})
-	}
-	return err
 }
 
 // scoreOne is scoreSessions for a partition with at most one session. The session has the best score if any of

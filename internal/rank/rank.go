@@ -241,6 +241,7 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	q := works.Get().(*work)
 	q.Engine, q.Space, q.ctx, q.req, q.out.work = e, sp, ctx, req, q
 	q.asked, q.cues = req.Question, req.Question.Cues()
+	defer q.await()
 	if req.Timed {
 		q.since = time.Now()
 	}

@@ -36,7 +36,10 @@ type work struct {
 	replies, asks bool    // some candidate is an assistant's message; some only asks a question
 	talk          float64 // see Answer.Talk
 
-	topical []backend.Hit // the best sessions for the question's words, best first; set by searchSessions
+	beside   *sync.WaitGroup // searches that run beside others; nil: none
+	topical  []backend.Hit   // the best sessions for the question's words, best first; see bestSessions
+	sought   bool            // topical and unsought are set, or will be when beside ends
+	unsought error           // the error of the search for topical
 
 	speakers  []string         // indexed by Beside.Speaker
 	speakerAt map[string]int32 // name from Neighbours -> index in speakers
