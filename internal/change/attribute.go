@@ -57,7 +57,10 @@ var (
 	phones = words(`phone number mobile cell telephone`) // words for the number at which somebody is called
 	// newNumber and switchedTo match clauses that say that the user has another number, and another doctor.
 	newNumber  = lazyregexp.New(`(?i)^(?:(?:i|we|i['’]ve|we['’]ve) (?:just |now )?(?:got |have )|got )?(?:a |my |our )?new (?:phone |mobile |cell )?number(?: is|:|,)? (\+?\d[\d ()/.-]{5,})$`)
-	newOne     = lazyregexp.New(`^((?:[Tt]he |[Dd]r\.? )?\p{Lu}[\pL'’-]*(?: \p{Lu}[\pL'’-]*){0,3})(?: is|['’]s) (?:now )?(my|our) new ([\pL -]+)$`) // "The Crown is my new favourite pub"
+	newOne     = lazyregexp.New(`^((?:[Tt]he |[Dd]r\.? )?\p{Lu}[\pL'’-]*(?: \p{Lu}[\pL'’-]*){0,3})(?: is|['’]s) (?:now )?(my|our) new ([\pL -]+)$`)                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           // "The Crown is my new favourite pub"
+	otherOne   = lazyregexp.New(`^(?i:(?:so|and|well|ok|finally)[, ]+)*(?i:i|we|i['’]ve|we['’]ve|i have|we have|i['’]m|we['’]re|the (?:kids|children|boys|girls|twins|dogs?|cats?))(?: just| finally| now| recently)* (?i:have|has|got|found|use|see|started with|chose|chosen|picked|hired|go to|going to|been to|(?:switched|changed|moved)(?: \pL+){0,3} to|registered with|signed (?:up )?with|(?:am|are) with|with) (?i:an? (?:different|new)|(another)) ([\pL-]+(?: [\pL-]+){0,2}?)((?: now| these days| instead)?)(?:,| called| named|:) (?:called )?((?:[Dd]r\.? |[Mm]rs?\.? |[Mm]s\.? )?\p{Lu}[\pL'’-]*(?: \p{Lu}[\pL'’-]*){0,3})$`) // "We've moved to a different vet, Dr Amin"
+	called     = lazyregexp.New(`^(?:called|named) `)
+	placeTail  = lazyregexp.New(`^(\p{Lu}[\pL.'’-]*(?: \p{Lu}[\pL'’-]*){0,3}) (?:in|at|near|on|from) (?:the )?\p{Lu}[\pL' -]*$`)
 	switchedTo = lazyregexp.New(`(?i)^(?:i|we|i['’]ve|we['’]ve) (?:just |recently |finally )?(?:switched|changed) (?:my |our )?(phone numbers?|numbers?|dentists?|doctors?|gps?|therapists?|physios?|hairdressers?|barbers?|vets?|banks?|gyms?|insurers?|accountants?|lawyers?|opticians?|cleaners?|childminders?|schools?)(?: again| recently| last \pL+)?$`)
 )
 
@@ -98,6 +101,8 @@ func (s *statement) attribute(text string) (a attribute, ok bool) {
 		subject, value, a.changed = "my phone", m[1], true
 	} else if m := match(mayGet, switchedTo); m != nil {
 		subject, a.over, a.switched = "my "+strings.TrimSuffix(m[1], "s"), true, true
+	} else if m := match(mayOther, otherOne); m != nil && (m[1] == "" || m[3] != "") {
+		subject, value, a.changed = "my "+m[2], m[4], true
 	} else if m := match(mayHave, newOne); m != nil {
 		subject, value, a.changed = m[2]+" "+m[3], m[1], true
 	} else if m := match(mayBeOver, isOver); m != nil {
@@ -123,7 +128,10 @@ func (s *statement) attribute(text string) (a attribute, ok bool) {
 		a.changed = a.changed || nowWord.MatchString(value)
 		value = trimmed
 	}
-	value = strings.TrimSpace(article.ReplaceAllString(value, ""))
+	value = strings.TrimSpace(article.ReplaceAllString(called.ReplaceAllString(value, ""), ""))
+	if m := placeTail.FindStringSubmatch(value); m != nil && a.prep == "" && kindOf(value) == "" {
+		value = m[1]
+	}
 	if value == "" && !a.over || clauseWord.MatchString(value) {
 		return a, false
 	}

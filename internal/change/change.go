@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 6"
+const rulesVersion = "rules 7"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {
@@ -286,6 +286,9 @@ func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, err
 	}
 	verdicts := make([]verdict, len(near))
 	if err := r.rules(s, near, verdicts); err != nil {
+		return nil, err
+	}
+	if err := r.byName(s, near, verdicts); err != nil {
 		return nil, err
 	}
 	if err := r.judge(s, near, verdicts); err != nil {

@@ -16,8 +16,9 @@ type event struct {
 	about   map[string]bool // what it is; without words such as "appointment", which say only that it is an event
 	whose   map[string]bool // those words of about that name a person or a thing that the event belongs to
 	values  map[string]string
-	changed bool // the clause says that the values were other ones
-	planned bool // the values will be so, and are not yet
+	changed bool   // the clause says that the values were other ones
+	planned bool   // the values will be so, and are not yet
+	asked   string // who asked for the change; empty: nobody is said to have
 	clause  string
 }
 
@@ -36,7 +37,7 @@ var dayKinds = []kind{
 
 var (
 	// eventChanges matches words that say that a day, a time or a price became another one.
-	eventChanges = lazyregexp.New(`(?i)\b(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|(?:one|another|two) (?:more|extra) (?:days?|weeks?|months?)|extension|instead)\b` +
+	eventChanges = lazyregexp.New(`(?i)\b(?:move|moving|push|pushing|shifting|postponing|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|(?:one|another|two) (?:more|extra) (?:days?|weeks?|months?)|extension|instead)\b` +
 		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen|gesunken|geändert)\b` +
 		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasa al|trasladad[oa])\b` +
 		`|\b(?:reporté|déplacé|décalé|avancé|repoussé|maintenant|désormais|reportée|déplacée|décalée|avancée|repoussée)(?:\s|$)` +
@@ -45,7 +46,9 @@ var (
 		`|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
 	addressed = lazyregexp.New(`(?i)\byou(?:r|rs)?\b`) // "rent is 850" reads like a request
 	// active matches clauses in which somebody changed an event. The last group is the event.
-	active     = lazyregexp.New(`(?i)^(?:(?:[\pL'’]+ ){1,3}?(?:has |have |had to |has to |have to )?(?:just )?)?(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) (?:back |forward |out )?((?:the|my|our) .+)$`)
+	active = lazyregexp.New(`(?i)^(?:(?:[\pL'’]+ ){1,3}?(?:has |have |had to |has to |have to )?(?:just )?)?(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) (?:back |forward |out )?((?:the|my|our) .+)$`)
+	// requested matches clauses in which somebody asks that an event be at another time, which the last group, behind it, leaves blank. It may not be settled.
+	requested  = lazyregexp.New(`^((?:\pL[\pL'’-]*)(?: \pL[\pL'’-]*){0,2}?)(?: has| have)?(?: just)? (?:asked|asks|wants|want|wanted|needs|need|needed|would like|wishes|decided|agreed|hopes|suggested|is asking|are asking|is going|are going)(?: us| me)? (?:to (?:move|push|postpone|reschedule|shift|change|bring|put)|moving|pushing|shifting|postponing) (?:back |forward )?((?:the|my|our) .+?)(?: back| forward| out)? (?:to|until|till)\s*$`)
 	shortened  = lazyregexp.New(`['’](?:ve|re|m|ll|d)\b`)
 	pronoun    = lazyregexp.New(`(?i)^(?:he|she|it|they)(?:['’]s|['’]re|['’]ll)? `)
 	headOf     = lazyregexp.New(`(?i)^((?:the|my|our) \pL+(?: \pL+)?) (?:can['’]?t|cannot|has|had|is|was|will|won['’]t|said|says|called|rang|texted|cancelled|emailed)\b`)
@@ -88,8 +91,8 @@ func (s *statement) events() []event {
 			subject = m[1]
 		}
 		switch c.Mode {
-		case "", extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, extract.ModeInstruction, extract.ModeEnded:
-			if e, ok := readEvent(text); ok && (c.About != extract.AboutAssistant || !addressed.MatchString(c.Text)) {
+		case "", extract.ModeAsserted, extract.ModePast, extract.ModeCorrected, extract.ModePlan, extract.ModeWish, extract.ModeInstruction, extract.ModeEnded:
+			if e, ok := readEvent(text); ok && (c.Mode != extract.ModeWish || e.asked != "") && (c.About != extract.AboutAssistant || !addressed.MatchString(c.Text)) {
 				e.clause, e.planned = c.Text, c.Mode == extract.ModePlan
 				s.when = append(s.when, e)
 			}
@@ -129,7 +132,9 @@ func readEvent(text string) (e event, ok bool) {
 	if i := strings.LastIndex(rest, ": "); i >= 0 && lettersOf.MatchString(rest[i:]) { // "We got one more week: the essay is due on 3 May"
 		rest = rest[i:]
 	}
-	if m := active.FindStringSubmatch(rest); m != nil && e.changed {
+	if m := requested.FindStringSubmatch(rest); m != nil && e.changed {
+		rest, e.asked = m[2], m[1]
+	} else if m := active.FindStringSubmatch(rest); m != nil && e.changed {
 		rest = m[1]
 	}
 	e.about, e.whose = map[string]bool{}, map[string]bool{}
@@ -145,6 +150,13 @@ func readEvent(text string) (e event, ok bool) {
 	for _, m := range possessive.Compiled().FindAllStringSubmatch(rest, -1) {
 		if w := eventWord(strings.ToLower(m[1] + m[2])); e.about[w] {
 			e.whose[w] = true
+		}
+	}
+	if len(e.about) == 0 && e.asked != "" { // "the physio wants to move my appointment"
+		for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(e.asked), -1) {
+			if !eventForm[w] {
+				e.about[eventWord(w)] = true
+			}
 		}
 	}
 	return e, len(e.about) > 0 && len(e.about) <= 6
@@ -176,9 +188,10 @@ func byEvent(later, earlier *statement) (x verdict, exact, ok bool) {
 				continue
 			}
 			x = verdict{confidence: ruleConfidence, matter: e.clause, evidence: l.clause, decider: "rules: moved"}
-			if l.planned {
+			if l.planned || l.asked != "" {
 				x.confidence = likely
 			}
+			same = same || l.askedBy(&e)
 			for _, k := range dayKinds {
 				if kind := kindAnswers[k.name]; l.values[k.name] != "" && e.values[k.name] != "" && !slices.Contains(x.matters, kind) {
 					x.matters = append(x.matters, kind)
@@ -209,6 +222,16 @@ func (l *event) same(e *event) (same, alike bool) {
 		}
 	}
 	return false, true
+}
+
+// askedBy reports whether whoever asked for the change is named in an earlier event: "Dana asked to push our meeting".
+func (l *event) askedBy(e *event) bool {
+	for w := range strings.FieldsSeq(l.asked) {
+		if unicode.IsUpper(rune(w[0])) && e.about[eventWord(strings.ToLower(w))] {
+			return true
+		}
+	}
+	return false
 }
 
 // differs reports whether a value of both events differs, so that the day or the price is another one. A time alone does not matter where the days differ.

@@ -37,7 +37,7 @@ var (
 	nowWord = lazyregexp.New(`(?i)\b(now|nowadays|these days|currently|instead|from now on|switched|no longer|any ?more)\b`)
 	wentOut = lazyregexp.New(`(?i)\b(?:left|leave|leaving)\b`)
 	newJob  = lazyregexp.New(`(?i)\b(job|position|role|working|work)\b`)
-	parted  = lazyregexp.New(`(?i)^(?:(?:so|well|ok|sadly|and)[, ]+)*(\pL[\pL'’-]*) (?:and|&) (\pL[\pL'’-]*) (?:have |has )?(?:just |finally |recently )?(?:broke up|broken up|split up|split|separated|parted ways|divorced|got divorced|are divorced|are no longer together)\b`)
+	parted  = lazyregexp.New(`(?i)^(?:(?:so|well|ok|sadly|and)[, ]+)*(\pL[\pL'’-]*) (?:and|&) (\pL[\pL'’-]*) (?:have |has )?(?:just |finally |recently )?(?:broke up|broken up|split up|split|separated|parted ways|divorced|got divorced|are divorced|are no longer together)(?:$|[.,;!]| (?:in|last|this|for|a|two|after|because|again|yesterday|and|so|but)\b)`)
 	leftOne = lazyregexp.New(`^(?:(?i:so|well|ok|sadly|and)[, ]+)*((?i:the user|i|we|\p{Lu}[\pL'’-]*))(?: has| have|['’]ve)?(?: just| finally| recently)? (?:broke|broken|split) up with (\p{Lu}[\pL'’-]*)`)
 )
 
@@ -190,14 +190,18 @@ func partWith(clause, object string) string {
 	return clause
 }
 
+// workingAs matches beginnings of clauses in which speakers tell what they work as.
+var workingAs = lazyregexp.New(`^(?:i['’]m an? |i am an? |i work |i teach |i['’]ve been an? )`)
+
 // at returns the clause that says that the subject of a fact is something at or for the fact's object.
 func (s *statement) at(f *fact) (string, bool) {
 	for _, c := range s.parse() {
 		text := strings.ToLower(c.Text)
-		if !states(&c) || !strings.HasPrefix(text, f.subject+" is ") && !strings.HasPrefix(text, "the "+f.subject+" is ") {
+		own := c.About == extract.AboutSpeaker && f.subject == s.person("i") && workingAs.MatchString(text)
+		if !states(&c) || f.object == "" || !own && !strings.HasPrefix(text, f.subject+" is ") && !strings.HasPrefix(text, "the "+f.subject+" is ") {
 			continue
 		}
-		for _, prep := range []string{" at ", " for ", " with "} {
+		for _, prep := range []string{" at ", " for ", " with ", " at the ", " for the ", " with the "} {
 			if _, rest, ok := strings.Cut(text, prep+f.object); ok && (rest == "" || strings.ContainsAny(rest[:1], " .,;!")) {
 				return c.Text, true
 			}

@@ -40,6 +40,9 @@ var plainForms = []plainForm{
 	{needs: "I'm|I’m|I am|i'm|i am", clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for|with) ` + namePattern), predicate: "works_at", old: true},
 	{needs: "now|currently", clause: lazyregexp.New(`(?i:\b(?:i['’]m|i am) (?:now|currently)) (?:an? |the )?(?:\pL+ ){1,3}?(?:at|for) ` + namePattern), predicate: "works_at", now: true},
 	{needs: "redundant|laid off|fired|let go|sacked", clause: lazyregexp.New(`(?i:\b(?:i|i['’]ve|i was|i got|i have)) (?i:(?:just |now )?(?:been |got )?)(?:made redundant|laid off|fired|let go|sacked) (?:by|from|at) (?:the )?([\pL\d'’&-]+(?: \p{Lu}[\pL'’-]+){0,2})`), predicate: "works_at", over: true},
+	{needs: "redundant|laid off|fired|let go|sacked|lost my job", clause: lazyregexp.New(`(?i:\b(?:i|i['’]ve|i was|i got|i have)) (?i:(?:just |now )?(?:been |got )?)(?:made redundant|laid off|fired|let go|sacked|lost my job)(?: (?:today|yesterday|last \pL+|this \pL+|on \pL+))?()$`), predicate: "works_at", over: true},
+	{needs: "let me go|laid me off|fired me|sacked me|made me redundant", clause: lazyregexp.New(`^(?:[Tt]he )?(\p{Lu}[\pL\d'’&-]*(?: \p{Lu}[\pL\d'’&-]*){0,3}|[a-z]+)(?: has| have|['’]ve)?(?: just)? (?:let me go|laid me off|fired me|sacked me|made me redundant)$`), predicate: "works_at", over: true},
+	{needs: "let me go|laid me off|lost my job", clause: lazyregexp.New(`(?i:\b(?:they|i|they['’]ve|i['’]ve))(?: have)?(?: just)? (?:let me go|laid me off|lost my job) (?:from|at) (?:the )?([\pL\d'’&-]+(?: \p{Lu}[\pL'’-]+){0,2})`), predicate: "works_at", over: true},
 	{needs: "living|based", clause: lazyregexp.New(`(?i:\b(?:i|we)['’]?(?:m|re)?) ` + `(?:am |are )?(?:living|based) (?:in|at|near) ` + namePattern), predicate: "lives_in", old: true},
 	{needs: "Home is|home is", clause: lazyregexp.New(`^(?i:home is) (?:an? (?:\pL+ ){1,3})?(?:in|at|on|near) ` + namePattern), predicate: "lives_in", old: true},
 	{needs: "moved|relocated|emigrated", clause: lazyregexp.New(`(?i:^(?:i|we|i['’]ve|we['’]ve) ` + oftenPattern + `)(?:moved|relocated|emigrated) (?:back |over |out |home )?to ` + namePattern), predicate: "lives_in", now: true},
@@ -106,6 +109,7 @@ func (s *statement) plainFacts() (out []fact) {
 			object := strings.TrimPrefix(strings.ToLower(m[len(m)-1]), "the ")
 			out = append(out, fact{subject: me, predicate: f.predicate, object: object, holds: !f.over, only: true, now: f.now, vague: f.old, passing: true, evidence: c.Text})
 		}
+		out = append(out, s.couple(text, c.Text)...)
 		if !strings.Contains(text, "eat") {
 			continue
 		}

@@ -116,6 +116,12 @@ func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdic
 	if !cued {
 		x, cued = byVersion(later, earlier)
 	}
+	if !cued {
+		x, cued = byResumption(later, earlier, v)
+	}
+	if !cued {
+		x, cued = byShift(later, earlier, v)
+	}
 	if f, exact, ok := byEvent(later, earlier); ok {
 		if cued {
 			x.matters = f.matters
@@ -176,6 +182,11 @@ func (s *statement) cued() bool {
 		may := triggersOf(s.text)
 		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&mayGet != 0 && upgraded.MatchString(s.text) || may&mayShift != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
 		s.changes = s.changes || may&mayPass != 0 && slices.ContainsFunc(s.plainFacts(), func(f fact) bool { return !f.vague }) || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
+		s.changes = s.changes || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0
+		if may&mayCancel != 0 && !s.changes {
+			noun, _, _ := s.cancelledNoun()
+			s.changes = noun != ""
+		}
 		may = triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
 		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0
 		if s.changes || may&mayDo == 0 {

@@ -41,6 +41,10 @@ type statement struct {
 	when            []event
 	handed          bool // see owners
 	owned           []owner
+	sought          bool // see resumptions
+	resumed         []*clause
+	searched        bool // see shifts
+	moved           []shift
 }
 
 // clause is a clause with cached results.

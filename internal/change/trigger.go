@@ -29,12 +29,16 @@ const (
 	mayNumber  // newNumber
 	mayPass    // plainForms, eatsAgain
 	mayTell    // a phrase of another language for a home or an employer
+	mayOther   // otherOne
+	mayCarry   // shifted, relocated
+	mayCancel  // isOff, calledOff
+	mayResume  // resumes
 	mayClose   // a phrase that marks a clause as ended or cancelled
 )
 
 const (
 	mayDo    = mayMove | mayDisprove | mayBeGone | maySwap | mayReplace | mayEnd | mayClose // without one of these no clause has an effect on earlier statements
-	mayValue = mayBeOver | mayEnd | mayGet | mayHave | mayNumber                            // without one of these no clause names a value
+	mayValue = mayBeOver | mayEnd | mayGet | mayHave | mayNumber | mayOther                 // without one of these no clause names a value
 )
 
 // triggers maps lower-case words to the expressions that need one of them.
@@ -57,7 +61,12 @@ var triggers = func() map[string]trigger {
 		mayTell: `gezogen umgezogen wohne wohnen lebe arbeite arbeiten angestellt ndigt vivo vivimos mudado mudamos mud resido trabajo trabajar habite habitons j'habite nag travaille travailler
 			abito abitiamo viviamo lavoro lavorare trasferito trasferita trasferiti moro moramos mudei mudei-me trabalho trabalhar`, // "ndigt" of "gekündigt", "mud" of "mudé", "nag" of "déménagé"
 		mayNumber: `number`,
-		mayPass:   `address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
+		mayPass: `redundant laid fired let sacked lost split broke broken separated parted divorced divorce quits ended separate over couple together dumped getrennt zusammen
+			auseinander paar fini sommes s'est hemos rompimos juntos siamo insieme separ separamos mo-nos termin terminamos acab acabamos address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
+		mayResume: `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
+		mayOther:  `different another new`,
+		mayCancel: `cancel cancelled canceled call called scrap scrapped off happening`,
+		mayCarry:  `moved switched transferred migrated shifted swapped brought taken took relocated moves`,
 		mayHand: `over now new inherited inherits picks picked replaces replaced succeeds succeeded reassigned assigned goes passes belongs hands handed bernimmt bernahm bernommen jetzt nun reprend
 			repris asume cargo ahora maintenant`,
 		mayDay: `monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag
@@ -65,7 +74,7 @@ var triggers = func() map[string]trigger {
 		mayShift: `extension more extra moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
 			adelantado adelantada ahora pasa trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
 			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped move push rebook rebooked postpone reschedule delayed extended bumped lowered increased
-			reduced gone going date day slot price deadline put puts`,
+			reduced gone going moving pushing shifting postponing date day slot price deadline put puts`,
 		mayState: `live lives lived living move moves moved relocated settled work works worked working job position role joined left quit resigned retired married engaged divorced dates
 			dating seeing broke broken split separated sold switched prefer prefers favourite favorite favourites favorites vegetarian vegan name called now longer more anymore`,
 	} {

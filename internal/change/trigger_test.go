@@ -18,7 +18,7 @@ import (
 // testTexts returns statements of the collections of tests.
 func testTexts(t *testing.T) (texts []string) {
 	t.Helper()
-	for _, name := range []string{"changes.txt", "notes.txt"} {
+	for _, name := range []string{"changes.txt", "notes.txt", "words.txt"} {
 		data, err := os.ReadFile("testdata/" + name)
 		require.NoError(t, err)
 		texts = append(texts, strings.FieldsFunc(string(data), func(r rune) bool { return r == '\n' || r == '>' })...)
@@ -78,6 +78,8 @@ func TestTriggers(t *testing.T) {
 				"oldValue": {mayReplace, oldValue, c.Text}, "denied": {mayDeny, denied, c.Text}, "othersThing": {mayBeOurs, othersThing, c.Text}, "anyMore": {mayEnd, anyMore, c.Text},
 				"factual": {mayState, factual, c.Text}, "hasValue": {mayHave, hasValue, trimmed}, "getsValue": {mayGet, getsValue, trimmed}, "isOver": {mayBeOver, isOver, trimmed},
 				"noLonger": {mayEnd, noLonger, trimmed}, "notMore": {mayEnd, notMore, trimmed},
+				"resumes": {mayResume, resumes, c.Text}, "shifted": {mayCarry, shifted, trimmed}, "relocated": {mayCarry, relocated, trimmed}, "otherOne": {mayOther, otherOne, trimmed},
+				"isOff": {mayCancel, isOff, trimmed}, "calledOff": {mayCancel, calledOff, trimmed},
 			} {
 				if x.r.MatchString(x.text) {
 					matched[name]++
@@ -86,5 +88,5 @@ func TestTriggers(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, matched, 14, "each matches something: %v", matched)
+	require.Len(t, matched, 20, "each matches something: %v", matched)
 }
