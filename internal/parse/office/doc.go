@@ -18,6 +18,7 @@ import (
 const (
 	fibFlags     = 0x0A
 	fibText      = 0x4C // characters of the main text; the other parts follow
+	fibChpx      = 0xFA
 	fibPapx      = 0x102
 	fibClx       = 0x1A2
 	fibEncrypted = 1 << 8
@@ -39,9 +40,13 @@ func openOLE(in document.Input) (*ole.File, error) {
 // binaryDoc is a document of Word 97 to 2003.
 type binaryDoc struct {
 	main, table []byte
+	data        []byte // properties that are too large for a page
 	pieces      []docPiece
 	papxAt      []uint32 // file positions at which pages of paragraph properties begin
 	papxPage    []uint32
+	chpxAt      []uint32 // the same for characters
+	chpxPage    []uint32
+	run         docRun // of the last character
 	odd         oddUnits
 }
 
@@ -52,13 +57,13 @@ type docPiece struct {
 	compressed   bool // one byte each
 }
 
-// ParseDOC reads documents of Word 97 to 2003: text, headings, tables, notes and comments.
+// ParseDOC reads documents of Word 97 to 2003: text, headings, tables, notes and comments. It leaves out deleted and hidden text.
 func ParseDOC(ctx context.Context, in document.Input, lim document.Limits) (*document.Document, error) {
 	f, err := openOLE(in)
 	if err != nil {
 		return nil, err
 	}
-	d := &binaryDoc{main: f.Stream("WordDocument")}
+	d := &binaryDoc{main: f.Stream("WordDocument"), data: f.Stream("Data")}
 	if len(d.main) < fibClx+8 || binary.LittleEndian.Uint16(d.main) != 0xA5EC {
 		return nil, document.NewError(document.Unsupported, "the file is no word document of the versions 97 to 2003", nil).WithHint("save it as .docx")
 	}
@@ -74,6 +79,7 @@ func ParseDOC(ctx context.Context, in document.Input, lim document.Limits) (*doc
 		return nil, document.Errorf(document.Malformed, "the text of the word document is missing")
 	}
 	d.readPapx()
+	d.readChpx()
 	w := output.New(lim, len(d.main))
 	w.NestTables = true
 	if err := d.write(ctx, w); err != nil {
@@ -145,6 +151,8 @@ type docParagraph struct {
 	inTable bool
 	rowEnd  bool
 	list    bool
+	head    bool // a row of the header
+	shape   output.RowShape
 }
 
 // paragraph returns the properties of the paragraph whose last character is at a file position ([MS-DOC] 2.9.175).
@@ -181,42 +189,8 @@ func (d *binaryDoc) paragraph(fc uint32) (p docParagraph) {
 		return p
 	}
 	p.style = int(binary.LittleEndian.Uint16(props))
-	for props = props[2:]; len(props) >= 3; {
-		op := binary.LittleEndian.Uint16(props)
-		arg := props[2:]
-		switch op {
-		case 0x2416:
-			p.inTable = arg[0] != 0
-		case 0x2417:
-			p.rowEnd = arg[0] != 0
-		case 0x460B:
-			p.list = len(arg) > 1 && binary.LittleEndian.Uint16(arg) != 0
-		}
-		n := sprmSize(op, arg)
-		if n > len(arg) {
-			break
-		}
-		props = arg[n:]
-	}
+	d.properties(&p, props[2:], true)
 	return p
-}
-
-// sprmSize returns the length of a property's argument ([MS-DOC] 2.6).
-func sprmSize(op uint16, arg []byte) int {
-	switch op >> 13 {
-	case 0, 1:
-		return 1
-	case 2, 4, 5:
-		return 2
-	case 3:
-		return 4
-	case 7:
-		return 3
-	}
-	if op == 0xD608 && len(arg) >= 2 {
-		return int(binary.LittleEndian.Uint16(arg)) + 1
-	}
-	return int(arg[0]) + 1
 }
 
 // docParts lists the parts after the main text with the label of their paragraphs. Headers and footers are left out.
@@ -308,6 +282,9 @@ func (t *docText) char(c uint16, cp int, fc uint32) {
 	case 0x1E:
 		t.units = append(t.units, '-')
 	default:
+		if t.d.omitted(fc) {
+			return
+		}
 		if c >= ' ' || c == '\t' {
 			t.units = append(t.units, c)
 		} else {
@@ -334,7 +311,11 @@ func (t *docText) paragraph(p docParagraph, mark uint16) {
 			w.BeginTable()
 			t.table = true
 		}
-		if mark == 0x07 && (p.rowEnd || text == "" && !t.pending && !t.row) {
+		if mark == 0x07 && (p.rowEnd || !p.inTable && text == "" && !t.pending && !t.row) {
+			w.ShapeRow(p.shape)
+			if p.head {
+				w.MarkHead()
+			}
 			t.row, t.pending = false, false
 			return
 		}

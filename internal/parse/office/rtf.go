@@ -65,6 +65,10 @@ type rtfReader struct {
 	skip     int    // characters left to skip, which are the fallback of the last \u
 	inTable  bool
 	inRow    bool
+	shape    output.RowShape // of the rows from the last \trowd on
+	down     bool            // of the cell whose edge comes next
+	across   bool
+	head     bool // the row is of the header
 	pending  bool // the next text begins a paragraph
 	meta     map[string]string
 	created  time.Time

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
 // begin opens the paragraph of the next text.
@@ -111,8 +112,39 @@ func (r *rtfReader) row() {
 		return
 	}
 	r.w.EndCell()
+	r.w.ShapeRow(r.shape)
+	if r.head {
+		r.w.MarkHead()
+	}
 	r.inRow = false
 	r.pending = false
+}
+
+// maxRTFCells bounds the cells of a row's definition.
+const maxRTFCells = 1024
+
+// rowShape reads the definition of a row.
+func (r *rtfReader) rowShape(word string, arg int) {
+	s := &r.shape
+	switch word {
+	case "trowd":
+		*s = output.RowShape{Edges: []int32{0}}
+		r.down, r.across, r.head = false, false, false
+	case "trleft":
+		if len(s.Edges) == 1 {
+			s.Edges[0] = int32(max(-1<<30, min(arg, 1<<30)))
+		}
+	case "clvmrg":
+		r.down = true
+	case "clmrg":
+		r.across = true
+	case "cellx":
+		if len(s.Edges) > 0 && len(s.Edges) < maxRTFCells {
+			s.Edges = append(s.Edges, int32(max(-1<<30, min(arg, 1<<30))))
+			s.Down, s.Across = append(s.Down, r.down), append(s.Across, r.across)
+		}
+		r.down, r.across = false, false
+	}
 }
 
 // setListMark stores the marker that the writing program put before a list item.

@@ -60,8 +60,15 @@ func (r *rtfReader) word(word string, arg int, has bool) {
 		s.intbl = on
 	case "cell", "nestcell":
 		r.cell()
-	case "row", "nestrow":
+	case "row":
 		r.row()
+	case "nestrow":
+		r.shape = output.RowShape{} // cells of a nested row are among those of the row
+		r.row()
+	case "trowd", "trleft", "clvmrg", "clmrg", "cellx":
+		r.rowShape(word, arg)
+	case "trhdr":
+		r.head = on
 	case "v":
 		s.hidden = on
 	case "deleted":

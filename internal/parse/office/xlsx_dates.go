@@ -17,6 +17,7 @@ const (
 	dateOnly
 	timeOnly
 	dateTime
+	elapsed // hours, however many
 )
 
 // readFormats reads the number formats of cells.
@@ -50,7 +51,9 @@ func builtinFormat(id int) cellFormat {
 	switch {
 	case id >= 14 && id <= 17, id >= 27 && id <= 31, id == 36, id >= 50 && id <= 54, id >= 57 && id <= 58:
 		return cellFormat{date: dateOnly}
-	case id >= 18 && id <= 21, id >= 32 && id <= 35, id >= 45 && id <= 47, id == 55, id == 56:
+	case id == 46: // [h]:mm:ss
+		return cellFormat{date: elapsed}
+	case id >= 18 && id <= 21, id >= 32 && id <= 35, id == 45, id == 47, id == 55, id == 56:
 		return cellFormat{date: timeOnly}
 	case id == 22:
 		return cellFormat{date: dateTime}
@@ -62,6 +65,7 @@ func builtinFormat(id int) cellFormat {
 func formatKind(code string) dateKind {
 	code, _, _ = strings.Cut(code, ";")
 	var letters []byte
+	hours := false
 	for i := 0; i < len(code); i++ {
 		switch c := code[i]; c {
 		case '"':
@@ -75,6 +79,7 @@ func formatKind(code string) dateKind {
 			}
 			if inner := strings.ToLower(code[from:min(i, len(code))]); inner == "[h" || inner == "[hh" || inner == "[mm" || inner == "[ss" || inner == "[m" || inner == "[s" {
 				letters = append(letters, 'h')
+				hours = hours || inner[1] == 'h'
 			}
 		default:
 			letters = append(letters, c|0x20)
@@ -91,6 +96,8 @@ func formatKind(code string) dateKind {
 		return dateTime
 	case day, strings.Contains(s, "mmm"):
 		return dateOnly
+	case hours && !day:
+		return elapsed
 	case clock:
 		return timeOnly
 	}
@@ -118,6 +125,13 @@ func serialDate(s string, kind dateKind, date1904 bool) string {
 		clock = "15:04:05"
 	}
 	switch kind {
+	case elapsed:
+		seconds += whole * 86400
+		text := strconv.Itoa(seconds/3600) + ":" + twoDigits(seconds/60%60)
+		if seconds%60 != 0 {
+			text += ":" + twoDigits(seconds%60)
+		}
+		return text
 	case timeOnly:
 		if whole > 0 {
 			return "" // a duration of more than a day: the number is clearer
@@ -129,3 +143,5 @@ func serialDate(s string, kind dateKind, date1904 bool) string {
 		return t.Format("2006-01-02")
 	}
 }
+
+func twoDigits(n int) string { return strconv.Itoa(n/10) + strconv.Itoa(n%10) }

@@ -12,10 +12,14 @@ type cellFormat struct {
 	shown    bool // the fields below apply
 	percent  bool
 	decimals int
+	scale    int    // how often the number is divided by a thousand
 	padded   int    // least number of digits before the point, if 2 or more, as in article numbers
 	prefix   string // a currency sign or the like
 	suffix   string
 }
+
+// maxScale bounds how often a format divides by a thousand.
+const maxScale = 4
 
 // maxPadded bounds the leading zeros that a format adds.
 const maxPadded = 20
@@ -52,8 +56,8 @@ func newCellFormat(code string) cellFormat {
 		case '.':
 			point = true
 		case ',':
-			if digits > 0 && (i+1 == len(code) || !strings.ContainsRune("0#?", rune(code[i+1]))) {
-				return cellFormat{} // scales to thousands
+			if digits > 0 && (i+1 == len(code) || !strings.ContainsRune("0#?", rune(code[i+1]))) && f.scale < maxScale {
+				f.scale++ // the sheet says elsewhere that it is in thousands
 			}
 		case '%':
 			f.percent = true
@@ -104,7 +108,11 @@ func (f cellFormat) number(s string) string {
 	if f.percent {
 		v *= 100
 	}
-	text := strconv.FormatFloat(v, 'f', min(f.decimals, 15), 64)
+	for range f.scale {
+		v /= 1000
+	}
+	// Spreadsheets round half away from zero, after 15 digits.
+	text := strconv.FormatFloat(v*(1+1e-15), 'f', min(f.decimals, 15), 64)
 	if !f.percent && strings.Contains(text, ".") {
 		text = strings.TrimRight(strings.TrimRight(text, "0"), ".")
 	}

@@ -11,11 +11,12 @@ import (
 type table struct {
 	rows    [][]tableCell
 	marked  []rowMark // one a row
-	spans   []int     // per column, how many further rows a cell from above covers
-	cell    bool      // a cell is open
-	covered bool      // the open cell continues the one above
-	span    int       // columns of the open cell
-	rich    bool      // a cell has blocks that a table row cannot hold
+	shapes  []RowShape
+	spans   []int // per column, how many further rows a cell from above covers
+	cell    bool  // a cell is open
+	covered bool  // the open cell continues the one above
+	span    int   // columns of the open cell
+	rich    bool  // a cell has blocks that a table row cannot hold
 	cols    int
 	cells   int  // cells in rows
 	begun   bool // some rows were already written
@@ -198,6 +199,7 @@ func (w *Writer) EndTable() {
 
 // writeRows writes and drops the rows that a table keeps.
 func (w *Writer) writeRows(t *table) {
+	t.place()
 	t.trim()
 	if len(t.rows) == 0 {
 		return
@@ -211,7 +213,7 @@ func (w *Writer) writeRows(t *table) {
 		w.tableAsRows(t)
 	}
 	w.Full = w.Full || cut
-	t.rows, t.marked, t.cells, t.begun = nil, nil, 0, true
+	t.rows, t.marked, t.shapes, t.cells, t.begun = nil, nil, nil, 0, true
 }
 
 func (w *Writer) tableAsRows(t *table) {
