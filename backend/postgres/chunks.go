@@ -77,7 +77,8 @@ func eachChunk(ctx context.Context, c *conn, first, n int64, vectors bool, lane 
 	sql := "SELECT " + chunkCols + " FROM chunks c WHERE c.ws = $1 AND c.num BETWEEN $2 AND $3 ORDER BY c.num"
 	args := []any{first, first + n - 1}
 	if vectors {
-		sql = "SELECT " + chunkCols + `, v.crc, v.data FROM chunks c LEFT JOIN vectors v ON v.ws = c.ws AND v.chunk = c.num AND v.lane = $4
+		sql = "SELECT " + chunkCols + `, v.crc, v.data FROM chunks c
+			LEFT JOIN LATERAL (SELECT * FROM vectors v WHERE v.ws = $1 AND v.lane = $4 AND v.chunk = c.num OFFSET 0) v ON true
 			WHERE c.ws = $1 AND c.num BETWEEN $2 AND $3 ORDER BY c.num`
 		args = append(args, int64(lane))
 	}

@@ -101,7 +101,7 @@ type DB struct {
 	storerules.Gate
 	o          Options
 	pool       *pgxpool.Pool
-	generic    bool // writing calls use genericPlans
+	generic    bool // writing calls use genericPlans, and reads by keys keyPlans
 	reg        *registry
 	watch      *watch
 	reconnects reconnects

@@ -141,17 +141,17 @@ func (rs *roots) of(ctx context.Context, num int64) (root int64, err error) {
 	return root, nil
 }
 
-const entityCols = "num, key, name, type, mentions"
+const entityCols = "e.num, e.key, e.name, e.type, e.mentions"
 
 func readEntity(r *row) *backend.Entity {
 	return &backend.Entity{Num: r.int(0), Key: r.str(1), Name: r.str(2), Type: r.str(3), Mentions: int(r.int(4))}
 }
 
 func (s *store) Entities(ctx context.Context, nums []int64) (out []*backend.Entity, err error) {
-	err = s.query(ctx, func(c *conn) error {
+	err = s.queryKeys(ctx, func(c *conn) error {
 		out = make([]*backend.Entity, len(nums))
 		found := make(map[int64]*backend.Entity, len(nums))
-		err := c.each(ctx, "SELECT "+entityCols+" FROM entities WHERE ws = $1 AND num = ANY($2)", func(r *row) error {
+		err := c.each(ctx, "SELECT "+entityCols+" FROM unnest($2::bigint[]) k (num) CROSS JOIN LATERAL (SELECT * FROM entities e WHERE e.ws = $1 AND e.num = k.num OFFSET 0) e", func(r *row) error {
 			e := readEntity(r)
 			found[e.Num] = e
 			return nil

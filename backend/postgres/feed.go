@@ -70,7 +70,7 @@ func (s *store) wentBack(known, last, after uint64) error {
 }
 
 func (s *store) Changes(ctx context.Context, after uint64, limit int) (out []backend.Change, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.readKeys(ctx, func(c *conn) error {
 		out = nil
 		known := s.lastSeq.Load()
 		var l ledger
@@ -120,7 +120,9 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 	err = c.each(ctx, `SELECT f.seq, f.kind, f.source, f.class, f.sub, f.id,
 		p.class, p.sub, s.id, s.title, s.time, s.session, s.tags, s.first_chunk, s.chunks, s.lane
 		FROM (SELECT * FROM changes WHERE ws = $1 AND seq > $2 ORDER BY seq LIMIT $3) f
-		LEFT JOIN sources s ON s.ws = f.ws AND s.num = f.source AND f.sub IS NULL LEFT JOIN parts p ON p.ws = s.ws AND p.id = s.part ORDER BY f.seq`, func(r *row) error {
+		
+		LEFT JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.num = f.source AND f.sub IS NULL OFFSET 0) s ON true
+		LEFT JOIN LATERAL (SELECT * FROM parts p WHERE p.ws = $1 AND p.id = s.part OFFSET 0) p ON true ORDER BY f.seq`, func(r *row) error {
 		if len(out) > 0 && size >= int64(limit) {
 			return nil // the size limit is reached; skip the remaining rows
 		}

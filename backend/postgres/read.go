@@ -12,10 +12,13 @@ import (
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
-	err = s.query(ctx, func(c *conn) error {
+	err = s.queryKeys(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(ids))
 		found := make(map[string]*backend.Source, len(ids))
-		err := c.each(ctx, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE p.ws = $1 AND p.class = $2 AND p.sub_hash = $3 AND s.ws = $1 AND s.id_hash = ANY($4) AND s.newest", func(r *row) error {
+		// The order by id_hash excludes the indexes that find all items of the partition, which the server may prefer until it has analysed the table.
+		err := c.each(ctx, "SELECT "+sourceCols+` FROM parts p CROSS JOIN unnest($4::bytea[]) k (id_hash)
+			CROSS JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.part = p.id AND s.id_hash BETWEEN k.id_hash AND k.id_hash AND s.newest ORDER BY s.id_hash OFFSET 0) s
+			WHERE p.ws = $1 AND p.class = $2 AND p.sub_hash = $3`, func(r *row) error {
 			src := readSource(r, 0)
 			found[src.ID] = src
 			return nil
@@ -49,10 +52,10 @@ func clone(src *backend.Source) *backend.Source {
 }
 
 func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
-	err = s.query(ctx, func(c *conn) error {
+	err = s.queryKeys(ctx, func(c *conn) error {
 		out = make([]*backend.Source, len(nums))
 		found := make(map[int64]*backend.Source, len(nums))
-		err := c.each(ctx, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.ws = $1 AND s.num = ANY($2)", func(r *row) error {
+		err := c.each(ctx, "SELECT "+sourceCols+" FROM unnest($2::bigint[]) k (num) "+sourceOfKey+" "+partOfSource, func(r *row) error {
 			src := readSource(r, 0)
 			found[src.Num] = src
 			return nil
@@ -102,15 +105,17 @@ func (s *store) Content(ctx context.Context, source int64, kind backend.ContentK
 
 func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []*backend.Hydrated, err error) {
 	var lost losses
-	err = s.query(ctx, func(c *conn) error {
+	err = s.queryKeys(ctx, func(c *conn) error {
 		if len(nums) == 0 {
 			return nil
 		}
 		found := make(map[int64]*backend.Hydrated, len(nums))
 		sources := make(map[int64]*backend.Source)
 		lost = losses{}
-		err := c.each(ctx, "SELECT "+chunkCols+", "+sourceCols+` FROM chunks c JOIN sources s ON s.ws = c.ws AND s.num = c.source JOIN parts p ON p.ws = s.ws AND p.id = s.part
-			WHERE c.ws = $1 AND c.num = ANY($2) AND s.indexed AND (s.expires IS NULL OR s.expires > $3)`, func(r *row) error {
+		err := c.each(ctx, "SELECT "+chunkCols+", "+sourceCols+` FROM unnest($2::bigint[]) k (num)
+			CROSS JOIN LATERAL (SELECT * FROM chunks c WHERE c.ws = $1 AND c.num = k.num OFFSET 0) c
+			CROSS JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.num = c.source OFFSET 0) s `+partOfSource+`
+			WHERE s.indexed AND (s.expires IS NULL OR s.expires > $3)`, func(r *row) error {
 			h := new(backend.Hydrated)
 			readChunk(r, &h.Chunk)
 			if lost.skip(r) {
@@ -139,7 +144,7 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []
 
 func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, vectors bool) (out []backend.Chunk, err error) {
 	var lost losses
-	err = s.read(ctx, func(c *conn) error {
+	err = s.readKeys(ctx, func(c *conn) error {
 		out, lost = nil, losses{}
 		var first, n int64
 		var lane backend.Lane
@@ -169,7 +174,7 @@ func (s *store) SourceChunks(ctx context.Context, source int64, from, to int, ve
 }
 
 func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []string) (nums []int64, err error) {
-	err = s.read(ctx, func(c *conn) error {
+	err = s.readKeys(ctx, func(c *conn) error {
 		nums = make([]int64, len(keys))
 		id, err := findPart(ctx, c, part)
 		if err != nil || id == 0 {
@@ -179,8 +184,9 @@ func (s *store) ChunkNums(ctx context.Context, part backend.Partition, keys []st
 		for i, key := range keys {
 			hashes[i] = keyHash(id, key)
 		}
-		err = c.each(ctx, `SELECT c.key_hash, c.num FROM chunks c JOIN sources s ON s.ws = c.ws AND s.num = c.source
-			WHERE c.ws = $1 AND c.key_hash = ANY($2) AND s.indexed`, func(r *row) error {
+		err = c.each(ctx, `SELECT c.key_hash, c.num FROM unnest($2::bytea[]) k (key_hash)
+			CROSS JOIN LATERAL (SELECT * FROM chunks c WHERE c.ws = $1 AND c.key_hash = k.key_hash OFFSET 0) c
+			CROSS JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.num = c.source OFFSET 0) s WHERE s.indexed`, func(r *row) error {
 			found[unhash(r.blob(0))] = r.int(1)
 			return nil
 		}, hashes)

@@ -45,14 +45,53 @@ const (
 	autoPlans    = "set_config('plan_cache_mode', 'auto', true)"
 )
 
+// keyPlans is genericPlans for transactions that only read rows by their keys. The server keeps such a plan until it analyses a table
+// again, and the table may have been nearly empty when the plan was made. So the plan may only be one that stays good: for each row an access by an index.
+const keyPlans = genericPlans + `, set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
+	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+
 // genericPartitions is the largest number of partitions for which transactions use genericPlans. Such a plan includes all partitions.
 const genericPartitions = 16
 
 // query runs f without a common snapshot: each statement sees the rows at its own time. It is meant for reads of one statement.
 func (d *DB) query(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.queryLimited(ctx, s, d.limits, f)
+}
+
+// queryKeys is query for reads of rows by their keys.
+func (d *DB) queryKeys(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.queryLimited(ctx, s, d.keyLimits, f)
+}
+
+// limits returns the statement that begins a read.
+func (d *DB) limits(_ *conn, s scope) statement { return s.limits(d.o.StatementTimeout) }
+
+// customReads is the number of reads by keys of a connection before its reads use keyPlans. The first plans take the server tens of
+// milliseconds, since it reads the definitions of all partitions. After a fail-over all connections are new, and many calls wait for them.
+const customReads = 64
+
+// keyReads is the key of the number of reads by keys in the data of a connection.
+const keyReads = "contextmem.keyReads"
+
+// keyLimits is limits for a read of rows by their keys.
+func (d *DB) keyLimits(c *conn, s scope) statement {
+	limits := d.limits(c, s)
+	if !d.generic {
+		return limits
+	}
+	data := c.pg.PgConn().CustomData()
+	if n, _ := data[keyReads].(int); n < customReads {
+		data[keyReads] = n + 1
+	} else {
+		limits.sql += ", " + keyPlans
+	}
+	return limits
+}
+
+func (d *DB) queryLimited(ctx context.Context, s scope, limits func(*conn, scope) statement, f func(c *conn) error) error {
 	return d.retry(ctx, func() error {
 		return d.with(ctx, s, func(c *conn) error {
-			c.single = []statement{s.limits(d.o.StatementTimeout)}
+			c.single = []statement{limits(c, s)}
 			return f(c)
 		})
 	})
@@ -60,9 +99,18 @@ func (d *DB) query(ctx context.Context, s scope, f func(c *conn) error) error {
 
 // read runs f so that all its statements see the same snapshot.
 func (d *DB) read(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.readLimited(ctx, s, d.limits, f)
+}
+
+// readKeys is read for reads of rows by their keys.
+func (d *DB) readKeys(ctx context.Context, s scope, f func(c *conn) error) error {
+	return d.readLimited(ctx, s, d.keyLimits, f)
+}
+
+func (d *DB) readLimited(ctx context.Context, s scope, limits func(*conn, scope) statement, f func(c *conn) error) error {
 	return d.retry(ctx, func() error {
 		return d.with(ctx, s, func(c *conn) error {
-			c.pending = append(c.pending, statement{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, s.limits(d.o.StatementTimeout))
+			c.pending = append(c.pending, statement{sql: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"}, limits(c, s))
 			err := f(c)
 			if err == nil {
 				c.pending = append(c.pending, statement{sql: "COMMIT"})

@@ -12,11 +12,18 @@ import (
 const sourceCols = `s.num, p.class, p.sub, s.id, s.state, s.error_code, s.error_message, s.attempts, s.title, s.kind,
 	s.filename, s.media, s.size, s.infer, s.created, s.updated, s.time, s.expires, s.session, s.metadata, s.additional,
 	s.doc, s.tags, s.not_before, s.token, s.lease, s.rev, s.newest,
-	CASE s.older WHEN 0 THEN 0 ELSE coalesce((SELECT o.num FROM sources o WHERE o.ws = s.ws AND o.num = s.older), 0) END`
+	CASE s.older WHEN 0 THEN 0 ELSE coalesce((SELECT o.num FROM sources o WHERE o.ws = $1 AND o.num = s.older), 0) END`
 
 const sourceWidth = 29 // number of columns in sourceCols
 
 const sourceTables = "sources s JOIN parts p ON p.ws = s.ws AND p.id = s.part"
+
+// Tables that follow others in a FROM clause of a read by keys; see keyPlans. OFFSET 0 keeps the server from reading them in any other way
+// than by the key, for each row of the others.
+const (
+	sourceOfKey  = "CROSS JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.num = k.num OFFSET 0) s"
+	partOfSource = "CROSS JOIN LATERAL (SELECT * FROM parts p WHERE p.ws = $1 AND p.id = s.part OFFSET 0) p"
+)
 
 // readSource reads a version from column i on.
 func readSource(r *row, i int) *backend.Source {

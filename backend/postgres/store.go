@@ -66,6 +66,15 @@ func (s *store) read(ctx context.Context, fn func(c *conn) error) error {
 	return s.settled(ctx, s.db.read, fn)
 }
 
+// queryKeys and readKeys are query and read for reads of rows by their keys, whose plans the server keeps.
+func (s *store) queryKeys(ctx context.Context, fn func(c *conn) error) error {
+	return s.settled(ctx, s.db.queryKeys, fn)
+}
+
+func (s *store) readKeys(ctx context.Context, fn func(c *conn) error) error {
+	return s.settled(ctx, s.db.readKeys, fn)
+}
+
 func (s *store) settled(ctx context.Context, how func(context.Context, scope, func(*conn) error) error, fn func(c *conn) error) error {
 	if err := s.Enter(ctx); err != nil {
 		return err

@@ -106,7 +106,7 @@ var checks = []tableCheck{
 		}
 	}},
 	{"SELECT " + relationCols + " FROM relations r WHERE r.ws = $1 AND r.num > $2 ORDER BY r.num LIMIT $3", "(SELECT source FROM relations WHERE ws = $1 AND num = $2)", func(r *row) { readRelation(r) }},
-	{"SELECT " + entityCols + " FROM entities WHERE ws = $1 AND num > $2 ORDER BY num LIMIT $3", "", func(r *row) { readEntity(r) }},
+	{"SELECT " + entityCols + " FROM entities e WHERE ws = $1 AND num > $2 ORDER BY num LIMIT $3", "", func(r *row) { readEntity(r) }},
 	{"SELECT n, crc, data FROM (SELECT row_number() OVER (ORDER BY name_hash) AS n, crc, data FROM vals WHERE ws = $1) x WHERE n > $2 ORDER BY n LIMIT $3", "",
 		func(r *row) { r.checked(1, 2, "value", r.int(0)) }},
 }

@@ -49,6 +49,9 @@ type cluster struct {
 	late     atomic.Int64 // recalls that an item was not found by, of those that asked for it
 	longest  atomic.Int64 // the longest that a client waited for a recall, at one server after the other, in nanoseconds
 	unread   atomic.Int64 // the longest since the last kill that a reader of a tenant was without an answered recall, in nanoseconds
+	calm     atomic.Int64 // since when nothing is being killed and what was killed is back, in nanoseconds; 0: something is away
+	apart    atomic.Int64 // the longest between two recalls of clients while it is calm, in nanoseconds
+	waited   atomic.Int64 // the longest that a client waited for its items to be completed while it is calm, in nanoseconds
 	lateness atomic.Int64 // the longest from such a recall until the same server found the item, in nanoseconds
 }
 
@@ -122,6 +125,7 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 			continue
 		}
 		var told *client.Client
+		added := time.Now()
 		c.again(ctx, n+i, func(x *client.Client) error {
 			told = x
 			sts, err := x.Tenant(tenant).Sub("notes").Wait(ctx, waiting...)
@@ -137,12 +141,13 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 		waiting = nil
 		q := contextmem.Recall{Query: fmt.Sprintf("n%dx%d", n, i), Class: contextmem.ClassMemory, MaxResults: 10, Alpha: contextmem.FixedAlpha(0)}
 		asked := time.Now()
+		c.raiseIfCalm(&c.waited, added.UnixNano())
 		c.again(ctx, n+i, func(x *client.Client) error {
 			res, err := x.Tenant(tenant).Sub("notes").Recall(ctx, q)
 			if err != nil {
 				return err
 			}
-			c.recalled.Store(time.Now().UnixNano())
+			c.raiseIfCalm(&c.apart, c.recalled.Swap(time.Now().UnixNano()))
 			c.recalls.Add(1)
 			raise(&c.longest, time.Since(asked))
 			found := c.check(tenant, id, res)
@@ -207,6 +212,13 @@ func (c *cluster) startReaders(stop <-chan struct{}, wg *sync.WaitGroup) {
 // raise sets n to d if n is less.
 func raise(n *atomic.Int64, d time.Duration) {
 	for old := n.Load(); int64(d) > old && !n.CompareAndSwap(old, int64(d)); old = n.Load() {
+	}
+}
+
+// raiseIfCalm raises n to the time since a time in nanoseconds, if it has been calm since then.
+func (c *cluster) raiseIfCalm(n *atomic.Int64, since int64) {
+	if calm := c.calm.Load(); calm != 0 && since >= calm {
+		raise(n, time.Since(time.Unix(0, since)))
 	}
 }
 
@@ -290,6 +302,7 @@ func TestClusterIsKilled(t *testing.T) {
 		i, away := rng.IntN(3), time.Duration(500+rng.IntN(4000))*time.Millisecond
 		killed := time.Now()
 		c.unread.Store(0)
+		c.calm.Store(0)
 		var watch sync.WaitGroup
 		watch.Go(func() {
 			for c.recalled.Load() < killed.UnixNano() && ctx.Err() == nil {
@@ -308,6 +321,7 @@ func TestClusterIsKilled(t *testing.T) {
 			c.killNode(i, away)
 		}
 		watch.Wait()
+		c.calm.Store(time.Now().UnixNano())
 		kills[kind]++
 		if most > 3 {
 			time.Sleep(time.Duration(1000+rng.IntN(9000)) * time.Millisecond)
@@ -319,8 +333,8 @@ func TestClusterIsKilled(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	total := count()
-	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall of what was written meanwhile %v, longest that a client waited for a recall %v, and that a tenant was without an answer to its reader (%d answers) %v; %d recalls, %d without the item asked for, which the same server then found after %v at most; statuses %v (0: no answer), 503 without Retry-After %d",
-		total, clients, time.Since(began).Round(time.Second), kills, slowest, time.Duration(c.longest.Load()).Round(time.Millisecond), c.reads.Load(), unread, c.recalls.Load(), c.late.Load(), time.Duration(c.lateness.Load()).Round(time.Millisecond), c.seen.count, c.seen.without)
+	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall of what was written meanwhile %v; while nothing was away %v between two recalls and %v for ten items to be completed; longest that a client waited for a recall %v, and that a tenant was without an answer to its reader (%d answers) %v; %d recalls, %d without the item asked for, which the same server then found after %v at most; statuses %v (0: no answer), 503 without Retry-After %d",
+		total, clients, time.Since(began).Round(time.Second), kills, slowest, time.Duration(c.apart.Load()).Round(time.Millisecond), time.Duration(c.waited.Load()).Round(time.Millisecond), time.Duration(c.longest.Load()).Round(time.Millisecond), c.reads.Load(), unread, c.recalls.Load(), c.late.Load(), time.Duration(c.lateness.Load()).Round(time.Millisecond), c.seen.count, c.seen.without)
 	require.Empty(t, c.foes)
 
 	stores, err := postgres.Open(ctx, url, nil)
