@@ -42,6 +42,26 @@ func (p *Provider) account(c connector.Credentials) (account, error) {
 			return a, bad("%s holds a line break", k)
 		}
 	}
+	if err := p.address(&a); err != nil {
+		return a, err
+	}
+	switch token := a.access != "" || a.refresh.token != ""; {
+	case a.user == "":
+		return a, bad("username is required")
+	case a.password == "" && !token:
+		return a, bad("a password, an access_token or a refresh_token is required")
+	case a.password != "" && token:
+		return a, bad("password and tokens exclude each other")
+	case a.refresh.token != "":
+		if err := p.grant(&a.refresh); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+// address completes and validates host, security and port.
+func (p *Provider) address(a *account) error {
 	if a.host == "" {
 		a.host = p.cfg.Host
 		if a.port == "" && p.cfg.Port > 0 {
@@ -49,47 +69,42 @@ func (p *Provider) account(c connector.Credentials) (account, error) {
 		}
 	}
 	if a.host == "" || len(a.host) > 253 || strings.ContainsAny(a.host, "/@ %") {
-		return a, bad("host is missing or not a host name")
+		return bad("host is missing or not a host name")
 	}
+	port := "143"
 	switch a.security {
 	case "", secureTLS:
-		a.security = secureTLS
+		a.security, port = secureTLS, "993"
 	case secureStartTLS:
 	case secureNone:
 		if !p.cfg.AllowLocal || !loopback(a.host) {
-			return a, bad("security none is for the loopback interface only, where the deployment allows local servers")
+			return bad("security none is for the loopback interface only, where the deployment allows local servers")
 		}
 	default:
-		return a, bad("security must be tls, starttls or none")
+		return bad("security must be tls, starttls or none")
 	}
 	if a.port == "" {
-		a.port = map[bool]string{true: "993", false: "143"}[a.security == secureTLS]
+		a.port = port
 	}
 	if n, err := strconv.Atoi(a.port); err != nil || n < 1 || n > 65535 {
-		return a, bad("port must be 1 to 65535")
+		return bad("port must be 1 to 65535")
 	}
-	if a.user == "" {
-		return a, bad("username is required")
+	return nil
+}
+
+// grant completes and validates what a refresh token is used with.
+func (p *Provider) grant(g *refreshGrant) error {
+	if g.url == "" {
+		g.url = p.cfg.TokenURL
 	}
-	if a.password == "" && a.access == "" && a.refresh.token == "" {
-		return a, bad("a password, an access_token or a refresh_token is required")
+	u, err := url.Parse(g.url)
+	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && p.cfg.AllowLocal && loopback(u.Hostname())) {
+		return bad("token_url must be an https address")
 	}
-	if a.password != "" && (a.access != "" || a.refresh.token != "") {
-		return a, bad("password and tokens exclude each other")
+	if g.clientID == "" {
+		return bad("client_id is required with refresh_token")
 	}
-	if a.refresh.token != "" {
-		if a.refresh.url == "" {
-			a.refresh.url = p.cfg.TokenURL
-		}
-		u, err := url.Parse(a.refresh.url)
-		if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && !(u.Scheme == "http" && p.cfg.AllowLocal && loopback(u.Hostname())) {
-			return a, bad("token_url must be an https address")
-		}
-		if a.refresh.clientID == "" {
-			return a, bad("client_id is required with refresh_token")
-		}
-	}
-	return a, nil
+	return nil
 }
 
 // loopback reports whether a host is this machine, without a DNS lookup.

@@ -51,27 +51,11 @@ func (o *org) block(lines []string, depth int) int {
 		return 1
 	}
 	if m := orgHeading.FindStringSubmatch(line); m != nil {
-		title := o.inline(m[2])
-		if tags := strings.Join(strings.FieldsFunc(m[3], func(r rune) bool { return r == ':' }), ", "); tags != "" {
-			title += " (" + tags + ")"
-		}
-		level := len(m[1])
-		if o.title != "" {
-			level++
-		}
-		o.heading(level, title)
+		o.headline(len(m[1]), m[2], m[3])
 		return 1
 	}
 	if m := orgBegin.FindStringSubmatch(line); m != nil {
-		end := 1
-		for end < len(lines) && !strings.EqualFold(strings.TrimSpace(lines[end]), "#+end_"+m[1]) {
-			end++
-		}
-		if end == len(lines) {
-			o.partial("a block of the text does not end, and it may be cut off")
-		}
-		o.begun(strings.ToLower(m[1]), m[2], lines[1:end], depth)
-		return end + 1
+		return o.delimited(lines, m[1], m[2], depth)
 	}
 	if m := orgKeyword.FindStringSubmatch(line); m != nil {
 		o.keyword(strings.ToLower(m[1]), m[2])
@@ -80,24 +64,13 @@ func (o *org) block(lines []string, depth int) int {
 	trimmed := strings.TrimLeft(line, " ")
 	switch {
 	case orgDrawer.MatchString(line):
-		end := 1
-		for end < len(lines) && end < 500 && !strings.EqualFold(strings.TrimSpace(lines[end]), ":end:") {
-			end++
-		}
-		if end < len(lines) && strings.EqualFold(strings.TrimSpace(lines[end]), ":end:") {
-			return end + 1
+		if n := drawer(lines); n > 0 {
+			return n
 		}
 	case strings.HasPrefix(trimmed, "# "), trimmed == "#":
 		return 1
 	case strings.HasPrefix(trimmed, ": "), trimmed == ":":
-		n := 0
-		var code []string
-		for n < len(lines) && strings.HasPrefix(strings.TrimLeft(lines[n], " "), ":") {
-			code = append(code, strings.TrimPrefix(strings.TrimPrefix(strings.TrimLeft(lines[n], " "), ":"), " "))
-			n++
-		}
-		o.code("", code)
-		return n
+		return o.example(lines)
 	case trimmed[0] == '|':
 		return o.orgTable(lines)
 	case len(trimmed) >= 5 && strings.Trim(trimmed, "-") == "":
@@ -105,14 +78,7 @@ func (o *org) block(lines []string, depth int) int {
 		return 1
 	}
 	if m := orgNoteText.FindStringSubmatch(line); m != nil {
-		n := 1
-		text := m[2]
-		for n < len(lines) && strings.TrimSpace(lines[n]) != "" && !orgNoteText.MatchString(lines[n]) && !orgHeading.MatchString(lines[n]) {
-			text += " " + strings.TrimSpace(lines[n])
-			n++
-		}
-		o.paragraph("[^" + m[1] + "]: " + o.inline(text))
-		return n
+		return o.footnote(lines, m[1], m[2])
 	}
 	if m := orgItem.FindStringSubmatch(line); m != nil && !(m[2] == "*" && m[1] == "") {
 		return o.list(lines)
@@ -122,6 +88,66 @@ func (o *org) block(lines []string, depth int) int {
 		n++
 	}
 	o.paragraph(o.inline(strings.Join(lines[:n], " ")))
+	return n
+}
+
+// headline writes a heading with its tags, which colons separate.
+func (o *org) headline(level int, title, tags string) {
+	title = o.inline(title)
+	if list := strings.Join(strings.FieldsFunc(tags, func(r rune) bool { return r == ':' }), ", "); list != "" {
+		title += " (" + list + ")"
+	}
+	if o.title != "" {
+		level++
+	}
+	o.heading(level, title)
+}
+
+// delimited writes a block between #+begin_ and #+end_ of a kind, and returns its number of lines.
+func (o *org) delimited(lines []string, kind, args string, depth int) int {
+	end := 1
+	for end < len(lines) && !strings.EqualFold(strings.TrimSpace(lines[end]), "#+end_"+kind) {
+		end++
+	}
+	if end == len(lines) {
+		o.partial("a block of the text does not end, and it may be cut off")
+	}
+	o.begun(strings.ToLower(kind), args, lines[1:end], depth)
+	return end + 1
+}
+
+// drawer returns the number of lines of a drawer, whose content is no text of the document; 0: it does not end within 500 lines.
+func drawer(lines []string) int {
+	for end := 1; end < len(lines) && end <= 500; end++ {
+		if strings.EqualFold(strings.TrimSpace(lines[end]), ":end:") {
+			return end + 1
+		}
+	}
+	return 0
+}
+
+// example writes lines that begin with a colon as code, and returns their number.
+func (o *org) example(lines []string) int {
+	var code []string
+	for _, l := range lines {
+		l, ok := strings.CutPrefix(strings.TrimLeft(l, " "), ":")
+		if !ok {
+			break
+		}
+		code = append(code, strings.TrimPrefix(l, " "))
+	}
+	o.code("", code)
+	return len(code)
+}
+
+// footnote writes the text of a footnote, and returns its number of lines.
+func (o *org) footnote(lines []string, name, text string) int {
+	n := 1
+	for n < len(lines) && strings.TrimSpace(lines[n]) != "" && !orgNoteText.MatchString(lines[n]) && !orgHeading.MatchString(lines[n]) {
+		text += " " + strings.TrimSpace(lines[n])
+		n++
+	}
+	o.paragraph("[^" + name + "]: " + o.inline(text))
 	return n
 }
 

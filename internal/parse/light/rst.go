@@ -93,15 +93,34 @@ func (r *rst) block(lines []string, depth int) int {
 		return used
 	}
 	if depth == 0 {
-		if a := adornment(line); a != 0 && len(lines) > 2 && adornment(lines[2]) == a && next != "" && len(strings.TrimSpace(next)) <= len(line)+2 {
-			r.section(string([]byte{a, a}), strings.TrimSpace(next))
-			return 3
-		}
-		if a := adornment(next); a != 0 && adornment(line) == 0 && (len(next) >= utf8.RuneCountInString(line) || len(next) >= 4) {
-			r.section(string(a), line)
-			return 2
+		if n := r.sectionTitle(lines, line, next); n > 0 {
+			return n
 		}
 	}
+	if n := r.marked(lines, line, next, depth); n > 0 {
+		return n
+	}
+	if n := r.listed(lines, line, next, depth); n > 0 {
+		return n
+	}
+	return r.text(lines, depth)
+}
+
+// sectionTitle writes a title that lines of signs adorn, and returns its number of lines; 0: there is none.
+func (r *rst) sectionTitle(lines []string, line, next string) int {
+	if a := adornment(line); a != 0 && len(lines) > 2 && adornment(lines[2]) == a && next != "" && len(strings.TrimSpace(next)) <= len(line)+2 {
+		r.section(string([]byte{a, a}), strings.TrimSpace(next))
+		return 3
+	}
+	if a := adornment(next); a != 0 && adornment(line) == 0 && (len(next) >= utf8.RuneCountInString(line) || len(next) >= 4) {
+		r.section(string(a), line)
+		return 2
+	}
+	return 0
+}
+
+// marked writes a block whose first line begins with a mark of its kind, lists aside, and returns its number of lines; 0: there is none.
+func (r *rst) marked(lines []string, line, next string, depth int) int {
 	switch {
 	case adornment(line) != 0 && len(line) >= 4 && next == "":
 		r.w.Rule()
@@ -124,6 +143,11 @@ func (r *rst) block(lines []string, depth int) int {
 	case line[0] == '|' && (len(line) == 1 || line[1] == ' '):
 		return r.lineBlock(lines)
 	}
+	return 0
+}
+
+// listed writes a field or an item of a list, and returns its number of lines; 0: there is none.
+func (r *rst) listed(lines []string, line, next string, depth int) int {
 	if m := rstField.FindStringSubmatch(line); m != nil {
 		body, used := indented(lines[1:], 1)
 		r.field(m[1], strings.TrimSpace(m[2]+" "+strings.Join(dedent(body), " ")))
@@ -139,7 +163,7 @@ func (r *rst) block(lines []string, depth int) int {
 		}
 		return r.item(lines, mark+".", len(m[0]), depth)
 	}
-	return r.text(lines, depth)
+	return 0
 }
 
 // indented returns the leading lines that are blank or indented by at least n, without trailing blank lines.

@@ -118,11 +118,11 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 		x.Skip()
 		return nil
 	}
-	switch x.Name {
-	case "r", "hyperlink":
-		if !d.inCode {
-			d.flushCode()
-		}
+	if (x.Name == "r" || x.Name == "hyperlink") && !d.inCode {
+		d.flushCode()
+	}
+	if d.character(x) || d.tableStart(x) {
+		return nil
 	}
 	switch x.Name {
 	case "p":
@@ -133,40 +133,12 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 		d.openParagraph()
 	case "rPr":
 		d.runProperties(x)
-	case "t":
-		d.text(x)
-	case "instrText":
-		d.instruction(x)
-	case "fldChar":
-		d.fieldChar(x.Attr("fldCharType"))
-	case "tab", "ptab":
-		d.write(" ")
-	case "br", "cr":
-		if x.Attr("type") == "page" || x.Attr("type") == "column" {
-			w.WordBreak()
-			break
-		}
-		if d.inCode {
-			d.code.WriteByte('\n')
-		} else {
-			w.Newline()
-		}
-	case "noBreakHyphen":
-		d.write("-")
-	case "sym":
-		d.write(symbolText(x.Attr("char")))
 	case "hyperlink":
 		url := ""
 		if r, ok := d.rels[x.AttrNS("id")]; ok && r.external {
 			url = r.target
 		}
 		w.LinkStart(url)
-	case "tbl", "tr", "tc", "trPr", "tblCaption", "tblDescription", "gridSpan", "vMerge":
-		d.tableStart(x)
-	case "footnoteReference":
-		d.write("[^" + d.noteNumber("footnote", x.Attr("id")) + "]")
-	case "endnoteReference":
-		d.write("[^e" + d.noteNumber("endnote", x.Attr("id")) + "]")
 	case "txbxContent":
 		w.Capture()
 	case "altChunk":
@@ -177,6 +149,40 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 		}
 	}
 	return nil
+}
+
+// character writes an element that stands for characters of a run, and reports whether x is at one.
+func (d *docxReader) character(x *xmlscan.Scanner) bool {
+	switch x.Name {
+	case "t":
+		d.text(x)
+	case "instrText":
+		d.instruction(x)
+	case "fldChar":
+		d.fieldChar(x.Attr("fldCharType"))
+	case "tab", "ptab":
+		d.write(" ")
+	case "br", "cr":
+		switch kind := x.Attr("type"); {
+		case kind == "page" || kind == "column":
+			d.w.WordBreak()
+		case d.inCode:
+			d.code.WriteByte('\n')
+		default:
+			d.w.Newline()
+		}
+	case "noBreakHyphen":
+		d.write("-")
+	case "sym":
+		d.write(symbolText(x.Attr("char")))
+	case "footnoteReference":
+		d.write("[^" + d.noteNumber("footnote", x.Attr("id")) + "]")
+	case "endnoteReference":
+		d.write("[^e" + d.noteNumber("endnote", x.Attr("id")) + "]")
+	default:
+		return false
+	}
+	return true
 }
 
 // embedded writes an embedded HTML page. Programs that convert HTML to DOCX embed the page whole.

@@ -5,8 +5,8 @@ import (
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
-// tableStart handles the start of an element of a table.
-func (d *docxReader) tableStart(x *xmlscan.Scanner) {
+// tableStart handles the start of an element of a table, and reports whether x is at one.
+func (d *docxReader) tableStart(x *xmlscan.Scanner) bool {
 	w := d.w
 	switch x.Name {
 	case "tbl":
@@ -29,7 +29,10 @@ func (d *docxReader) tableStart(x *xmlscan.Scanner) {
 		if x.Attr("val") != "restart" {
 			w.Covered()
 		}
+	default:
+		return false
 	}
+	return true
 }
 
 // rowProperties reads a trPr element: whether the row is of the header, and the columns that it leaves out on the left.

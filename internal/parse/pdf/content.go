@@ -110,7 +110,6 @@ func (in *interpreter) run(data []byte, resources dict, depth int) {
 
 // operator executes an operator that reads no data after itself.
 func (in *interpreter) operator(op keyword, args []any, resources dict) {
-	s := &in.state
 	var v [6]float64
 	n := 0
 	for _, a := range args {
@@ -119,9 +118,10 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 			n++
 		}
 	}
-	if in.pathOperator(op, v) {
+	if in.pathOperator(op, v) || in.textState(op, v) || in.textPosition(op, v, n) {
 		return
 	}
+	s := &in.state
 	switch op {
 	case "q":
 		if len(in.saved) < maxStates {
@@ -139,37 +139,9 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 			s.font = in.fonts.get(f[0])
 			s.size, _ = in.d.number(f[1])
 		}
-	case "ET":
-		in.inText = false
-	case "BT":
-		in.page.begins, in.inText = true, true
-		in.text, in.line = identity, identity
 	case "Tf":
 		s.font = in.fonts.get(in.resource(resources, "Font", nameArg(args)))
 		s.size = v[0]
-	case "Tc":
-		s.charSpace = v[0]
-	case "Tw":
-		s.wordSpace = v[0]
-	case "Tz":
-		s.scale = v[0] / 100
-	case "TL":
-		s.leading = v[0]
-	case "Ts":
-		s.rise = v[0]
-	case "Tr":
-		s.invisible = v[0] == 3
-	case "Td":
-		in.move(v[0], v[1])
-	case "TD":
-		s.leading = -v[1]
-		in.move(v[0], v[1])
-	case "Tm":
-		if m := matrix(v); n == 6 && m.sane() {
-			in.text, in.line = m, m
-		}
-	case "T*":
-		in.move(0, -s.leading)
 	case "Tj":
 		in.showArg(args)
 	case "'":
@@ -186,6 +158,53 @@ func (in *interpreter) operator(op keyword, args []any, resources dict) {
 	case "BDC":
 		in.beginMark(args, resources)
 	}
+}
+
+// textState executes an operator that sets how text is shown, and reports whether op is one. v holds its numbers.
+func (in *interpreter) textState(op keyword, v [6]float64) bool {
+	s := &in.state
+	switch op {
+	case "Tc":
+		s.charSpace = v[0]
+	case "Tw":
+		s.wordSpace = v[0]
+	case "Tz":
+		s.scale = v[0] / 100
+	case "TL":
+		s.leading = v[0]
+	case "Ts":
+		s.rise = v[0]
+	case "Tr":
+		s.invisible = v[0] == 3
+	default:
+		return false
+	}
+	return true
+}
+
+// textPosition executes an operator that begins or ends a text or says where it goes on, and reports whether op is one. v holds its n numbers.
+func (in *interpreter) textPosition(op keyword, v [6]float64, n int) bool {
+	switch op {
+	case "BT":
+		in.page.begins, in.inText = true, true
+		in.text, in.line = identity, identity
+	case "ET":
+		in.inText = false
+	case "Td":
+		in.move(v[0], v[1])
+	case "TD":
+		in.state.leading = -v[1]
+		in.move(v[0], v[1])
+	case "Tm":
+		if m := matrix(v); n == 6 && m.sane() {
+			in.text, in.line = m, m
+		}
+	case "T*":
+		in.move(0, -in.state.leading)
+	default:
+		return false
+	}
+	return true
 }
 
 func (in *interpreter) restore() {
