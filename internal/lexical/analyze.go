@@ -204,27 +204,10 @@ func (a *analyzer) word(i int) int {
 		return a.compound(i)
 	}
 	after := j
-	if j < len(text) {
-		c := text[j]
-		switch {
-		case c == ' ':
-		case c >= utf8.RuneSelf:
-			if after = skipSuffix(text, j); after == j && continuesWord(text, j) {
-				return a.compound(i)
-			}
-		case c == '\'':
-			after = skipSuffix(text, j)
-		case c == ',':
-			if seen == bitDigit {
-				return a.compound(i)
-			}
-		case charBits[c]&bitJoin != 0:
-			if j+1 < len(text) && text[j+1] != ' ' {
-				return a.compound(i)
-			}
-			if c == '#' && n == 1 {
-				return a.compound(i)
-			}
+	if j < len(text) && text[j] != ' ' {
+		var plain bool
+		if after, plain = plainEnd(text, j, n, seen == bitDigit); !plain {
+			return a.compound(i)
 		}
 	}
 	if seen == bitDigit {
@@ -240,6 +223,24 @@ func (a *analyzer) word(i int) int {
 	}
 	a.pos++
 	return after
+}
+
+// plainEnd returns the offset after a word of n bytes that ends at text[j], and after its suffix, such as 's. It reports false if what follows
+// belongs to the word.
+func plainEnd(text string, j, n int, number bool) (after int, plain bool) {
+	switch c := text[j]; {
+	case c >= utf8.RuneSelf:
+		after = skipSuffix(text, j)
+		return after, after != j || !continuesWord(text, j)
+	case c == '\'':
+		return skipSuffix(text, j), true
+	case c == ',':
+		return j, !number
+	case charBits[c]&bitJoin != 0:
+		joins := j+1 < len(text) && text[j+1] != ' '
+		return j, !joins && !(c == '#' && n == 1)
+	}
+	return j, true
 }
 
 // skipSuffix returns the end of an apostrophe and the English suffix after it at

@@ -143,14 +143,6 @@ const (
 // classify returns the class of a character at or above U+0080.
 func classify(r rune) class {
 	switch {
-	case r < 0x0250: // Latin
-		if unicode.IsLetter(r) || unicode.IsNumber(r) {
-			return classWord
-		}
-		if isJoiner(r) {
-			return classExtra
-		}
-		return classNone
 	case r < 0x0E00:
 	case r < 0x1000: // Thai and Lao; Tibetan has its own separators
 		if r < 0x0F00 {
@@ -158,27 +150,39 @@ func classify(r rune) class {
 		}
 	case r < 0x10A0, r >= 0x1780 && r < 0x1800: // Myanmar, Khmer
 		return gramOrMark(r)
-	case r >= 0x1100 && r < 0x1200, r >= 0xAC00 && r < 0xD7FC, r >= 0xA960 && r < 0xA97D, r >= 0x3131 && r < 0x318F:
-		return classGram // Hangul
-	case r >= 0x3040 && r < 0x3100, r >= 0x31F0 && r < 0x3200, r >= 0xFF66 && r <= 0xFFDC:
-		if r == 0x30FB || r == 0x30A0 || r == 0x309B || r == 0x309C { // middle dot and spacing marks
+	case isHangul(r):
+		return classGram
+	case isKana(r):
+		switch r {
+		case 0x30FB, 0x30A0, 0x309B, 0x309C: // middle dot and spacing marks
 			return classNone
-		}
-		if r == 0x3099 || r == 0x309A {
+		case 0x3099, 0x309A:
 			return classExtra
 		}
-		return classGram // kana; half-width kana and Hangul
-	case r == 0x3005 || r == 0x3007, r >= 0x4E00 && r < 0xA000, r >= 0x3400 && r < 0x4DC0,
-		r >= 0xF900 && r < 0xFB00, r >= 0x20000 && r < 0x32000:
+		return classGram
+	case isHan(r):
 		return classHan
 	}
 	switch {
 	case unicode.IsLetter(r), unicode.IsNumber(r):
 		return classWord
-	case unicode.IsMark(r), isJoiner(r):
+	case r >= 0x0250 && unicode.IsMark(r), isJoiner(r): // there are no marks below
 		return classExtra
 	}
 	return classNone
+}
+
+func isHangul(r rune) bool {
+	return r >= 0x1100 && r < 0x1200 || r >= 0xAC00 && r < 0xD7FC || r >= 0xA960 && r < 0xA97D || r >= 0x3131 && r < 0x318F
+}
+
+// isKana reports whether a character is kana, or half-width kana or Hangul.
+func isKana(r rune) bool {
+	return r >= 0x3040 && r < 0x3100 || r >= 0x31F0 && r < 0x3200 || r >= 0xFF66 && r <= 0xFFDC
+}
+
+func isHan(r rune) bool {
+	return r == 0x3005 || r == 0x3007 || r >= 0x4E00 && r < 0xA000 || r >= 0x3400 && r < 0x4DC0 || r >= 0xF900 && r < 0xFB00 || r >= 0x20000 && r < 0x32000
 }
 
 func gramOrMark(r rune) class {
