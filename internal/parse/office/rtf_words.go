@@ -40,11 +40,11 @@ func (r *rtfReader) word(word string, arg int, has bool) {
 		r.state.dest = destSkip
 		return
 	}
-	if r.charsetWord(word, arg) || r.destination(word) {
+	on := !has || arg != 0
+	if r.charsetWord(word, arg) || r.destination(word) || r.tableWord(word, arg, on) {
 		return
 	}
 	s := &r.state
-	on := !has || arg != 0
 	switch word {
 	case "par", "sect", "page":
 		r.paragraph()
@@ -56,19 +56,6 @@ func (r *rtfReader) word(word string, arg int, has bool) {
 		s.intbl, s.outline, s.style, s.inList, s.level, s.listMark = false, 0, 0, false, 0, ""
 	case "plain":
 		s.font, s.hidden = r.defFont, false
-	case "intbl":
-		s.intbl = on
-	case "cell", "nestcell":
-		r.cell()
-	case "row":
-		r.row()
-	case "nestrow":
-		r.shape = output.RowShape{} // cells of a nested row are among those of the row
-		r.row()
-	case "trowd", "trleft", "clvmrg", "clmrg", "cellx":
-		r.rowShape(word, arg)
-	case "trhdr":
-		r.head = on
 	case "v":
 		s.hidden = on
 	case "deleted":
@@ -98,6 +85,28 @@ func (r *rtfReader) word(word string, arg int, has bool) {
 	if word == "outlinelevel" && s.dest == destStyles && arg >= 0 && arg < 9 {
 		r.styles[r.styleDef] = rtfStyle{heading: arg + 1}
 	}
+}
+
+// tableWord handles the words of tables, and reports whether word is one.
+func (r *rtfReader) tableWord(word string, arg int, on bool) bool {
+	switch word {
+	case "intbl":
+		r.state.intbl = on
+	case "cell", "nestcell":
+		r.cell()
+	case "row":
+		r.row()
+	case "nestrow":
+		r.shape = output.RowShape{} // cells of a nested row are among those of the row
+		r.row()
+	case "trowd", "trleft", "clvmrg", "clmrg", "cellx":
+		r.rowShape(word, arg)
+	case "trhdr":
+		r.head = on
+	default:
+		return false
+	}
+	return true
 }
 
 // charsetWord handles the words that choose charsets.
