@@ -105,7 +105,7 @@ type reader interface {
 //	also     further names, separated by commas; the values must agree
 //	was      a further name that is deprecated
 //	default  the value if there is none, as text
-//	need     "text": a blank string is refused
+//	need     "text", "number" or "list": a missing value is refused, and a blank text, 0 or null
 //	oneof    the values of a string, separated by commas; an empty one is the default
 //	range    the bounds of a number, "1,100"; the upper one may be missing
 type decoder struct {

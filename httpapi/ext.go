@@ -8,7 +8,6 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
-	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/wire"
 )
 
@@ -86,7 +85,7 @@ func extEnsure(c *call, t contextmem.Tenant) (any, error) {
 }
 
 type rememberRequest struct {
-	Memories memoryItems `json:"memories"`
+	Memories memoryItems `json:"memories" need:"list"`
 	Timeout  int         `json:"timeout_seconds" default:"30" range:"1,300"`
 }
 
@@ -100,9 +99,6 @@ func extRemember(c *call, sub contextmem.Sub) (any, error) {
 	var r rememberRequest
 	if err := c.read(&r); err != nil {
 		return nil, err
-	}
-	if r.Memories == nil {
-		return nil, bad(fault.KindInvalid, "memories", "is required")
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(r.Timeout)*time.Second)
 	defer cancel()

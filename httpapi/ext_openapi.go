@@ -148,6 +148,11 @@ func extensionDocument() map[string]any {
 			props["collection"] = schemaOf{"type": "string", "description": "Collection to work in; default the database's own."}
 		}
 		addFields(props, reflect.TypeOf(x.in))
+		for f := range fieldsOf(reflect.TypeOf(x.in)) {
+			if f.Tag.Get("need") != "" {
+				required = append(required, f.Tag.Get("json"))
+			}
+		}
 		op := map[string]any{"operationId": "ext" + strings.ToUpper(x.method[:1]) + strings.ToLower(x.method[1:]) + operationName(x.path), "summary": x.summary}
 		var params []map[string]any
 		for part := range strings.SplitSeq(x.path, "/") {
@@ -157,7 +162,7 @@ func extensionDocument() map[string]any {
 		}
 		if x.body == bodyNone {
 			for _, name := range slices.Sorted(maps.Keys(props)) {
-				params = append(params, map[string]any{"name": name, "in": "query", "required": name == "database", "schema": props[name]})
+				params = append(params, map[string]any{"name": name, "in": "query", "required": slices.Contains(required, name), "schema": props[name]})
 			}
 		} else {
 			op["requestBody"] = map[string]any{"required": true, "content": jsonContent(schemaOf{"type": "object", "properties": props, "required": required})}

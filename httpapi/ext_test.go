@@ -106,6 +106,53 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 	}
 }
 
+// TestExtensionsSayWhatTheyNeed checks that the document of the extensions requires the fields without which a route answers 400.
+func TestExtensionsSayWhatTheyNeed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, Options{})
+	type schema struct{ Required []string }
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct {
+				Name, In string
+				Required bool
+			}
+			RequestBody struct {
+				Content map[string]struct{ Schema schema }
+			}
+		}
+	}
+	require.NoError(t, json.Unmarshal(f.do(t, "GET", "/ext/openapi.json", "").Body.Bytes(), &doc))
+	needed := map[string][]string{}
+	for path, ops := range doc.Paths {
+		for method, op := range ops {
+			method = strings.ToUpper(method)
+			required := op.RequestBody.Content["application/json"].Schema.Required
+			for _, p := range op.Parameters {
+				if p.Required && p.In == "query" {
+					required = append(required, p.Name)
+				}
+			}
+			target := strings.NewReplacer("{database}", "acme", "{", "", "}", "").Replace(path)
+			for _, name := range required {
+				if name == "database" {
+					continue
+				}
+				needed[method+" "+path] = append(needed[method+" "+path], name)
+				query, body := "?database=acme", ""
+				if len(op.RequestBody.Content) > 0 {
+					query, body = "", `{"database": "acme"}`
+				}
+				w := f.do(t, method, target+query, body)
+				assert.Equal(t, http.StatusBadRequest, w.Code, "%s %s", method, path)
+				assert.Contains(t, w.Body.String(), `field \"`+name+`\": is required`, "%s %s", method, path)
+			}
+		}
+	}
+	assert.Equal(t, map[string][]string{"POST /ext/context": {"query"}, "POST /ext/remember": {"memories"}, "POST /ext/memories/{source_id}/supersede": {"by"},
+		"POST /ext/items/{source_id}/restore": {"version"}, "GET /ext/sessions/messages": {"session_id"}}, needed)
+}
+
 func TestExtensions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, Options{})

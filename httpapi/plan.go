@@ -121,6 +121,14 @@ func list(tag string) []string {
 	return strings.Split(tag, ",")
 }
 
+// isMissing reports whether a needed value is a blank text, no number or no list.
+func isMissing(v reflect.Value) bool {
+	if v.Kind() == reflect.String {
+		return strings.TrimSpace(v.String()) == ""
+	}
+	return v.IsZero()
+}
+
 // check returns an error if a value violates the rule. Missing numbers, which are zero or nil, are not checked.
 func (f *planned) check(at string, v reflect.Value) error {
 	if v.Kind() == reflect.Pointer {
@@ -130,7 +138,7 @@ func (f *planned) check(at string, v reflect.Value) error {
 		v = v.Elem()
 	}
 	switch {
-	case f.need && strings.TrimSpace(v.String()) == "":
+	case f.need && isMissing(v):
 		return bad(fault.KindInvalid, at+f.name, "is required")
 	case f.oneOf != nil && v.String() == "":
 		if !f.preset.absent() {
