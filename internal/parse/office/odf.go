@@ -66,8 +66,11 @@ type odfReader struct {
 	sheets   bool
 	slides   bool
 	sheet    odfSheet
-	part     func(name string) *xmlscan.Scanner // opens a file of the container; nil for a single XML file
-	title    bool
+	hidden   map[string]bool // styles of tables that are not shown
+	// tableStyle is the style of tables that is being read.
+	tableStyle string
+	part       func(name string) *xmlscan.Scanner // opens a file of the container; nil for a single XML file
+	title      bool
 	odfState
 	saved []odfState
 }
@@ -111,7 +114,7 @@ type odfList struct {
 
 func newODFReader(ctx context.Context, w *output.Writer) *odfReader {
 	return &odfReader{ctx: ctx, w: w, numbered: map[string][]odfLevel{}, headings: map[string]int{"Title": 1},
-		parents: map[string]string{}, code: map[string]bool{"Preformatted_20_Text": true}}
+		hidden: map[string]bool{}, parents: map[string]string{}, code: map[string]bool{"Preformatted_20_Text": true}}
 }
 
 // read reads the content.
@@ -158,7 +161,7 @@ func (d *odfReader) start(x *xmlscan.Scanner) {
 		if d.note > 0 && d.para == 0 { // the author and date of a comment; inside a paragraph they are fields
 			x.Skip()
 		}
-	case "list-style", "style":
+	case "list-style", "style", "table-properties":
 		d.style(x)
 	case "spreadsheet":
 		d.sheets = true

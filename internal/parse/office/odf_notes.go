@@ -55,7 +55,11 @@ func (d *odfReader) openNote(x *xmlscan.Scanner) {
 		d.w.Text(label)
 		d.notes = append(d.notes, output.LateNote{Label: label + ": "})
 	} else {
-		d.notes = append(d.notes, output.LateNote{Label: "Comment: "})
+		label := "Comment: "
+		if d.sheet.open {
+			label = "Comment on " + d.sheet.cellName() + ": "
+		}
+		d.notes = append(d.notes, output.LateNote{Label: label})
 	}
 	d.enter()
 }

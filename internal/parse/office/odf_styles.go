@@ -49,8 +49,15 @@ func (d *odfReader) style(x *xmlscan.Scanner) {
 			}
 		}
 		d.numbered[name] = levels
+	case "table-properties":
+		if x.Attr("display") == "false" && len(d.hidden) < maxStyles {
+			d.hidden[d.tableStyle] = true
+		}
 	case "style":
 		name := x.Attr("name")
+		if x.Attr("family") == "table" {
+			d.tableStyle = name
+		}
 		if x.Attr("family") != "paragraph" {
 			return
 		}

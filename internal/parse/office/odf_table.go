@@ -1,6 +1,10 @@
 package office
 
 import (
+	"bytes"
+	"strconv"
+	"strings"
+
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/output"
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
@@ -20,7 +24,8 @@ type odfCell struct {
 	col, repeat int
 	text        []byte
 	number      bool
-	cols, rows  int // that it covers
+	cols, rows  int    // that it covers
+	date        string // of a date
 }
 
 // Bounds on repetition: a few bytes may declare a million equal rows or cells.
@@ -91,6 +96,9 @@ func (d *odfReader) sheetStart(x *xmlscan.Scanner) {
 		d.w.Page(name)
 		d.w.Heading(2)
 		d.w.Text(name)
+		if d.hidden[x.Attr("style-name")] {
+			d.w.Text(" (hidden)")
+		}
 		d.w.Block()
 		*s = odfSheet{grid: &output.Grid{W: d.w}}
 	case "table-row":
@@ -105,6 +113,9 @@ func (d *odfReader) sheetStart(x *xmlscan.Scanner) {
 		s.current = odfCell{col: s.col, repeat: max(1, clean.Int(x.Attr("number-columns-repeated"))),
 			number: kind == "float" || kind == "percentage" || kind == "currency",
 			cols:   clean.Int(x.Attr("number-columns-spanned")), rows: clean.Int(x.Attr("number-rows-spanned"))}
+		if kind == "date" {
+			s.current.date = x.Attr("date-value")
+		}
 		s.col += s.current.repeat
 		d.enter()
 	case "covered-table-cell":
@@ -121,7 +132,7 @@ func (d *odfReader) sheetEnd(name string) {
 			return
 		}
 		s.open = false
-		s.current.text = d.leave()
+		s.current.text = isoDate(d.leave(), s.current.date)
 		if len(s.current.text) > 0 {
 			s.cells = append(s.cells, s.current)
 		}
@@ -152,5 +163,33 @@ func (d *odfReader) sheetEnd(name string) {
 		}
 		s.grid.End()
 		s.grid = nil
+		d.w.LateNotes(d.notes) // comments on cells
+		d.notes = d.notes[:0]
 	}
+}
+
+// isoDate returns the text of a cell with a date, such as 2024-03-07T14:05:00. A date in digits alone is written as ISO 8601, because it does
+// not tell the day from the month.
+func isoDate(text []byte, date string) []byte {
+	day, clock, _ := strings.Cut(date, "T")
+	fields := bytes.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("./-: ", r) })
+	if len(day) != len("2006-01-02") || len(fields) < 3 || len(fields[0]) > 2 || len(bytes.Trim(text, "0123456789./-: ")) > 0 || bytes.IndexByte(text, ':') == 2 {
+		return text
+	}
+	if len(fields) > 3 && len(clock) >= len("15:04") {
+		if clock = clock[:min(len(clock), len("15:04:05"))]; len(clock) == len("15:04:05") {
+			clock = strings.TrimSuffix(clock, ":00")
+		}
+		day += " " + clock
+	}
+	return []byte(day)
+}
+
+// cellName returns the name of the open cell of a sheet, such as "B12".
+func (s *odfSheet) cellName() string {
+	var letters []byte
+	for n := s.current.col + 1; n > 0; n = (n - 1) / 26 {
+		letters = append([]byte{byte('A' + (n-1)%26)}, letters...)
+	}
+	return string(letters) + strconv.Itoa(s.row+1)
 }

@@ -156,7 +156,21 @@ func (g *Grid) region(rows [][]gridCell, last bool) {
 			return
 		}
 		w.Block()
+		if last {
+			for _, table := range g.beside(rows) {
+				g.index = nil
+				g.next, g.active = 0, g.active[:0]
+				g.table(table, true)
+			}
+			return
+		}
 	}
+	g.table(rows, last)
+}
+
+// table writes rows of a table, the last ones as paragraphs if they are remarks below it. Unless last, more rows follow.
+func (g *Grid) table(rows [][]gridCell, last bool) {
+	w := g.W
 	// Remarks below the table.
 	end := len(rows)
 	for last && g.index == nil && end > 1 && len(rows[end-1]) == 1 && !rows[end-1][0].number && rows[end-1][0].col == rows[0][0].col && len(rows[0]) > 2 {
