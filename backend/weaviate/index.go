@@ -17,6 +17,7 @@ type index struct {
 	x        *Indexers
 	uid      string
 	sessions backend.Keywords // answers SearchSessions
+	near     backend.Graph    // of the other Indexers; knows the number of chunks
 
 	gate   sync.RWMutex // held for reading by calls
 	closed bool

@@ -130,13 +130,20 @@ func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 	return withFilter(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
 }
 
-// query returns the text of the cluster's BM25 search.
+// maxRepeats is how often the text of a BM25 search repeats a term at most.
+const maxRepeats = 8
+
+// query returns the text of the cluster's BM25 search. The cluster weighs a term by the number of its repeats.
 func (q *keywordQuery) query() string {
+	least := float32(math.Inf(1))
+	for _, t := range q.terms {
+		least = min(least, t.Weight)
+	}
 	var b strings.Builder
 	for _, t := range q.terms {
 		if !isStop(t.Term) {
-			b.WriteString(wordOf(q.space, t.Term))
-			b.WriteByte(' ')
+			repeats := min(math.Round(float64(t.Weight/least)), maxRepeats)
+			b.WriteString(strings.Repeat(wordOf(q.space, t.Term)+" ", int(repeats)))
 		}
 	}
 	return b.String()
@@ -145,7 +152,9 @@ func (q *keywordQuery) query() string {
 const (
 	// fewMatches is the minimum number of matches read in the first round.
 	fewMatches = 2000
-	bagFields  = propChunk + " " + propSource + " " + propTags + " " + propBag
+	// minCandidates is the minimum number of chunks that the cluster selects by its own BM25: twice as many as a search returns.
+	minCandidates = 256
+	bagFields     = propChunk + " " + propSource + " " + propTags + " " + propBag
 )
 
 // wordsHere returns the keyword index of the other Indexers if it has the words of a partition, with all changes that the
@@ -157,11 +166,12 @@ func (x *index) wordsHere(part backend.Partition) backend.Keywords {
 	return x.sessions
 }
 
-// SearchKeywords implements [backend.Keywords]. Memories are searched in the other Indexers, which have their words. The terms of other partitions are cached as far as Options.CacheBytes allows,
-// and brought up to date with the changes. Until a large partition is cached, and for phrases, the cluster is searched, for at most 10,000 hits: chunks
-// that have one of the rarest terms are ranked by all terms. Further terms are included until no chunk without the rarest
-// ones can be among the best, or until 10,000 chunks are ranked. If more than 10,000 chunks have the rarest term, or all
-// required terms, the cluster selects 10,000 of them by its own BM25.
+// SearchKeywords implements [backend.Keywords]. Memories are searched in the other Indexers, which have their words. The terms
+// of other partitions are cached as far as Options.CacheBytes allows, and brought up to date with the changes. Until a large
+// partition is cached, and for phrases, the cluster is searched, for at most 10,000 hits. It selects candidates by its own BM25,
+// if this process has seen all recent changes; see partitionRecent. Otherwise chunks that have one of the rarest terms are ranked by
+// all terms. Further terms are included until no chunk without the rarest ones can be among the best, or until 10,000 chunks are
+// ranked. If more than 10,000 chunks have the rarest term, or all required terms, the cluster selects 10,000 of them.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
 	if err := x.enterSearch(ctx); err != nil {
 		return nil, err
@@ -176,7 +186,9 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 	}
 	if len(query.phrases) == 0 {
 		var hits []backend.Hit
-		ok, err := x.useTerms(ctx, q.Part, func(t *partitionTerms) { hits = t.search(&query, q.Filter, q.K, q.Answer.Into) })
+		ok, err := x.useTerms(ctx, q.Part, func(t *partitionTerms) {
+			hits = t.search(&query, t.counts(query.names()), q.Filter, q.K, q.Answer.Into)
+		})
 		if ok || err != nil {
 			return hits, err
 		}
@@ -184,6 +196,9 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 	c, err := x.counts(ctx, q.Part, query.names())
 	if err != nil || query.matches(c) == 0 {
 		return nil, err
+	}
+	if hits, ok, err := x.selected(ctx, &query, c, &q); ok || err != nil {
+		return hits, err
 	}
 	for budget := max(fewMatches, 2*min(q.K, maxResults)); ; budget *= 4 {
 		budget = min(budget, maxResults)
@@ -211,6 +226,35 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 			return hits[:min(q.K, len(hits))], nil
 		}
 	}
+}
+
+// selected searches those chunks alone that the cluster selects by its own BM25, and recent ones, if there are many matches. It
+// returns false if that may leave out some of the best.
+func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) ([]backend.Hit, bool, error) {
+	words, most := q.query(), max(minCandidates, 2*of.K)
+	if len(q.phrases) > 0 || words == "" || most > maxResults || q.matches(c) <= most {
+		return nil, false, nil
+	}
+	w, ok := q.where(of.Filter)
+	if !ok {
+		return nil, true, nil
+	}
+	var recent []backend.Hit
+	if !x.useRecent(ctx, of.Part, func(r *partitionRecent) { recent = r.search(q, c, of.Filter, of.K) }) {
+		return nil, false, nil
+	}
+	found, err := x.get(ctx, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: words, limit: most, fields: bagFields})
+	if err != nil {
+		return nil, false, err
+	}
+	hits, err := q.rank(found, c, of.Answer.Into)
+	if err != nil {
+		return nil, false, err
+	}
+	hits = append(hits, recent...)
+	sortHits(hits)
+	hits = slices.CompactFunc(hits, func(a, b backend.Hit) bool { return a.Chunk == b.Chunk })
+	return hits[:min(of.K, len(hits))], true, nil
 }
 
 // rank returns the found chunks that match, with their scores, in descending order of score.

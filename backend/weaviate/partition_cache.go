@@ -24,31 +24,30 @@ const (
 // read them again. Each content carries the number of the change up to which it is true. A search uses it only if that is
 // not before the position of the index. It is safe for concurrent use.
 type partitionCache struct {
-	most  int           // approximate maximum size of all that is cached, in bytes; half of it for one content
-	small int           // maximum number of chunks of a partition that a search reads as a whole
-	list  int           // number of chunks whose numbers are read at a time in the background, and
-	page  int           // number of objects
-	reads chan struct{} // has an element for each running read in the background
-	mu    sync.Mutex
-	lru   *simplelru.LRU[partitionKey, *cached]
-	of    map[*index]map[*cached]bool // all cached contents and running reads
-	bytes int
+	most   int           // approximate maximum size of all that is cached, in bytes; half of it for one content
+	small  int           // maximum number of chunks of a partition that a search reads as a whole
+	list   int           // number of chunks whose numbers are read at a time in the background, and
+	page   int           // number of objects
+	settle time.Duration // how long after a write the BM25 of the nodes may not find the best
+	reads  chan struct{} // has an element for each running read in the background
+	mu     sync.Mutex
+	lru    *simplelru.LRU[partitionKey, *cached]
+	of     map[*index]map[*cached]bool // all cached contents and running reads
+	bytes  int
 }
 
-// partitionKey names a content: the terms of a partition, or the vectors of one length in a lane of it.
+// partitionKey names a content: the terms, recent terms or counts of a partition, or the vectors of one length in a lane of it.
 type partitionKey struct {
 	of   *index
 	part backend.Partition
 	lane backend.Lane
-	dim  int // length of the vectors; 0: the terms
+	dim  int // length of the vectors; 0: the terms; countsDim, recentDim: the counts, or the terms of recent chunks
 }
 
-// cachedContent is the terms or the vectors of a partition. Its caller guards it.
+// cachedContent is the terms, recent terms, counts or vectors of a partition. Its caller guards it.
 type cachedContent interface {
 	// apply carries out a plan. It returns false if it cannot; the content is then not usable any more.
 	apply(p *plan) bool
-	// addObject adds an object as the cluster returns it.
-	addObject(o object) error
 	// size returns the approximate size in bytes.
 	size() int
 	// count returns the number of chunks.
@@ -77,7 +76,7 @@ type cached struct {
 const backgroundReads = 2
 
 func newPartitionCache(most int) *partitionCache {
-	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
+	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, settle: settleTime, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
 	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, e *cached) { c.forget(e) }) // NewLRU only fails if the size is not positive
 	return c
 }
@@ -136,6 +135,13 @@ func (e *cached) isDead() bool {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
 	return e.dead
+}
+
+// kept returns the approximate size of all cached contents, in bytes.
+func (c *partitionCache) kept() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
 }
 
 // hasRoom reports whether a content of some size fits beside those that are in use.
@@ -212,6 +218,17 @@ func (c *partitionCache) resize(e *cached, size int) {
 	for e.bytes = size; c.bytes > c.most; {
 		c.lru.RemoveOldest()
 	}
+}
+
+// amend calls f with a cached content in order to add to it what was read while it included the changes up to number upto. It
+// does nothing if changes have come since, or if the content is not cached any more.
+func (c *partitionCache) amend(e *cached, upto uint64, f func(cachedContent)) {
+	c.dropIf([]*cached{e}, func(e *cached) bool {
+		if !e.dead && e.upto == upto {
+			f(e.content)
+		}
+		return e.dead
+	})
 }
 
 // all returns the contents and the running reads of an index.

@@ -102,7 +102,7 @@ func TestSmallPartitionIsReadOnce(t *testing.T) {
 // cacheTerms caches the terms of a partition of some size.
 func cacheTerms(c *partitionCache, k partitionKey, bytes int) {
 	t := newPartitionTerms(k.part)
-	t.room = bytes / 8
+	t.room = bytes
 	c.end(c.begin(k), t)
 }
 

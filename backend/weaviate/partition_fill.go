@@ -116,7 +116,7 @@ func (x *index) fill(k partitionKey) {
 
 // readWhole reads a content and caches it.
 func (x *index) readWhole(ctx context.Context, k partitionKey) error {
-	var c cachedContent = newPartitionTerms(k.part)
+	var c readContent = newPartitionTerms(k.part)
 	a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(spaceOf(k.part))), fields: bagFields}
 	there := true
 	if k.dim > 0 {
@@ -138,7 +138,7 @@ func (x *index) readWhole(ctx context.Context, k partitionKey) error {
 				return errOutdated
 			}
 			for _, o := range some {
-				if err := c.addObject(o); err != nil {
+				if err := addObject(c, o); err != nil {
 					return err
 				}
 			}

@@ -73,10 +73,10 @@ func cachedState(t *testing.T, ix *index) map[string]any {
 				}
 				room, removed := 0, len(p.chunks)-len(of)
 				for term, list := range p.postings {
-					room += cap(list)
-					for _, e := range list {
-						if n := of[int64(e.at)]; n != nil {
-							n[term] += e.tf
+					room += cap(list.data)
+					for at, tf := range list.all() {
+						if n := of[int64(at)]; n != nil {
+							n[term] += tf
 						}
 					}
 				}

@@ -34,14 +34,20 @@ func (x *index) saw(from, upto uint64, changes []backend.Change) {
 	x.x.partitions.advance(x, from, upto, changes, x.leading.Load())
 }
 
-// useCached calls f with a cached content that includes all applied changes. It reports whether there is one.
-func (x *index) useCached(ctx context.Context, k partitionKey, f func(cachedContent)) bool {
+// findCached returns the cached content for a key, or nil. It removes one that was read before rewrites by other processes.
+func (x *index) findCached(ctx context.Context, k partitionKey) *cached {
 	e := x.x.partitions.find(k)
-	if e == nil {
-		return false
-	}
-	if !x.leading.Load() && e.mark != x.currentMark(ctx) {
+	if e != nil && !x.leading.Load() && e.mark != x.currentMark(ctx) {
 		x.x.partitions.discard(e)
+		return nil
+	}
+	return e
+}
+
+// useCached calls f with cached terms or vectors that include all applied changes. It reports whether there are any.
+func (x *index) useCached(ctx context.Context, k partitionKey, f func(cachedContent)) bool {
+	e := x.findCached(ctx, k)
+	if e == nil {
 		return false
 	}
 	age, old, refill := time.Since(e.began), false, false
@@ -62,6 +68,16 @@ func (x *index) useCached(ctx context.Context, k partitionKey, f func(cachedCont
 	return used
 }
 
+// isLarge reports whether a partition has more than smallPartition chunks, by an earlier read or by the graph of the other
+// Indexers.
+func (x *index) isLarge(ctx context.Context, part backend.Partition) bool {
+	if x.stats.wasLarge(spaceOf(part)) {
+		return true
+	}
+	chunks, ok := x.chunksOf(ctx, part)
+	return ok && chunks > x.x.partitions.small
+}
+
 // useTerms calls f with the terms of a partition, from the cache or the cluster. It returns false if the partition has more
 // than smallPartition chunks and is not cached; it is then read in the background.
 func (x *index) useTerms(ctx context.Context, part backend.Partition, f func(*partitionTerms)) (ok bool, err error) {
@@ -69,7 +85,7 @@ func (x *index) useTerms(ctx context.Context, part backend.Partition, f func(*pa
 	if x.useCached(ctx, k, func(c cachedContent) { f(c.(*partitionTerms)) }) {
 		return true, nil
 	}
-	if x.stats.wasLarge(sp) {
+	if x.isLarge(ctx, part) {
 		x.fill(k)
 		return false, nil
 	}
@@ -78,7 +94,7 @@ func (x *index) useTerms(ctx context.Context, part backend.Partition, f func(*pa
 	if err != nil || len(found) > most {
 		x.x.partitions.abandon(e)
 		if err == nil {
-			x.stats.markLarge(sp)
+			x.stats.setLarge(sp, true)
 			x.fill(k)
 		}
 		return false, err
@@ -94,7 +110,7 @@ func (x *index) useVectors(ctx context.Context, k partitionKey, f func(*partitio
 	if x.useCached(ctx, k, func(c cachedContent) { f(c.(*partitionVectors)) }) {
 		return true, nil
 	}
-	if x.stats.wasLarge(spaceOf(k.part)) || x.stats.wasLarge(sp) {
+	if x.stats.wasLarge(sp) || x.isLarge(ctx, k.part) {
 		x.fill(k)
 		return false, nil
 	}
@@ -113,7 +129,7 @@ func (x *index) useVectors(ctx context.Context, k partitionKey, f func(*partitio
 	if err != nil || len(found) > most {
 		x.x.partitions.abandon(e)
 		if err == nil {
-			x.stats.markLarge(sp)
+			x.stats.setLarge(sp, true)
 			x.fill(k)
 		}
 		return false, err
@@ -123,9 +139,9 @@ func (x *index) useVectors(ctx context.Context, k partitionKey, f func(*partitio
 }
 
 // endRead fills an empty content with the objects of a read, calls f and caches the content.
-func (x *index) endRead(e *cached, c cachedContent, found []object, f func()) error {
+func (x *index) endRead(e *cached, c readContent, found []object, f func()) error {
 	for _, o := range found {
-		if err := c.addObject(o); err != nil {
+		if err := addObject(c, o); err != nil {
 			x.x.partitions.abandon(e)
 			return err
 		}
@@ -133,4 +149,24 @@ func (x *index) endRead(e *cached, c cachedContent, found []object, f func()) er
 	f()
 	x.x.partitions.end(e, c)
 	return nil
+}
+
+// readContent is a content that consists of objects of the cluster.
+type readContent interface {
+	cachedContent
+	// addObject adds an object of a chunk. tags are those of its source.
+	addObject(c cachedChunk, tags []uint64, o object) error
+}
+
+// addObject adds an object to a content, as the cluster returns it.
+func addObject(to readContent, o object) error {
+	c, err := o.cachedChunk()
+	if err != nil {
+		return err
+	}
+	tags, err := o.tags()
+	if err != nil {
+		return err
+	}
+	return to.addObject(c, tags, o)
 }

@@ -11,12 +11,12 @@ import (
 // partitionTerms is the terms of all chunks of a partition. Removed chunks keep their places until a quarter of all are removed.
 type partitionTerms struct {
 	part     backend.Partition
-	chunks   []cachedChunk        // length is removedChunk for a removed chunk
-	removed  int                  // number of removed chunks
-	tags     map[int64][]uint64   // tags of each source that has chunks
-	postings map[string][]posting // posting lists, by encoded term
-	room     int                  // number of postings that the lists have memory for
-	length   int                  // total length of all chunks
+	chunks   []cachedChunk       // length is removedChunk for a removed chunk
+	removed  int                 // number of removed chunks
+	tags     map[int64][]uint64  // tags of each source that has chunks
+	postings map[string]postings // posting lists, by encoded term
+	room     int                 // memory of the posting lists, in bytes
+	length   int                 // total length of all chunks
 }
 
 // cachedChunk is a chunk of a partition. length is its number of words, weighted.
@@ -28,31 +28,20 @@ type cachedChunk struct {
 // removedChunk is the length of a removed chunk.
 const removedChunk = -1
 
-// posting is an entry of a posting list: the position of a chunk in partitionTerms.chunks and its weighted term frequency.
-type posting struct{ at, tf int32 }
-
 func newPartitionTerms(part backend.Partition) *partitionTerms {
-	return &partitionTerms{part: part, tags: make(map[int64][]uint64), postings: make(map[string][]posting)}
+	return &partitionTerms{part: part, tags: make(map[int64][]uint64), postings: make(map[string]postings)}
 }
 
 // size implements [cachedContent].
 func (t *partitionTerms) size() int {
-	return 100*len(t.postings) + 8*t.room + 24*cap(t.chunks) + 64*len(t.tags)
+	return 100*len(t.postings) + t.room + 24*cap(t.chunks) + 64*len(t.tags)
 }
 
 // count implements [cachedContent].
 func (t *partitionTerms) count() int { return len(t.chunks) - t.removed }
 
-// addObject implements [cachedContent].
-func (t *partitionTerms) addObject(o object) error {
-	c, err := o.cachedChunk()
-	if err != nil {
-		return err
-	}
-	tags, err := o.tags()
-	if err != nil {
-		return err
-	}
+// addObject implements [readContent].
+func (t *partitionTerms) addObject(c cachedChunk, tags []uint64, o object) error {
 	return t.add(c, tags, o.text(propBag))
 }
 
@@ -69,9 +58,10 @@ func (t *partitionTerms) add(c cachedChunk, tags []uint64, bag string) error {
 		if !ok {
 			term = strings.Clone(term) // copied, so that the bag is not kept in memory
 		}
-		longer := append(list, posting{int32(len(t.chunks)), int32(n)})
-		t.room += cap(longer) - cap(list)
-		t.postings[term] = longer
+		room := cap(list.data)
+		list.add(int32(len(t.chunks)), int32(n))
+		t.room += cap(list.data) - room
+		t.postings[term] = list
 	}
 	t.length += c.length
 	t.chunks = append(t.chunks, c)
@@ -108,14 +98,15 @@ func (t *partitionTerms) compact() {
 	}
 	t.chunks, t.removed = rest, 0
 	for term, list := range t.postings {
-		short := list[:0]
-		for _, e := range list {
-			if e.at = moved[e.at]; e.at >= 0 {
-				short = append(short, e)
+		// Positions only get smaller, so a posting takes no more memory than before and is written where it was read or before.
+		short := postings{data: list.data[:0]}
+		for at, tf := range list.all() {
+			if at = moved[at]; at >= 0 {
+				short.add(at, tf)
 			}
 		}
-		if t.postings[term] = short; len(short) == 0 {
-			t.room -= cap(list)
+		if t.postings[term] = short; short.n == 0 {
+			t.room -= cap(list.data)
 			delete(t.postings, term)
 		}
 	}
@@ -169,39 +160,40 @@ func (t *partitionTerms) counts(terms []string) *counts {
 	c := &counts{docs: t.count(), length: float64(t.length), df: make(map[string]int, len(terms))}
 	for _, term := range terms {
 		list := t.postings[encodeTerm(term)]
-		n := len(list)
+		n := list.n
 		if t.removed > 0 {
-			for _, e := range list {
-				if t.chunks[e.at].length == removedChunk {
+			for at := range list.all() {
+				if t.chunks[at].length == removedChunk {
 					n--
 				}
 			}
 		}
-		c.df[term] = n
+		c.df[term] = int(n)
 	}
 	return c
 }
 
-// search returns the k best chunks that pass a filter and have all required terms of the query, or any term if none is required. It
-// reuses the memory of into.
-func (t *partitionTerms) search(q *keywordQuery, f backend.Filter, k int, into []backend.Hit) []backend.Hit {
-	c := t.counts(q.names())
+// search returns the k best chunks that pass a filter and have all required terms of the query, or any term if none is required. c
+// has the statistics of the query's terms. It reuses the memory of into.
+func (t *partitionTerms) search(q *keywordQuery, c *counts, f backend.Filter, k int, into []backend.Hit) []backend.Hit {
 	scores, has := make([]float64, len(t.chunks)), make([]int32, len(t.chunks))
 	for i, term := range q.required {
-		for _, e := range t.postings[encodeTerm(term)] {
-			if has[e.at] == int32(i) { // it has the required terms before this one
-				has[e.at]++
+		list := t.postings[encodeTerm(term)]
+		for at := range list.all() {
+			if has[at] == int32(i) { // it has the required terms before this one
+				has[at]++
 			}
 		}
 	}
 	least := int32(max(len(q.required), 1))
 	for _, term := range q.terms {
 		weight := float64(term.Weight) * c.idf(term.Term)
-		for _, e := range t.postings[encodeTerm(term.Term)] {
+		list := t.postings[encodeTerm(term.Term)]
+		for at, tf := range list.all() {
 			if len(q.required) == 0 {
-				has[e.at] = 1
+				has[at] = 1
 			}
-			scores[e.at] += weight * c.saturation(int(e.tf), t.chunks[e.at].length)
+			scores[at] += weight * c.saturation(int(tf), t.chunks[at].length)
 		}
 	}
 	best := bestHits{k: k, hits: into[:0]}

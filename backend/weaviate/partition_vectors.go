@@ -47,16 +47,8 @@ func (v *partitionVectors) row(at int) []float32 {
 // count implements [cachedContent].
 func (v *partitionVectors) count() int { return len(v.chunks) }
 
-// addObject implements [cachedContent].
-func (v *partitionVectors) addObject(o object) error {
-	c, err := o.cachedChunk()
-	if err != nil {
-		return err
-	}
-	tags, err := o.tags()
-	if err != nil {
-		return err
-	}
+// addObject implements [readContent].
+func (v *partitionVectors) addObject(c cachedChunk, tags []uint64, o object) error {
 	vec := o.vector()
 	if len(vec) != v.dim {
 		return fmt.Errorf("weaviate: an object has a vector of %d numbers among those of %d: %w", len(vec), v.dim, backend.ErrCorrupt)

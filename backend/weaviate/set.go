@@ -21,7 +21,7 @@ type set struct {
 func newSet(ix *index, rest backend.IndexSet, onClose func()) *set {
 	s := &set{ix: ix, rest: rest, graph: &graph{rest.Graph(), ix}, onClose: onClose}
 	s.indexes = []backend.Index{ix, s.graph}
-	ix.sessions = rest.Keywords()
+	ix.sessions, ix.near = rest.Keywords(), rest.Graph()
 	if any(rest.Keywords()) != any(rest.Graph()) {
 		s.indexes = append(s.indexes, &follower{rest.Keywords()})
 	}

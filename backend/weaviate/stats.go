@@ -19,19 +19,17 @@ const (
 	b  = 0.75
 )
 
-// statistics caches what BM25 needs to know of large partitions. The cluster counts exactly. The counts are cached until a
-// change is applied, for at most countsTTL. The limit is needed since another process may be deleting and storing objects
-// again, which are missing from the counts meanwhile.
+// statistics remembers which partitions are large, and caches the vector lengths of lanes until a change is applied, for at most
+// countsTTL. The limit is needed since another process may be deleting and storing objects again, which are missing meanwhile.
 type statistics struct {
 	mu    sync.Mutex
-	turn  uint64    // number of times the cache was cleared; identifies a state of it
-	since time.Time // when the cache was last cleared
-	parts map[space]*counts
+	turn  uint64           // number of times the cache was cleared; identifies a state of it
+	since time.Time        // when the cache was last cleared
 	dims  map[string][]int // by lane of a partition: its vector lengths, if known
 	large map[space]bool   // partitions that had more than smallPartition chunks when last counted
 }
 
-// counts is the statistics of a partition.
+// counts is what BM25 needs to know of a partition.
 type counts struct {
 	docs   int
 	length float64        // total length of all documents
@@ -47,7 +45,7 @@ func (s *statistics) clear() {
 // clearLocked is clear for a caller that holds mu.
 func (s *statistics) clearLocked() {
 	s.turn++
-	s.parts, s.dims, s.since = nil, nil, time.Now()
+	s.dims, s.since = nil, time.Now()
 }
 
 // expire clears the cache if it is too old. The caller holds mu.
@@ -87,31 +85,6 @@ func (s *statistics) storeDims(lane string, dims []int, turn uint64) {
 	s.dims[lane] = dims
 }
 
-// maxCachedTerms is the maximum number of cached terms of a partition, and of partitions remembered as large.
-const maxCachedTerms = 20_000
-
-// cached returns the cached counts of a partition for terms. lacks are the terms that are not cached. fresh reports whether nothing of the partition
-// is cached.
-func (s *statistics) cached(sp space, terms []string) (c counts, lacks []string, fresh bool, turn uint64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.expire()
-	c.df = make(map[string]int, len(terms))
-	of := s.parts[sp]
-	if of == nil {
-		return c, terms, true, s.turn
-	}
-	c.docs, c.length = of.docs, of.length
-	for _, t := range terms {
-		if n, ok := of.df[t]; ok {
-			c.df[t] = n
-		} else {
-			lacks = append(lacks, t)
-		}
-	}
-	return c, lacks, false, s.turn
-}
-
 // wasLarge reports whether a partition had more than smallPartition chunks when it was last counted.
 func (s *statistics) wasLarge(sp space) bool {
 	s.mu.Lock()
@@ -119,60 +92,18 @@ func (s *statistics) wasLarge(sp space) bool {
 	return s.large[sp]
 }
 
-// store caches counts, unless the cache was cleared since turn.
-func (s *statistics) store(sp space, c *counts, turn uint64) {
+// setLarge records whether a partition has more than smallPartition chunks.
+func (s *statistics) setLarge(sp space, large bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn != turn {
+	if !large {
+		delete(s.large, sp)
 		return
 	}
-	if c.docs <= smallPartition {
-		delete(s.large, sp)
-	}
-	of := s.parts[sp]
-	if of == nil || len(of.df)+len(c.df) > maxCachedTerms {
-		of = &counts{docs: c.docs, length: c.length, df: make(map[string]int, len(c.df))}
-		if s.parts == nil {
-			s.parts = make(map[space]*counts)
-		}
-		s.parts[sp] = of
-	}
-	for t, n := range c.df {
-		of.df[t] = n
-	}
-}
-
-// markLarge records that a partition has more than smallPartition chunks.
-func (s *statistics) markLarge(sp space) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.large == nil || len(s.large) >= maxCachedTerms {
 		s.large = make(map[space]bool)
 	}
 	s.large[sp] = true
-}
-
-// countTerms is the maximum number of terms that one query counts.
-const countTerms = 64
-
-// counts returns the statistics of a partition for terms.
-func (x *index) counts(ctx context.Context, part backend.Partition, terms []string) (*counts, error) {
-	var small *counts
-	if ok, err := x.useTerms(ctx, part, func(t *partitionTerms) { small = t.counts(terms) }); ok || err != nil {
-		return small, err
-	}
-	sp := spaceOf(part)
-	c, lacks, fresh, turn := x.stats.cached(sp, terms)
-	for fresh || len(lacks) > 0 {
-		some := lacks[:min(countTerms, len(lacks))]
-		lacks = lacks[len(some):]
-		if err := x.count(ctx, sp, some, fresh, &c); err != nil {
-			return nil, err
-		}
-		fresh = false
-	}
-	x.stats.store(sp, &c, turn)
-	return &c, nil
 }
 
 // count lets the cluster count terms, and if all is set the documents too. It stores the result in c.

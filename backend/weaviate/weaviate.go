@@ -215,11 +215,18 @@ func (x *Indexers) Close() error {
 	return errors.Join(err, x.cluster.close(), x.rest.Close())
 }
 
-// Measure implements [backend.Measurer]: it reports the memory that the other Indexers hold in this process. LimitBytes is
-// negative if they do not implement [backend.Measurer].
+// Measure implements [backend.Measurer]: it reports the memory that the other Indexers hold in this process, and that of the terms,
+// counts and vectors that this process keeps. LimitBytes is negative if the other Indexers do not implement [backend.Measurer].
 func (x *Indexers) Measure() backend.IndexMeasures {
-	if m, ok := x.rest.(backend.Measurer); ok {
-		return m.Measure()
+	out := backend.IndexMeasures{LimitBytes: -1}
+	m, ok := x.rest.(backend.Measurer)
+	if !ok {
+		return out
 	}
-	return backend.IndexMeasures{LimitBytes: -1}
+	out = m.Measure()
+	out.MemoryBytes += int64(x.partitions.kept())
+	if out.LimitBytes > 0 {
+		out.LimitBytes += int64(x.partitions.most)
+	}
+	return out
 }
