@@ -111,6 +111,8 @@ func (d *doc) searchSubject(s *language.Sentence, nodes []node, c *clause, i int
 			if who = d.lastPerson(nodes, i); who < 0 || t.Is(language.ThirdPlural) {
 				return // "gave Lagos to Hulya, she knows them"
 			}
+		case d.in.Memory && i == c.lo-1 && t.WordIs(language.Neuter) && !t.Is(language.Possessive):
+			return // "we're four and it takes nine minutes"
 		}
 		if t.Kind == language.KindWord && t.Shape == language.LowerCase && !t.Is(language.FunctionWord|language.Adverb) {
 			start := d.phraseStart(s, i)

@@ -15,6 +15,9 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}
+	if mode == extract.ModeAsserted && st.clause != nil && d.bygone(st.predicate, st.clause.verbTok) {
+		mode = extract.ModePast
+	}
 	if d.in.Memory && d.untoldInMemory(s, st) || st.clause != nil && d.unreal(s, st.clause.verbTok) {
 		return
 	}
@@ -32,7 +35,7 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	rel.Context = clip(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
 	rel.Temporal = d.temporalWords(s, dates)
 	if st.clause != nil {
-		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, d.functional(st)
+		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, d.functional(st) && !d.bygone(st.predicate, st.clause.verbTok)
 		rel.Asserted = d.asserted(s, dates, st)
 		rel.ValidFrom, rel.ValidTo, rel.Precision = d.validity(s, dates, st)
 	}
@@ -77,7 +80,7 @@ func (d *doc) implied(s *language.Sentence, st *statement, rel extract.Relation)
 	}
 	switch typ := st.target.typ; st.predicate {
 	case "left", "quit":
-		if typ != extract.TypeOrganization && typ != extract.TypeConcept && typ != "" {
+		if typ != extract.TypeOrganization && typ != extract.TypeConcept && typ != "" || d.Tokens[st.target.lo].Is(language.PlaceName) {
 			return rel, false
 		}
 		rel.Predicate, rel.Negated, rel.Retracts, rel.Functional, rel.ValidFrom, rel.ValidTo = "works_at", true, true, false, time.Time{}, rel.ValidFrom

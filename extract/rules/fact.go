@@ -213,6 +213,9 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 		return
 	}
 	f.Mode = factMode(&f, mode)
+	if f.Mode == extract.ModeAsserted && d.bygone(f.Predicate, d.at) {
+		f.Mode, f.Functional = extract.ModePast, false
+	}
 	if f.Time = d.in.Time; !s.Said.IsZero() {
 		f.Time = s.Said
 	}

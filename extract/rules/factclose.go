@@ -27,6 +27,7 @@ func (d *doc) openMy(s *language.Sentence, g *segment) bool {
 		case t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.BaseForm == 0:
 			g.verb, g.comp = i, i+1
 			g.past = t.Word.Form&language.PastForm != 0
+			g.negated = d.in.Memory && d.WordKey(i-1) == "never" // "my dad never eats fish"
 			return true
 		}
 	}
@@ -74,6 +75,15 @@ func (d *doc) isBe(g *segment, i int) bool {
 	if !t.Is(language.FormOfBe) {
 		return false
 	}
+	if d.in.Memory && t.Kind == language.KindClitic {
+		j := i + 1
+		for j < g.hi && d.Tokens[j].Is(language.Adverb) {
+			j++
+		}
+		if j < g.hi && d.WordKey(j) == "had" {
+			return false // "my brother's just had twins"
+		}
+	}
 	return t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.Tokens[i+1].Is(language.Determiner|language.Adjective|language.Adverb)
 }
 
@@ -102,6 +112,9 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	nounHi := g.verb
 	for nounHi > g.lo+1 && (d.Tokens[nounHi-1].Is(language.Adverb|language.Modal|language.FormOfDo|language.FormOfHave|language.Negation) || d.Tokens[nounHi-1].Kind == language.KindPunct) {
 		nounHi--
+	}
+	if t := &d.Tokens[nounHi-1]; d.in.Memory && nounHi > g.lo+2 && t.Is(language.Masculine|language.Feminine|language.ThirdPlural) && !t.Is(language.Possessive) {
+		nounHi-- // "my daughter she is a dentist"
 	}
 	o := owned{s: s, g: g, f: f, noun: d.object(g.lo+1, nounHi), kin: d.Tokens[nounHi-1].Is(language.KinNoun)}
 	switch {
@@ -154,8 +167,8 @@ func (d *doc) ownedDoes(o *owned) {
 	f.Subject = s.Speaker + "'s " + o.noun
 	f.Predicate, f.Object, f.Kind = d.verbName(v), d.object(v+1, g.hi), extract.KindFact
 	f.Confidence = confGeneric
-	if !d.deed(s, &f, v, g.hi) {
-		return
+	if d.in.Memory && f.Object == "" && v+1 < g.hi && d.Tokens[v+1].Kind == language.KindWord && !d.isAdverbEnd(v+1) || !d.deed(s, &f, v, g.hi) {
+		return // "my mother still bakes without"
 	}
 	if f.Predicate == "lives_in" && !d.somebody(s, v) {
 		f.Predicate, f.Functional = "moved_to", false // "my team moved to the Delft office"

@@ -178,6 +178,33 @@ func (d *doc) doneOnce(c *clause, predicate string) string {
 	return ""
 }
 
+// bygone reports whether a perfect tells of a state that may be over: "I've lived in Rome". With "since" or "for" it goes on.
+func (d *doc) bygone(predicate string, i int) bool {
+	switch predicate {
+	case "lives_in", "lives_with", "works_at", "works_in", "works_for":
+	default:
+		return false
+	}
+	if !d.in.Memory || i < 0 || d.Tokens[i].Word.Form&language.Participle == 0 || d.since(i) {
+		return false
+	}
+	switch d.verbName(i) {
+	case "live", "work", "stay":
+	default:
+		return false
+	}
+	if c := d.ClauseOf(i); c != nil {
+		for j := i; j < c.Hi; j++ {
+			if d.Tokens[j].Is(language.TimeUnit) || d.WordKey(j) == "whole" {
+				return false // "I've lived here ten years"
+			}
+		}
+	}
+	for i--; i > 0 && d.Tokens[i].Is(language.Adverb) && !d.Tokens[i].Is(language.FormOfHave); i-- {
+	}
+	return i >= 0 && d.Tokens[i].Is(language.FormOfHave)
+}
+
 // somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".
 func (d *doc) somebody(s *language.Sentence, v int) bool {
 	for i := v - 1; i >= s.Lo && i > v-6; i-- {

@@ -17,6 +17,9 @@ func (d *doc) withoutReflexive(lo, hi int) int {
 
 // withoutPhraseEnd cuts words off the end of an object that tell how, how often or how sure: "at last", "any more", "three times".
 func (d *doc) withoutPhraseEnd(lo, hi int) int {
+	if hi-lo > 1 && hi < len(d.Tokens) && d.WordKey(hi-1) == "back" && (d.WordKey(hi) == "when" || d.WordKey(hi) == "then") {
+		hi-- // "back when it was a college"
+	}
 	for hi-lo > 2 {
 		last, before := d.WordKey(hi-1), &d.Tokens[hi-2]
 		switch {

@@ -37,27 +37,20 @@ func (d *doc) object(lo, hi int) string {
 	for lo < hi && d.Tokens[lo].Kind == language.KindPunct && d.Tokens[lo].Sign != '$' {
 		lo++
 	}
-	hi = d.cutObject(lo, hi)
+	if hi-lo > maxObject {
+		if d.in.Memory {
+			return "" // what is cut is not whole
+		}
+		hi = lo + maxObject
+	}
 	if lo >= hi || d.noObject(lo, hi) {
 		return ""
 	}
 	return d.SpanText(lo, hi)
 }
 
-// maxObject is the maximum length of an object in tokens.
+// maxObject is the maximum length of an object in tokens. A longer one is cut in a document and is none in a memory.
 const maxObject = 16
-
-// cutObject shortens an object to maxObject. In a memory, no preposition or article stays at its end then.
-func (d *doc) cutObject(lo, hi int) int {
-	if hi-lo < maxObject {
-		return hi
-	}
-	hi = lo + maxObject
-	if d.in.Memory && d.Tokens[hi-1].WordIs(language.Preposition|language.Conjunction|language.Determiner|language.Possessive) {
-		hi--
-	}
-	return hi
-}
 
 // untilStatement returns where something else than an object begins within [lo, hi), or hi.
 func (d *doc) untilStatement(lo, hi int) int {
@@ -110,6 +103,9 @@ func (d *doc) noObject(lo, hi int) bool {
 		}
 	}
 	t := &d.Tokens[lo]
+	if d.in.Memory && t.Is(language.Possessive) && hi-lo > 2 && d.Tokens[lo+1].Kind == language.KindWord && d.Tokens[lo+2].WordIs(language.FormOfBe) {
+		return true // "retired & his son is useless"
+	}
 	return hi-lo == 1 && t.WordIs(language.Preposition|language.Conjunction|language.Adverb) && !t.Is(language.Adjective)
 }
 
@@ -118,6 +114,8 @@ func (d *doc) isAdverbEnd(i int) bool {
 	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally",
 		"instead", "apparently", "honestly", "please", "pls", "hopefully", "probably", "basically", "literally", "seriously", "luckily", "sadly", "thankfully":
 		return true
+	case "ourselves", "himself", "herself", "themselves":
+		return i > 0 && !d.Tokens[i-1].Is(language.Preposition) // not "beside herself"
 	}
 	return false
 }

@@ -20,6 +20,8 @@ func (r *relator) passing(s *language.Sentence, c *clause, subject *node) bool {
 	switch r.d.WordKey(subject.lo - 1) {
 	case "when", "whenever", "if", "unless", "until", "till", "once":
 		return true
+	case "time":
+		return r.d.IsOneOf(s, subject.lo-2, "every", "each", "any", "next")
 	}
 	return false
 }

@@ -141,6 +141,12 @@ func (d *doc) clauseBegins(i, hi int) bool {
 	if wordLists()["clause-words"][w] {
 		return true
 	}
+	switch {
+	case w == "its" && i+1 < hi && d.Tokens[i+1].WordIs(language.Adverb|language.Determiner|language.Possessive|language.Negation) && !d.Tokens[i+1].Is(language.Adjective):
+		return true // "one bathroom its literally war"
+	case t.Is(language.Possessive) && i+2 < hi && d.WordKey(i) != "whose" && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+2].WordIs(language.FormOfBe) && !before.Is(language.Preposition|language.Conjunction|language.WhWord):
+		return true // "first class in september her name is Hania"
+	}
 	switch w {
 	case "you":
 		return i+1 < hi && d.WordKey(i+1) == "know"
@@ -168,6 +174,13 @@ func (d *doc) onlyThird(i int) bool {
 
 // coordinates reports whether the "and" at token i joins a clause, whose verb follows, and no further noun.
 func (d *doc) coordinates(i, hi int) bool {
+	j := i + 1
+	for j < hi-1 && d.Tokens[j].Is(language.Adverb) && !d.Tokens[j].Is(language.Adjective) {
+		j++
+	}
+	if t := &d.Tokens[j]; j+1 < hi && t.Kind == language.KindWord && t.Is(language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural) && !t.Is(language.Possessive) && d.verbOrClitic(j+1) {
+		return true // "in november and honestly it explains the tone"
+	}
 	n := &d.Tokens[i+1]
 	switch {
 	case n.Kind != language.KindWord:

@@ -30,6 +30,25 @@ func TestSayable(t *testing.T) {
 		{"I hope this finds you well.", "", "alex/hopes: finds"},
 		{"i maintain the parser and Kofi does the frontend, docs are orphaned", "alex/maintain: parser", ""},
 		{"I have given up the Thursday club, since Mavis took the chair.", "", "alex/-does: the"},
+		{"my dad never eats fish", "alex dad/not_eats: fish", "alex dad/eats: fish"},
+		{"my sister-in-law never visits, thank heaven", "alex sister-in-law/not_visit: ", "alex sister-in-law/visit: "},
+		{"my daughter she is a dentist", "alex daughter/is: dentist", "alex daughter she/is: dentist"},
+		{"my brother's just had twins, boys", "alex brother/had: twins", "alex brother/is: had twins"},
+		{"I left Lisbon in May", "alex/left: lisbon", "alex/-works_at: lisbon"},
+		{"I left Siemens in May", "alex/-works_at: siemens", ""},
+		{"every time I switch from wifi to mobile data it dies", "", "alex/switched_to: mobile data"},
+		{"I switched from wifi to mobile data", "alex/switched_to: mobile data", ""},
+		{"so we're four at standup and it takes nine minutes", "", "alex/takes: nine minutes"},
+		{"dreamt i was married to my geography teacher", "", "alex/married_to: geography teacher"},
+		{"i was married to my geography teacher", "alex/married_to: geography teacher", ""},
+		{"my accountant Declan retired & his son is useless", "", "alex accountant declan/retire: his son is useless"},
+		{"i was diagnosed autistic in november at 33 and honestly it explains the tone", "alex/was: diagnosed autistic in november at 33", ""},
+		{"we share one bathroom its literally war", "alex/share: one bathroom", ""},
+		{"we re-tiled the bathroom ourselves", "alex/re_tiled: bathroom", ""},
+		{"my daughter is beside herself", "alex daughter/is: beside herself", ""},
+		{"we did three years at Bretton Hall back when it was a college", "alex/do: three years at bretton hall", ""},
+		{"my mother still bakes without, out of habit", "", "alex mother/bake: "},
+		{"I drive the school run in a twenty year old Corolla with a door that opens from the inside only", "", "alex/drives: school run in a twenty year old corolla with a door that opens from"},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
 		require.NoError(t, err)
@@ -56,6 +75,25 @@ func TestScheduled(t *testing.T) {
 		for _, r := range out[0].Relations {
 			assert.Equal(t, ahead, r.Mode == extract.ModePlan, text)
 			assert.Equal(t, ahead, r.ValidFrom.Year() == 2026, text)
+		}
+	}
+}
+
+// TestBygone tells what somebody has lived or worked in as past, unless the words say that it goes on.
+func TestBygone(t *testing.T) {
+	t.Parallel()
+	for text, past := range map[string]bool{
+		"I've lived in Rome": true, "I have worked at Siemens.": true, "my brother has lived in Leeds": true,
+		"I've lived in Rome since 2014": false, "I've lived in Rome my whole life": false, "I've worked at Siemens ten years": false, "I've always lived in Rome": false, "I live in Rome": false,
+	} {
+		out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
+		require.NoError(t, err)
+		require.NotEmpty(t, out[0].Facts, text)
+		for _, f := range out[0].Facts {
+			assert.Equal(t, past, f.Mode == extract.ModePast && !f.Functional, text)
+		}
+		for _, r := range out[0].Relations {
+			assert.Equal(t, past, r.Mode == extract.ModePast && !r.Functional, text)
 		}
 	}
 }

@@ -83,6 +83,7 @@ func TestRelativeDates(t *testing.T) {
 		"I went last March.":                       "last March=2023-03-01..2023-03-31 month*",
 		"I went in December.":                      "December=2022-12-01..2022-12-31 month*",
 		"I booked a cruise from 9 July.":           "9 July=2023-07-09..2023-07-09 day*",
+		"I booked it for the August weekend.":      "August=2023-08-01..2023-08-31 month*",
 		"It was postponed to 2 June.":              "2 June=2023-06-02..2023-06-02 day*",
 		"I worked there from 9 July.":              "9 July=2022-07-09..2022-07-09 day*",
 		"I went on March 3rd.":                     "March 3rd=2023-03-03..2023-03-03 day*",

@@ -140,6 +140,9 @@ var arranging = map[string]bool{"book": true, "rebook": true, "reserve": true, "
 // setFor reports whether the date at token i is the time for which something was arranged, not when: "booked a cruise from 9 May", "postponed
 // to 2 June".
 func (d *Document) setFor(s *Sentence, i int) bool {
+	if d.IsWord(s, i-1, "the") {
+		i-- // "for the August weekend"
+	}
 	if !d.IsWord(s, i-1, "from") && !d.IsWord(s, i-1, "for") && !d.IsWord(s, i-1, "to") {
 		return false
 	}
