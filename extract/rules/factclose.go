@@ -76,6 +76,9 @@ func (d *doc) isBe(g *segment, i int) bool {
 		return false
 	}
 	if d.in.Memory && t.Kind == language.KindClitic {
+		if i+1 < g.hi && d.WordKey(i+1) == "own" {
+			return false // "my supervisor's own book"
+		}
 		j := i + 1
 		for j < g.hi && d.Tokens[j].Is(language.Adverb) {
 			j++
@@ -115,6 +118,15 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	}
 	if t := &d.Tokens[nounHi-1]; d.in.Memory && nounHi > g.lo+2 && t.Is(language.Masculine|language.Feminine|language.ThirdPlural) && !t.Is(language.Possessive) {
 		nounHi-- // "my daughter she is a dentist"
+	}
+	if d.in.Memory && nounHi > g.lo+2 && d.WordKey(nounHi-1) == "to" {
+		nounHi--
+	}
+	if d.in.Memory && nounHi > g.lo+2 && d.WordKey(nounHi-1) == "going" {
+		nounHi-- // "my son's going to be a vet"
+		if d.Tokens[nounHi-1].Kind == language.KindClitic {
+			nounHi--
+		}
 	}
 	o := owned{s: s, g: g, f: f, noun: d.object(g.lo+1, nounHi), kin: d.Tokens[nounHi-1].Is(language.KinNoun)}
 	switch {

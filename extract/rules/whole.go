@@ -21,7 +21,63 @@ func (d *doc) sayable(s *language.Sentence, c *claim) bool {
 	if c.hi <= c.lo || c.lo < s.Lo || c.hi > s.Hi || c.about == "ofme" {
 		return true
 	}
-	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c)
+	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c) && !d.cutShort(s, c) && !figurative(c.object)
+}
+
+// cutShort reports whether an object is only a part of what the words say: "walked across the room in the middle | of the night", "swims
+// better | than I do", or says when or how long instead of what: "changed since the order", "I run every time".
+func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
+	last := &d.Tokens[c.hi-1]
+	switch d.WordKey(c.lo) {
+	case "since":
+		return !strings.HasPrefix(c.predicate, "is") && c.predicate != "was"
+	case "which":
+		return c.hi-c.lo < 3 // "which means"
+	}
+	if c.hi < s.Hi && last.Kind == language.KindWord {
+		switch d.WordKey(c.hi) {
+		case "of":
+			return !c.relation && wordLists()["edges"][d.WordKey(c.hi-1)]
+		case "than":
+			return c.hi-c.lo == 1
+		}
+	}
+	if last.Kind != language.KindWord {
+		return false
+	}
+	if w := d.WordKey(c.hi - 1); w == "time" && c.hi-1 > s.Lo && (c.hi-1 > c.lo || c.hi-c.lo == 1) {
+		switch d.WordKey(c.hi - 2) {
+		case "every", "each", "this":
+			return true
+		}
+	}
+	return false
+}
+
+// figurative reports whether an object is that of an idiom: "sold my soul", "I'll die on that hill".
+func figurative(object string) bool {
+	o := strings.ToLower(object)
+	for _, article := range []string{"the ", "a ", "an ", "my ", "our "} {
+		if rest, ok := strings.CutPrefix(o, article); ok {
+			o = rest
+			break
+		}
+	}
+	first, rest, _ := strings.Cut(o, " ")
+	if wordLists()["idioms"][first] && rest == "" {
+		return true
+	}
+	key := first
+	for range 4 {
+		var word string
+		if word, rest, _ = strings.Cut(rest, " "); word == "" {
+			return false
+		}
+		if key += "_" + word; wordLists()["idioms"][key] {
+			return true
+		}
+	}
+	return false
 }
 
 // strangerBefore reports whether a noun that is no part of the speaker's clause stands right before the verb at token i and is its subject:

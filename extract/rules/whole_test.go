@@ -48,6 +48,15 @@ func TestSayable(t *testing.T) {
 		{"my daughter is beside herself", "alex daughter/is: beside herself", ""},
 		{"we did three years at Bretton Hall back when it was a college", "alex/do: three years at bretton hall", ""},
 		{"my mother still bakes without, out of habit", "", "alex mother/bake: "},
+		{"my cat walked across the keyboard in the middle of 'where do you see yourself'", "", "alex cat/walk: across the keyboard in the middle"},
+		{"my dog swims better than I do", "", "alex dog/swim: better"},
+		{"my address has changed since the order", "", "alex address/change: since the order"},
+		{"it screams, I run every time", "", "alex/runs: time"},
+		{"root beer is disgusting and I'll die on that hill", "", "alex/plans: die on that hill"},
+		{"sold my soul: gave the newsletter to Doreen", "", "alex/sold: my soul"},
+		{"sold my bike: gave the newsletter to Doreen", "alex/sold: my bike", ""},
+		{"my son's going to be a vet", "alex son/is: vet", ""},
+		{"my supervisor's own book is four years late", "alex supervisor own book/is: four years late", ""},
 		{"I drive the school run in a twenty year old Corolla with a door that opens from the inside only", "", "alex/drives: school run in a twenty year old corolla with a door that opens from"},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
