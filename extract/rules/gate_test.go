@@ -43,7 +43,8 @@ var turnLine = regexp.MustCompile(`^(\d+) *U: *(.+)$`)
 func userTurns(t *testing.T, name string) map[string]judgement {
 	t.Helper()
 	dir := conversations
-	if name == "messages" || name == "told" {
+	switch name {
+	case "messages", "told", "said", "fresh", "freshheld":
 		dir = statements // messages of many people
 	}
 	b, err := os.ReadFile(dir + name + ".txt")
@@ -146,6 +147,34 @@ func TestGate(t *testing.T) {
 	report("all", tally{right: facts.right + relations.right, wrong: facts.wrong + relations.wrong}, tally{right: allFacts.right + allRelations.right, wrong: allFacts.wrong + allRelations.wrong}, .91)
 	if *gateRows != "" {
 		writeGateRows(t)
+	}
+}
+
+// TestStrict measures by a reader who signs a statement only if it is whole and right as it stands: on messages by which rules were mended,
+// and on others that were written with them and kept apart.
+func TestStrict(t *testing.T) {
+	t.Parallel()
+	for file, precision := range map[string]float64{"strict.txt": .92, "strictheld.txt": .9} {
+		var with, without tally
+		for _, j := range readJudgements(t, file) {
+			for e, c := range map[*Extractor]*tally{{}: &with, {Unjudged: true}: &without} {
+				out, err := e.Extract(t.Context(), []extract.Input{j.input()})
+				require.NoError(t, err)
+				seen := make(map[string]bool)
+				for _, b := range append(factsBelieved(&out[0]), relationsBelieved(&out[0])...) {
+					if !seen[b.String()] {
+						seen[b.String()] = true
+						c.add(j.right, []believed{b})
+					}
+				}
+			}
+		}
+		lost := 1 - float64(with.right)/float64(without.right)
+		t.Logf("%s: precision %.3f (%d of %d), without the gate %.3f (%d of %d), of the right ones lost %.3f, unknown %d", file, with.precision(), with.right, with.right+with.wrong,
+			without.precision(), without.right, without.right+without.wrong, lost, without.unknown)
+		assert.GreaterOrEqual(t, with.precision(), precision, file)
+		assert.LessOrEqual(t, lost, .05, file)
+		assert.LessOrEqual(t, without.unknown*20, without.right, "too much has no label: %s", file)
 	}
 }
 
