@@ -197,11 +197,8 @@ func (d *doc) clauseBegins(i, hi int) bool {
 	if wordLists()["clause-words"][w] {
 		return true
 	}
-	switch {
-	case w == "its" && i+1 < hi && d.Tokens[i+1].WordIs(language.Adverb|language.Determiner|language.Possessive|language.Negation) && !d.Tokens[i+1].Is(language.Adjective):
-		return true // "one bathroom its literally war"
-	case t.Is(language.Possessive) && i+2 < hi && d.WordKey(i) != "whose" && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+2].WordIs(language.FormOfBe) && !before.Is(language.Preposition|language.Conjunction|language.WhWord):
-		return true // "first class in september her name is Hania"
+	if t.Is(language.Possessive) && i+1 < hi && d.possessiveBegins(i, hi) {
+		return true
 	}
 	switch w {
 	case "you":
@@ -214,6 +211,15 @@ func (d *doc) clauseBegins(i, hi int) bool {
 		return i+1 < hi && d.coordinates(i, hi)
 	}
 	return i+1 < hi && d.onlyThird(i) && t.Shape == language.LowerCase && before.Kind != language.KindPunct && (d.WordKey(i+1) == "a" || d.WordKey(i+1) == "an") // "a 2012 Polo needs a clutch"
+}
+
+// possessiveBegins is clauseBegins for a possessive at token i: "one bathroom its literally war", "first class in september her name is Hania".
+func (d *doc) possessiveBegins(i, hi int) bool {
+	next := &d.Tokens[i+1]
+	if d.WordKey(i) == "its" && next.WordIs(language.Adverb|language.Determiner|language.Possessive|language.Negation) && !next.Is(language.Adjective) {
+		return true
+	}
+	return i+2 < hi && d.WordKey(i) != "whose" && next.Kind == language.KindWord && d.Tokens[i+2].WordIs(language.FormOfBe) && !d.Tokens[i-1].Is(language.Preposition|language.Conjunction|language.WhWord)
 }
 
 // verbOrClitic reports whether a verb, an auxiliary or a clitic stands at token i.
