@@ -122,7 +122,7 @@ func (a *app) keysCmd() *cobra.Command {
 		}}
 	var spec contextmem.KeySpec
 	var scopes []string
-	create := &cobra.Command{Use: "create", Short: "Make an API key and show it, this once", Args: cobra.NoArgs,
+	create := &cobra.Command{Use: "create", Short: "Make an API key and show it, this once", Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, s := range scopes {
 				if err := check("scopes", s, "ingest", "query", "manage"); err != nil {
@@ -157,7 +157,7 @@ func (a *app) keysCmd() *cobra.Command {
 }
 
 func (a *app) reembedCmd() *cobra.Command {
-	return &cobra.Command{Use: "reembed", Short: "Make the vectors of the tenant anew with the embedder of --embedder", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "reembed", Short: "Make the vectors of the tenant anew with the embedder of --embedder", Args: takes(0, 0),
 		Long: `Reembed brings a tenant to the embedder of --embedder. Recall goes on meanwhile: with the old vectors where --previous-embedders names what
 made them, else with keywords alone. A call that is interrupted goes on where it stopped when it is repeated.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -101,6 +101,9 @@ func takes(least, most int) cobra.PositionalArgs {
 		if len(args) < least {
 			return usage("something is missing, usage: %s", cmd.UseLine())
 		}
+		if len(args) == 1 && most == 0 {
+			return usage("there is no argument %q, usage: %s", args[0], cmd.UseLine())
+		}
 		if len(args) > most {
 			return usage("%d arguments are too many, usage: %s", len(args), cmd.UseLine())
 		}

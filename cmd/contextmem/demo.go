@@ -32,7 +32,7 @@ var demoQuestions = []struct{ sub, text string }{
 func (a *app) demoCmd() *cobra.Command {
 	var serve bool
 	flags := serveFlags{shutdown: 10 * time.Second, rate: 100}
-	c := &cobra.Command{Use: "demo", Short: "Load a bakery's documents and a conversation, and ask about them", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "demo", Short: "Load a bakery's documents and a conversation, and ask about them", Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if serve && a.url != "" {
 				return usage("--url: demo --serve works on a directory")

@@ -25,7 +25,7 @@ type finding struct {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	return &cobra.Command{Use: "doctor", Short: "Say what is well and what is not", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "doctor", Short: "Say what is well and what is not", Args: takes(0, 0),
 		Long: `Doctor looks at the directory, who owns it, the embedder, the programs that some formats need, and at every tenant with its items that failed.
 It ends with code 1 when something is bad.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -31,7 +31,7 @@ func rowOf(class string, s *contextmem.SourceInfo) row {
 func (a *app) lsCmd() *cobra.Command {
 	var class, status string
 	var limit int
-	c := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List items, newest first", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "ls", Aliases: []string{"list"}, Short: "List items, newest first", Args: takes(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := check("class", class, "all", "knowledge", "memory"); err != nil {
 				return err

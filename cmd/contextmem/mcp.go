@@ -24,7 +24,7 @@ import (
 
 func (a *app) mcpCmd() *cobra.Command {
 	var perClient bool
-	c := &cobra.Command{Use: "mcp", Short: "Serve the Model Context Protocol over standard input and output", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "mcp", Short: "Serve the Model Context Protocol over standard input and output", Args: takes(0, 0),
 		Long: `Mcp is started by an MCP client. Any number of clients may start it on one directory, or with --url let it work through a server.
 
 In the configuration of a client:

@@ -44,7 +44,7 @@ type moved struct {
 func (a *app) migrateCmd() *cobra.Command {
 	var from, to string
 	var dry bool
-	c := &cobra.Command{Use: "migrate", Short: "Move everything between a directory and PostgreSQL, while it is in use", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "migrate", Short: "Move everything between a directory and PostgreSQL, while it is in use", Args: takes(0, 0),
 		Long: `Migrate copies all tenants, keys, webhooks and connectors, row by row, from a directory to PostgreSQL or back. A server that has the directory goes on
 meanwhile. When little changes any more writes wait while the rest is copied and compared by counts and checksums; then the source takes
 no more writes. A server of the directory that is asked to move serves the database from then on; start it with --store the next time. Servers

@@ -18,7 +18,7 @@ import (
 func (a *app) proxyCmd() *cobra.Command {
 	var addr, upstream string
 	var most int
-	c := &cobra.Command{Use: "proxy", Short: "Give any client of the OpenAI chat API a memory", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "proxy", Short: "Give any client of the OpenAI chat API a memory", Args: takes(0, 0),
 		Long: `Proxy stands in front of a chat API: into each request it puts what it recalls about the question, and it remembers the exchange when the answer has
 passed. Streams go through as they come, other requests untouched. In the client set the base URL to http://127.0.0.1:8081/v1; its key and its
 model are those of --upstream.
@@ -53,7 +53,7 @@ can reach the memory.`,
 				}}
 				l, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 				if err != nil {
-					return usage("--addr: can't be listened on")
+					return listenError(err)
 				}
 				fmt.Fprintf(a.streams.err, "contextmem is ready at http://%s/v1 in front of %s\n", l.Addr(), to.Host)
 				srv := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second}

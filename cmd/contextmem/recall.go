@@ -99,13 +99,16 @@ func (a *app) recallCmd() *cobra.Command {
 			if err := check("superseded", superseded, "demote", "mark", "drop"); err != nil {
 				return err
 			}
+			if q.Query = strings.Join(args, " "); strings.TrimSpace(q.Query) == "" {
+				return usage("there is no question")
+			}
 			if prompt < 0 {
 				return usage("--prompt: must not be negative")
 			}
 			if err := times.set(&q.AsOf, &q.KnownAt); err != nil {
 				return err
 			}
-			q.Query, q.Mode, q.Superseded = strings.Join(args, " "), contextmem.Mode(mode), contextmem.Superseded(superseded)
+			q.Mode, q.Superseded = contextmem.Mode(mode), contextmem.Superseded(superseded)
 			switch alpha {
 			case "":
 			case "auto":

@@ -134,7 +134,7 @@ func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) 
 	if a.url != "" {
 		c, err := client.New(a.url, a.key, nil)
 		if err != nil {
-			return usageError{err}
+			return usage("--url: must be an http or https address without user, query and fragment")
 		}
 		return f(ctx, server{c})
 	}

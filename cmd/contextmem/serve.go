@@ -40,7 +40,7 @@ type serveFlags struct {
 
 func (a *app) serveCmd() *cobra.Command {
 	var s serveFlags
-	c := &cobra.Command{Use: "serve", Short: "Serve REST and MCP until a signal ends it", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "serve", Short: "Serve REST and MCP until a signal ends it", Args: takes(0, 0),
 		Long: `Serve answers both generations of the REST API, and at /mcp the Model Context Protocol over streamable HTTP, and at /console a web page to look inside. An MCP client works on --tenant and
 --sub, or on what its headers X-Contextmem-Tenant and X-Contextmem-Sub name.
 
@@ -117,7 +117,7 @@ func (a *app) serve(ctx context.Context, s *serveFlags) (err error) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", s.addr)
 	if err != nil {
-		return usage("--addr: can't be listened on")
+		return listenError(err)
 	}
 	if secure != nil {
 		l = tls.NewListener(l, secure)
@@ -183,4 +183,13 @@ func (s *serveFlags) run(ctx context.Context, srv *http.Server, l net.Listener, 
 	}
 	<-served
 	return err
+}
+
+// listenError returns the error for an address that cannot be listened on, with the reason that the system gives.
+func listenError(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) {
+		err = op.Err
+	}
+	return usage("--addr: can't be listened on: %v", err)
 }

@@ -13,7 +13,7 @@ import (
 const maxSuggested = 3
 
 // restNames holds the flags for what has other names over REST and in other programs.
-var restNames = map[string]string{"collection": "sub", "database": "tenant", "server": "url", "api-key": "key"}
+var restNames = map[string]string{"collection": "sub", "database": "tenant", "server": "url", "api-key": "key", "limit": "max", "max-results": "max"}
 
 // flagError returns the error of a command line whose flags could not be read. Where a flag is unknown, it names the flags of the command
 // that may have been meant.

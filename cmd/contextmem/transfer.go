@@ -21,7 +21,7 @@ import (
 
 func (a *app) exportCmd() *cobra.Command {
 	var out, format string
-	c := &cobra.Command{Use: "export", Short: "Write a tenant as lines of JSON, or a sub-tenant as Markdown", Args: cobra.NoArgs,
+	c := &cobra.Command{Use: "export", Short: "Write a tenant as lines of JSON, or a sub-tenant as Markdown", Args: takes(0, 0),
 		Long: `With --format jsonl, export writes the tenant with everything that was put into it, as docs/export.md describes; import reads it again.
 With --format markdown it writes the memories and documents of --sub for people to read.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -89,7 +89,7 @@ type problem struct {
 }
 
 func (a *app) verifyCmd() *cobra.Command {
-	return &cobra.Command{Use: "verify", Short: "Look for damage in everything that is stored", Args: cobra.NoArgs,
+	return &cobra.Command{Use: "verify", Short: "Look for damage in everything that is stored", Args: takes(0, 0),
 		Long: `Verify compares the checksums of all rows and index files and looks every chunk up in the indexes. It repairs nothing. It ends with code 1 when
 something is damaged: items that are named are to be ingested again or deleted; damaged indexes are built anew by themselves.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
