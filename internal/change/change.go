@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 7"
+const rulesVersion = "rules 8"
 
 // Engine compares memories. It is immutable and safe for concurrent use.
 type Engine struct {

@@ -30,7 +30,7 @@ const monthNames = `jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|j
 // dayKinds are the parts of a time, and amounts. A later part is looked for behind what earlier ones matched.
 var dayKinds = []kind{
 	{"date", lazyregexp.New(`(?i)\b(?:the |den |dem |el |le |il |o |dia |l'|all'|all’|l’)?(?:(?:\d{1,2}(?:st|nd|rd|th|\.|er|º)?(?: of| de)? ?(?:` + monthNames + `)\b\.?)|(?:(?:` + monthNames + `)\b\.? \d{1,2}(?:st|nd|rd|th)?\b)|\d{1,2}(?:st|nd|rd|th)\b)|\d{1,2}月\d{1,2}[日号號]`)},
-	{"weekday", lazyregexp.New(`(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?)\b|星期[一二三四五六日天]|周[一二三四五六日]|[月火水木金土日]曜日?`)},
+	{"weekday", lazyregexp.New(`(?i)\b(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|lunes|martes|miércoles|jueves|viernes|sábado|domingo|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?)\b|\b(?:lunedì|martedì|mercoledì|giovedì|venerdì)|星期[一二三四五六日天]|周[一二三四五六日]|[月火水木金土日]曜日?`)},
 	{"time", lazyregexp.New(`(?i)\b(?:at |um |a las |à |alle |às )?(?:\d{1,2}[:.]\d\d(?: ?[ap]m)?(?: uhr)?|\d{1,2} ?(?:am|pm|uhr|h|heures)|(?:half|quarter) (?:past |to )\pL+|noon|midday|midnight)\b|\b(?:at|um|a las|alle|às) \d{1,2}\b|\d{1,2}[点點時]半?`)},
 	{"money", lazyregexp.New(`(?i)[£$€¥] ?\d[\d.,]*k?|\b\d[\d.,]*(?:k\b| ?(?:euros?|dollars?|pounds?|quid|€|£|\$|reais|yen|元|円))|\bto \d[\d.,]*\b(?: an?| per|$)|\b(?:is|costs?|are|of) \d[\d.,]*(?: an?| per) \pL+`)},
 }
@@ -39,16 +39,17 @@ var (
 	// eventChanges matches words that say that a day, a time or a price became another one.
 	eventChanges = lazyregexp.New(`(?i)\b(?:move|moving|push|pushing|shifting|postponing|rebook(?:ed)?|postpone|reschedule|moved|moves|pushed|postponed|rescheduled|brought forward|put back|puts?|shift(?:ed|s)?|changed?|slips|slipped|delayed|extended|bumped|raised|lowered|increased|reduced|cut|went up|gone up|goes up|going up|went down|up to|down to|dropped|now|new (?:date|time|day|slot|price|deadline)|(?:one|another|two) (?:more|extra) (?:days?|weeks?|months?)|extension|instead)\b` +
 		`|\b(?:verschoben|verlegt|vorverlegt|verschiebt sich|jetzt|nun|neuer termin|stattdessen|erhöht|gestiegen|gesunken|geändert)\b` +
-		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasa al|trasladad[oa])\b` +
+		`|\b(?:aplazad[oa]|cambiad[oa]|movid[oa]|pospuest[oa]|retrasad[oa]|adelantad[oa]|ahora|pasan? al|trasladad[oa])\b` +
 		`|\b(?:reporté|déplacé|décalé|avancé|repoussé|maintenant|désormais|reportée|déplacée|décalée|avancée|repoussée)(?:\s|$)` +
-		`|\b(?:spostat[oa]|rinviat[oa]|anticipat[oa]|posticipat[oa]|adesso|ora)\b` +
+		`|\b(?:spostat[oa]|rinviat[oa]|anticipat[oa]|posticipat[oa]|adesso|ora|passa(?:no)? al)\b` +
 		`|\b(?:adiad[oa]|remarcad[oa]|mudad[oa]|transferid[oa]|passou para|antecipad[oa]|agora)\b` +
-		`|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
+		`|になりました|になった|改到|改成|改为|推迟到|推到|提前到|延到|延期|変更|ずれ|移り`)
 	addressed = lazyregexp.New(`(?i)\byou(?:r|rs)?\b`) // "rent is 850" reads like a request
 	// active matches clauses in which somebody changed an event. The last group is the event.
 	active = lazyregexp.New(`(?i)^(?:(?:[\pL'’]+ ){1,3}?(?:has |have |had to |has to |have to )?(?:just )?)?(?:move|push|rebook(?:ed)?|postpone|reschedule|moved|pushed|postponed|rescheduled|extended|shifted|changed|delayed|cut|raised|put|brought) (?:back |forward |out )?((?:the|my|our) .+)$`)
 	// requested matches clauses in which somebody asks that an event be at another time, which the last group, behind it, leaves blank. It may not be settled.
 	requested  = lazyregexp.New(`^((?:\pL[\pL'’-]*)(?: \pL[\pL'’-]*){0,2}?)(?: has| have)?(?: just)? (?:asked|asks|wants|want|wanted|needs|need|needed|would like|wishes|decided|agreed|hopes|suggested|is asking|are asking|is going|are going)(?: us| me)? (?:to (?:move|push|postpone|reschedule|shift|change|bring|put)|moving|pushing|shifting|postponing) (?:back |forward )?((?:the|my|our) .+?)(?: back| forward| out)? (?:to|until|till)\s*$`)
+	reason     = lazyregexp.New(`(?i),? (?:because|weil|perché|porque|parce que) `)
 	shortened  = lazyregexp.New(`['’](?:ve|re|m|ll|d)\b`)
 	pronoun    = lazyregexp.New(`(?i)^(?:he|she|it|they)(?:['’]s|['’]re|['’]ll)? `)
 	headOf     = lazyregexp.New(`(?i)^((?:the|my|our) \pL+(?: \pL+)?) (?:can['’]?t|cannot|has|had|is|was|will|won['’]t|said|says|called|rang|texted|cancelled|emailed)\b`)
@@ -64,7 +65,7 @@ var (
 		el la los las un una mi mis nuestro nuestra es está se ha sido para por de del con a al en y ahora nuevo nueva aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada adelantado adelantada pasa
 		trasladado trasladada cita hora fecha será
 		le les un une mon ma mes notre est sera a été au aux du des à chez et pour maintenant désormais nouveau nouvelle reporté déplacé décalé avancé repoussé reportée déplacée décalée avancée repoussée rendez vous rdv heure date c'est
-		il lo gli i uno mio mia nostro nostra è stato stata sarà dal della dello dei al alla all allo alle e ed per ora adesso nuovo nuova spostato spostata rinviato rinviata anticipato anticipata posticipato posticipata appuntamento data
+		il lo gli i uno mio mia nostro nostra è sono passa passano perché stato stata sarà dal della dello dei al alla all allo alle e ed per ora adesso nuovo nuova spostato spostata rinviato rinviata anticipato anticipata posticipato posticipata appuntamento data
 		o os as um uma meu minha nosso nossa foi está ficou do da no na dos das em e agora novo nova adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada consulta marcada horário dia`)
 )
 
@@ -108,6 +109,9 @@ func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789")
 
 // readEvent reads an event from a clause.
 func readEvent(text string) (e event, ok bool) {
+	if at := reason.Compiled().FindStringIndex(text); at != nil && mayHaveValue(text[:at[0]]) {
+		text = text[:at[0]]
+	}
 	rest := text
 	e.values = map[string]string{}
 	digit, day := hasDigit(text), triggersOf(text)&mayDay != 0
@@ -130,6 +134,9 @@ func readEvent(text string) (e event, ok bool) {
 	rest = shortened.ReplaceAllString(rest, "")
 	e.changed = eventChanges.MatchString(rest)
 	if i := strings.LastIndex(rest, ": "); i >= 0 && lettersOf.MatchString(rest[i:]) { // "We got one more week: the essay is due on 3 May"
+		rest = rest[i:]
+	}
+	if i := strings.LastIndex(rest, "、"); i >= 0 && strings.Contains(rest[i:], "は") { // a reason comes before it
 		rest = rest[i:]
 	}
 	if m := requested.FindStringSubmatch(rest); m != nil && e.changed {

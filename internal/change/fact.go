@@ -37,7 +37,7 @@ var (
 	nowWord = lazyregexp.New(`(?i)\b(now|nowadays|these days|currently|instead|from now on|switched|no longer|any ?more)\b`)
 	wentOut = lazyregexp.New(`(?i)\b(?:left|leave|leaving)\b`)
 	newJob  = lazyregexp.New(`(?i)\b(job|position|role|working|work)\b`)
-	parted  = lazyregexp.New(`(?i)^(?:(?:so|well|ok|sadly|and)[, ]+)*(\pL[\pL'’-]*) (?:and|&) (\pL[\pL'’-]*) (?:have |has )?(?:just |finally |recently )?(?:broke up|broken up|split up|split|separated|parted ways|divorced|got divorced|are divorced|are no longer together)(?:$|[.,;!]| (?:in|last|this|for|a|two|after|because|again|yesterday|and|so|but)\b)`)
+	parted  = lazyregexp.New(`(?i)^(?:(?:so|well|ok|sadly|and)[, ]+)*(\pL[\pL'’-]*) (?:and|&) (\pL[\pL'’-]*) (?:have |has )?(?:just |finally |recently )?(?:broke up|broken up|split up|split|separated|parted ways|called it a day|called it quits|divorced|got divorced|are divorced|are no longer together)(?:$|[.,;!]| (?:in|last|this|for|a|two|after|because|again|yesterday|and|so|but)\b)`)
 	leftOne = lazyregexp.New(`^(?:(?i:so|well|ok|sadly|and)[, ]+)*((?i:the user|i|we|\p{Lu}[\pL'’-]*))(?: has| have|['’]ve)?(?: just| finally| recently)? (?:broke|broken|split) up with (\p{Lu}[\pL'’-]*)`)
 )
 
@@ -116,7 +116,7 @@ var settled = map[extract.Mode]bool{"": true, extract.ModeAsserted: true, extrac
 
 // part adds the fact that two people are no longer a couple.
 func (s *statement) part(a, b, evidence string) {
-	for _, p := range []string{"dates", "married_to", "engaged_to", "sees", "seeing", "partner_of", "girlfriend_of", "boyfriend_of", "wife_of", "husband_of"} {
+	for _, p := range []string{"dates", "married_to", "engaged_to", "related_to", "sees", "seeing", "partner_of", "girlfriend_of", "boyfriend_of", "wife_of", "husband_of"} {
 		for _, x := range [][2]string{{a, b}, {b, a}} {
 			s.stated = append(s.stated, fact{subject: strings.ToLower(x[0]), predicate: p, object: strings.ToLower(x[1]), evidence: evidence})
 		}

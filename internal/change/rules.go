@@ -122,6 +122,11 @@ func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdic
 	if !cued {
 		x, cued = byShift(later, earlier, v)
 	}
+	if !cued {
+		if x, cued = byCallOff(later, earlier); cued {
+			return x, true
+		}
+	}
 	if f, exact, ok := byEvent(later, earlier); ok {
 		if cued {
 			x.matters = f.matters
@@ -182,7 +187,7 @@ func (s *statement) cued() bool {
 		may := triggersOf(s.text)
 		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&mayGet != 0 && upgraded.MatchString(s.text) || may&mayShift != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
 		s.changes = s.changes || may&mayPass != 0 && slices.ContainsFunc(s.plainFacts(), func(f fact) bool { return !f.vague }) || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
-		s.changes = s.changes || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0
+		s.changes = s.changes || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
 		if may&mayCancel != 0 && !s.changes {
 			noun, _, _ := s.cancelledNoun()
 			s.changes = noun != ""

@@ -41,6 +41,8 @@ type statement struct {
 	when            []event
 	handed          bool // see owners
 	owned           []owner
+	called          bool // see offs
+	off             []event
 	sought          bool // see resumptions
 	resumed         []*clause
 	searched        bool // see shifts

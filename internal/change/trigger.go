@@ -30,6 +30,7 @@ const (
 	mayPass    // plainForms, eatsAgain
 	mayTell    // a phrase of another language for a home or an employer
 	mayOther   // otherOne
+	mayCallOff // callsOff
 	mayCarry   // shifted, relocated
 	mayCancel  // isOff, calledOff
 	mayResume  // resumes
@@ -61,18 +62,20 @@ var triggers = func() map[string]trigger {
 		mayTell: `gezogen umgezogen wohne wohnen lebe arbeite arbeiten angestellt ndigt vivo vivimos mudado mudamos mud resido trabajo trabajar habite habitons j'habite nag travaille travailler
 			abito abitiamo viviamo lavoro lavorare trasferito trasferita trasferiti moro moramos mudei mudei-me trabalho trabalhar`, // "ndigt" of "gekündigt", "mud" of "mudé", "nag" of "déménagé"
 		mayNumber: `number`,
-		mayPass: `redundant laid fired let sacked lost split broke broken separated parted divorced divorce quits ended separate over couple together dumped getrennt zusammen
+		mayPass: `despidieron despedido despedida entlassen licenci licenciado vir licenziato licenziata fui redundant laid fired let sacked lost split broke broken separated parted divorced divorce quits ended separate over couple together dumped getrennt zusammen
 			auseinander paar fini sommes s'est hemos rompimos juntos siamo insieme separ separamos mo-nos termin terminamos acab acabamos address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
 		mayResume: `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
 		mayOther:  `different another new`,
 		mayCancel: `cancel cancelled canceled call called scrap scrapped off happening`,
 		mayCarry:  `moved switched transferred migrated shifted swapped brought taken took relocated moves`,
+		mayCallOff: `no llt wurde abgesagt gestrichen findet annul annulé supprim lieu tombe cancelado suspendido anulado cancela suspende cancelan suspenden cancelada suspendida anulada annullato annullata
+			cancellato cancellata saltato saltata salta fa foi foram desmarcado desmarcada realiza`,
 		mayHand: `over now new inherited inherits picks picked replaces replaced succeeds succeeded reassigned assigned goes passes belongs hands handed bernimmt bernahm bernommen jetzt nun reprend
 			repris asume cargo ahora maintenant`,
 		mayDay: `monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag
 			lunes martes rcoles jueves viernes bado domingo lundi mardi mercredi jeudi vendredi samedi dimanche luned marted mercoled gioved venerd sabato domenica segunda ter quarta quinta sexta`,
 		mayShift: `extension more extra moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
-			adelantado adelantada ahora pasa trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
+			adelantado adelantada ahora pasa pasan passa passano trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
 			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped move push rebook rebooked postpone reschedule delayed extended bumped lowered increased
 			reduced gone going moving pushing shifting postponing date day slot price deadline put puts`,
 		mayState: `live lives lived living move moves moved relocated settled work works worked working job position role joined left quit resigned retired married engaged divorced dates
@@ -115,6 +118,8 @@ func triggersOf(text string) (all trigger) {
 				switch {
 				case strings.ContainsRune("住搬居作班职働勤越辞", r):
 					all |= mayTell
+				case strings.ContainsRune("消中キな", r):
+					all |= mayCallOff | mayShift
 				case strings.ContainsRune("改推提延変移", r):
 					all |= mayShift
 				case strings.ContainsRune("星周曜", r):
