@@ -159,14 +159,20 @@ func readEvent(text string) (e event, ok bool) {
 			e.whose[w] = true
 		}
 	}
-	if len(e.about) == 0 && e.asked != "" { // "the physio wants to move my appointment"
-		for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(e.asked), -1) {
-			if !eventForm[w] {
-				e.about[eventWord(w)] = true
-			}
+	e.nameByAsker()
+	return e, len(e.about) > 0 && len(e.about) <= 6
+}
+
+// nameByAsker names an event that has no words of its own by whoever asked for the change: "the physio wants to move my appointment".
+func (e *event) nameByAsker() {
+	if len(e.about) > 0 || e.asked == "" {
+		return
+	}
+	for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(e.asked), -1) {
+		if !eventForm[w] {
+			e.about[eventWord(w)] = true
 		}
 	}
-	return e, len(e.about) > 0 && len(e.about) <= 6
 }
 
 // eventWord returns a word without the endings that only say that it is an event or more than one.
