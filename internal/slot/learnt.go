@@ -31,7 +31,7 @@ func (t *Taxonomy) Asked(ctx context.Context, e embed.Embedder, question string)
 		return said, p, nil
 	}
 	own, ok := t.asOwn(question)
-	if name, confidence = t.OfQuestion(own); !ok || name == "" {
+	if name, _ = t.OfQuestion(own); !ok || name == "" {
 		return "", 0, nil
 	}
 	if v, err = e.EmbedQuery(ctx, own); err != nil {
