@@ -32,12 +32,14 @@ const (
 // rulesVersion is changed together with the rules, so that memories are compared again.
 const rulesVersion = "rules 8"
 
-// Engine compares memories. It is immutable and safe for concurrent use.
+// Engine compares memories. It is safe for concurrent use.
 type Engine struct {
 	Judge       judge.Judge    // nil: rules alone
 	Consolidate bool           // a repeat in the same words replaces the earlier statement
 	Slots       *slot.Taxonomy // names the matters of facts; nil: the standard slots
 	Logger      *slog.Logger
+
+	fixed fixedVectors
 }
 
 // Generation returns a positive number that identifies the deciders. Memories that other deciders compared are compared again.

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/lazyregexp"
@@ -71,16 +72,42 @@ func (r *run) byName(s *statement, near []*statement, out []verdict) error {
 	if len(plans) == 0 {
 		return nil
 	}
-	vs, err := r.vectors(slices.Concat(slices.Concat(eventNouns...), ordinary, plans))
+	fixed, err := r.fixedVectors()
 	if err != nil {
 		return err
 	}
-	fit := plansOf(vs, groupOf(noun))
+	vs, err := r.vectors(plans)
+	if err != nil {
+		return err
+	}
+	fit := plansOf(slices.Concat(fixed, vs), groupOf(noun))
 	if len(fit) == 0 || slices.ContainsFunc(fit, func(p int) bool { return of[p] != of[fit[0]] }) { // of two plans, it is unknown which one is meant
 		return nil
 	}
 	out[of[fit[0]]] = verdict{confidence: likely, retracts: true, matter: plans[fit[0]], evidence: evidence, decider: "rules: named"}
 	return nil
+}
+
+// fixedVectors caches the vectors of the nouns and the ordinary statements, made by the embedder of one name.
+type fixedVectors struct {
+	mu    sync.Mutex
+	model string
+	made  [][]float32
+}
+
+// fixedVectors returns the vectors of the nouns, then of the ordinary statements.
+func (r *run) fixedVectors() ([][]float32, error) {
+	f := &r.fixed
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.made == nil || f.model != r.Model {
+		made, err := r.vectors(slices.Concat(slices.Concat(eventNouns...), ordinary))
+		if err != nil {
+			return nil, err
+		}
+		f.model, f.made = r.Model, made
+	}
+	return f.made, nil
 }
 
 // cancelledNoun returns the noun for an event that a statement says is cancelled, the terms of the words before it, and the clause.

@@ -73,3 +73,35 @@ func TestCancelledInOtherWords(t *testing.T) {
 		})
 	}
 }
+
+// counting counts the texts that are embedded.
+type counting struct {
+	topics
+	texts *int
+}
+
+func (e counting) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	*e.texts += len(texts)
+	return e.topics.EmbedDocuments(ctx, texts)
+}
+
+// TestNounsAreEmbeddedOnce checks that a second cancellation embeds its plans alone, and that another model embeds the nouns again.
+func TestNounsAreEmbeddedOnce(t *testing.T) {
+	t.Parallel()
+	var texts int
+	e := counting{topics{words: [][]string{{"trip", "flying"}, {"wedding", "married"}}}, &texts}
+	engine := &Engine{}
+	cancel := func(model string) int {
+		texts = 0
+		r := &run{Engine: engine, Space: &Space{Embedder: e, Model: model}, ctx: t.Context()}
+		out := make([]verdict, 1)
+		plan := &statement{src: &backend.Source{Num: 1}, text: "We're flying to Lisbon on 9 June."}
+		require.NoError(t, r.byName(&statement{src: &backend.Source{Num: 9}, text: "The trip is off."}, []*statement{plan}, out))
+		require.Positive(t, out[0].confidence)
+		return texts
+	}
+	first := cancel("one")
+	require.Equal(t, len(slices.Concat(eventNouns...))+len(ordinary)+1, first)
+	require.Equal(t, 1, cancel("one"))
+	require.Equal(t, first, cancel("another"))
+}
