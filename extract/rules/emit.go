@@ -207,13 +207,13 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	count := 0
 	for i := range dates {
 		h := &dates[i]
-		if d.elsewhere(s, h, c) {
+		if d.elsewhere(s, h, c) || d.otherDate(s, h, c) {
 			continue
 		}
 		count++
 		coarser(&prec, h.Precision)
 		switch {
-		case d.endsPeriod(s, h.Lo-1, count == 2):
+		case d.endsPeriod(s, h.Lo-1, count == 2), d.untilClause(s, h, c):
 			to = h.To
 		case d.IsOneOf(s, h.Lo-1, "since", "from", "after", "between"):
 			from = h.From
@@ -244,12 +244,18 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 }
 
 // elsewhere reports whether a date tells nothing about a clause: it is unresolved, no year, or stands outside of the clause and not at the
-// start of the sentence.
+// start of the sentence or of the clause: "... and in 2015 we moved".
 func (d *doc) elsewhere(s *language.Sentence, h *language.Date, c *clause) bool {
 	if h.From.IsZero() || d.in.Memory && h.Precision == extract.PrecisionYear && h.From.Year() < firstYear {
 		return true
 	}
-	return h.Lo >= c.end && c.end > 0 || h.Lo < c.lo && h.Lo > s.Lo+2
+	if h.Lo >= c.end && c.end > 0 {
+		return true
+	}
+	if h.Lo >= c.lo || h.Lo <= s.Lo+2 {
+		return false
+	}
+	return !d.in.Memory || c.verbTok-h.Hi > 3 || !d.opensNext(s, h.Lo-1, h.Hi) && !d.opensNext(s, h.Lo, h.Hi)
 }
 
 // endsPeriod reports whether the word at token i makes the date after it the end of a period; second says that it is the second date.

@@ -109,7 +109,7 @@ func (d *Document) tense(s *Sentence, i int) int {
 	switch {
 	case d.IsWord(s, i-1, "since"):
 		return -1
-	case d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "till"):
+	case d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "till"), d.due(s, i), d.bookedFor(s, i):
 		return 1
 	}
 	part := Sentence{Lo: i, Hi: i}
@@ -151,6 +151,29 @@ func (d *Document) setFor(s *Sentence, i int) bool {
 		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0 && t.Word.Form&BaseForm == 0 {
 			base := VerbAt(t.Word.Verb).Base
 			return arranging[base] && (base != "move" || d.IsWord(s, i-1, "to"))
+		}
+	}
+	return false
+}
+
+// due reports whether something is due on the date at token i: "my thesis is due on 28 May and I've got one chapter".
+func (d *Document) due(s *Sentence, i int) bool {
+	j := i - 1
+	if j > s.Lo && d.Tokens[j].Is(Preposition) {
+		j--
+	}
+	return d.IsWord(s, j, "due") && !d.IsOneOf(s, j-1, "was", "were", "wasn't", "weren't")
+}
+
+// bookedFor reports whether the date at token i, which no preposition precedes, is the time for which something was booked: "booked Kos with
+// the girls 18-25 Aug".
+func (d *Document) bookedFor(s *Sentence, i int) bool {
+	if i <= s.Lo || d.Tokens[i-1].Kind != KindWord || d.Tokens[i-1].Is(Preposition) {
+		return false
+	}
+	for j := i - 1; j >= s.Lo && j > i-8 && d.Tokens[j].Kind != KindPunct; j-- {
+		if d.IsOneOf(s, j, "booked", "reserved") {
+			return true
 		}
 	}
 	return false

@@ -1,0 +1,104 @@
+package rules
+
+import (
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// otherDate reports whether a date in the sentence of clause c of a memory tells when something else was: it stands in a clause with another
+// subject, opens the clause that follows, belongs to a thing, or is a day of the week on which something is always done.
+func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool {
+	if !d.in.Memory || c.verbTok < s.Lo || c.verbTok >= s.Hi {
+		return false
+	}
+	before := h.Lo
+	if before > s.Lo && d.Tokens[before-1].WordIs(language.Preposition) {
+		before--
+	}
+	if d.everyWeek(s, h, c) {
+		return true
+	}
+	if h.Lo > c.verbTok {
+		return d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.ofThing(s, h, c, before)
+	}
+	return d.apartFrom(s, h, c) && !(c.past && !c.perfect && !d.Reference.IsZero() && h.From.Before(d.Reference))
+}
+
+// opensNext reports whether the date [lo, hi), with its preposition, opens a clause: "and in 2015 we moved".
+func (d *doc) opensNext(s *language.Sentence, lo, hi int) bool {
+	if d.IsPunct(s, hi, ',') {
+		hi++
+	}
+	if hi >= s.Hi || lo <= s.Lo || !d.subjectStart(s, hi) && !d.Tokens[hi].WordIs(language.Masculine|language.Feminine|language.ThirdPlural) {
+		return false
+	}
+	p := &d.Tokens[lo-1]
+	return p.Kind == language.KindPunct || d.coordinator(s, lo-1)
+}
+
+// apartFrom reports whether a date stands in another clause than the verb of c, which does not say since or until when: "I am a nurse, i
+// qualified in 2010".
+func (d *doc) apartFrom(s *language.Sentence, h *language.Date, c *clause) bool {
+	own, other := d.ClauseOf(c.verbTok), d.ClauseOf(h.Lo)
+	if own == nil || other == nil || own == other {
+		return false
+	}
+	return !d.IsOneOf(s, other.Lo, "since", "until", "till")
+}
+
+// ofThing reports whether the date behind a verb belongs to a thing, or to what is said of it behind a comma: "we have a Junak from 1961", "we
+// have goats, organic since 2012". The date begins at token lo, with its preposition.
+func (d *doc) ofThing(s *language.Sentence, h *language.Date, c *clause, lo int) bool {
+	if c.past || c.future || c.ended {
+		return false
+	}
+	switch d.verbName(c.verbTok) {
+	case "have", "own", "drive", "ride", "wear", "use", "play", "keep", "collect":
+	default:
+		return false
+	}
+	if lo > c.verbTok+1 && (d.IsWord(s, lo, "from") || d.IsWord(s, lo, "of")) && h.To.Before(d.Reference) {
+		return true
+	}
+	words := 0
+	for i := lo - 1; i > c.verbTok; i-- {
+		t := &d.Tokens[i]
+		if t.Kind == language.KindPunct {
+			return t.Sign == ',' && words > 0 && words < 4
+		}
+		if t.Kind == language.KindWord && (t.Is(language.Conjunction) || d.coordinator(s, i)) {
+			return false
+		}
+		words++
+	}
+	return false
+}
+
+// everyWeek reports whether a date is a day of the week on which something is always done: "I play football on Wednesday".
+func (d *doc) everyWeek(s *language.Sentence, h *language.Date, c *clause) bool {
+	if h.Hi != h.Lo+1 || !d.Tokens[h.Lo].Is(language.Weekday) || c.past || c.perfect || c.future || c.ended || c.passive {
+		return false
+	}
+	if t := &d.Tokens[c.verbTok]; t.Word.Verb == 0 || t.Word.Form&(language.BaseForm|language.ThirdForm) == 0 || t.Word.Form&language.PastForm != 0 || d.modeAt(c.verbTok) == extract.ModePlan {
+		return false
+	}
+	for i := c.verbTok - 1; i >= s.Lo && i > c.verbTok-4; i-- {
+		if d.Tokens[i].WordIs(language.FormOfDo) && d.IsOneOf(s, i, "did", "didn't", "didnt") {
+			return false
+		}
+	}
+	switch d.verbName(c.verbTok) {
+	case "start", "begin", "leave", "arrive", "finish", "move", "fly", "open", "close", "need", "have", "be":
+		return false
+	}
+	return true
+}
+
+// untilClause reports whether a date stands in a clause behind c that says until when: "I was a baker until my back gave out in 2019".
+func (d *doc) untilClause(s *language.Sentence, h *language.Date, c *clause) bool {
+	if !d.in.Memory || h.Lo < c.verbTok {
+		return false
+	}
+	other := d.ClauseOf(h.Lo)
+	return other != nil && other.Lo > c.verbTok && d.IsOneOf(s, other.Lo, "until", "till")
+}
