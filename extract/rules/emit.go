@@ -15,6 +15,9 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}
+	if mode == extract.ModePast && st.clause == nil && d.stillRelated(st.predicate, st.target.lo) {
+		mode = extract.ModeAsserted
+	}
 	if mode == extract.ModeAsserted && st.clause != nil && d.bygone(st.predicate, st.clause.verbTok) {
 		mode = extract.ModePast
 	}

@@ -216,6 +216,9 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if f.Mode == extract.ModeAsserted && d.bygone(f.Predicate, d.at) {
 		f.Mode, f.Functional = extract.ModePast, false
 	}
+	if f.Mode == extract.ModePast && d.at >= 0 && f.Kind == extract.KindRelationship && d.stillRelated(f.Predicate, d.at) {
+		f.Mode = extract.ModeAsserted
+	}
 	if f.Time = d.in.Time; !s.Said.IsZero() {
 		f.Time = s.Said
 	}

@@ -130,7 +130,7 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	}
 	o := owned{s: s, g: g, f: f, noun: d.object(g.lo+1, nounHi), kin: d.Tokens[nounHi-1].Is(language.KinNoun)}
 	switch {
-	case o.noun == "":
+	case o.noun == "", d.in.Memory && d.saysBefore(g.lo+1, nounHi):
 	case d.in.Memory && g.be && d.gerundWithin(g, g.comp) && g.comp+1 < g.hi && wordLists()["doings"][d.WordKey(nounHi-1)]: // "my day job is teaching"
 	case d.homeFact(&o), d.kinFacts(s, g, f, sts), d.namedSubject(s, g, f, sts), d.relativeFact(s, g, f, nounHi):
 	case wordLists()["body"][strings.ToLower(d.TokenText(nounHi-1))]: // "my hands are full", "my throat closes"
@@ -266,6 +266,7 @@ func (d *doc) namedSubject(s *language.Sentence, g *segment, f extract.Fact, sts
 		fact := f
 		fact.Subject, fact.Predicate, fact.Object, fact.Kind, fact.Confidence = d.nodeName(&st.source), st.predicate, d.nodeName(&st.target), extract.KindRelationship, st.conf
 		fact.Functional, fact.Asserted = d.functional(st), d.asserted(s, d.datesOf(s), st)
+		fact.ValidFrom, fact.ValidTo, fact.Precision = d.validity(s, d.datesOf(s), st)
 		dislike(&fact)
 		d.addFact(s, fact)
 		found = true

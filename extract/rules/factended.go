@@ -25,7 +25,8 @@ func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int
 	f.Retracts, f.Negated, f.Kind = true, false, extract.KindFact
 	d.endAt(&f)
 	if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 {
-		f.Predicate, f.Object = d.verbName(i), d.withoutArticle(i+1, g.hi)
+		hi := d.untilDate(s, i+1, g.hi)
+		f.Predicate, f.Object = d.verbName(i), d.withoutArticle(i+1, hi)
 		v := framesOf(t.Word)
 		for k := range v {
 			fr := &v[k]
@@ -33,7 +34,7 @@ func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int
 			case len(fr.preps) == 0 && !fr.passive && (i+1 >= g.hi || !d.Tokens[i+1].Is(language.Preposition)):
 				f.Predicate, f.Kind, f.Functional = fr.predicate, fr.kind, fr.functional
 			case !fr.passive && i+1 < g.hi && fr.matches(d.TokenText(i+1)):
-				f.Predicate, f.Object, f.Kind, f.Functional = fr.predicate, d.withoutArticle(i+2, g.hi), fr.kind, fr.functional
+				f.Predicate, f.Object, f.Kind, f.Functional = fr.predicate, d.withoutArticle(i+2, hi), fr.kind, fr.functional
 			default:
 				continue
 			}

@@ -207,6 +207,9 @@ func (d *doc) age(s *language.Sentence, g *segment, i int) (string, bool) {
 	if d.IsWord(s, j, "years") || d.IsWord(s, j, "yrs") || d.IsWord(s, j, "yo") {
 		return d.TokenText(i), true
 	}
+	if d.in.Memory && !d.wholeAge(s, i) {
+		return "", false
+	}
 	return d.TokenText(i), j >= g.hi || d.Tokens[j].Kind == language.KindPunct && d.Tokens[j].Sign != '%' && d.Tokens[j].Sign != '\'' && d.Tokens[j].Sign != '"' || d.IsWord(s, j, "and") || d.IsWord(s, j, "now")
 }
 

@@ -102,6 +102,42 @@ func (r *relator) mistakenKin(s *language.Sentence, n *node, be int, apart bool)
 	return apart && (n.typ == extract.TypeLocation || n.typ == extract.TypeOrganization || n.typ == extract.TypeEvent)
 }
 
+// stillRelated reports whether two people are related although the clause at token i, whose verb is past, says it by the way: "my wife Folake
+// joined me in 2023". A verb that ends a relation, or a word such as "late", leaves it open.
+func (d *doc) stillRelated(predicate string, i int) bool {
+	blood := false
+	switch predicate {
+	case "sibling_of", "child_of", "parent_of", "grandchild_of", "grandparent_of", "relative_of":
+		blood = true
+	case "married_to", "partner_of", "engaged_to", "friend_of", "colleague_of", "neighbor_of", "manages", "works_for", "lives_with":
+	default:
+		return false
+	}
+	c := d.ClauseOf(i)
+	if c == nil || !d.in.Memory || d.Tokens[i].Word.Verb > 0 {
+		return false // the verb itself relates them: "I married Ana"
+	}
+	for j := c.Lo; j < c.Hi; j++ {
+		t := &d.Tokens[j]
+		if t.Kind != language.KindWord {
+			continue
+		}
+		if t.Word.Verb > 0 {
+			switch base := language.VerbAt(t.Word.Verb).Base; {
+			case base == "die" || base == "pass" || base == "kill" || base == "lose", !blood && wordLists()["parting"][base]:
+				return false
+			}
+		}
+		switch w := d.WordKey(j); w {
+		case "late", "former", "ex", "old", "first", "second", "previous", "then", "was", "were":
+			if !blood || w == "late" || w == "former" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // possessor returns the owner of the noun at i: "my", "his", "Anna's".
 func (r *relator) possessor(s *language.Sentence, i int) (node, bool) {
 	d := r.d

@@ -20,6 +20,10 @@ func (d *doc) withoutPhraseEnd(lo, hi int) int {
 	if hi-lo > 1 && hi < len(d.Tokens) && d.WordKey(hi-1) == "back" && (d.WordKey(hi) == "when" || d.WordKey(hi) == "then") {
 		hi-- // "back when it was a college"
 	}
+	hi = d.withoutVocative(lo, hi)
+	if hi-lo > 1 && hi+1 < len(d.Tokens) && d.WordKey(hi-1) == "all" && d.WordKey(hi) == "over" {
+		hi-- // "learning to cook all over again"
+	}
 	for hi-lo > 2 {
 		last, before := d.WordKey(hi-1), &d.Tokens[hi-2]
 		switch {

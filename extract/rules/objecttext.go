@@ -111,9 +111,11 @@ func (d *doc) noObject(lo, hi int) bool {
 
 func (d *doc) isAdverbEnd(i int) bool {
 	switch strings.ToLower(d.TokenText(i)) {
-	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "alone", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally",
+	case "anymore", "too", "either", "now", "again", "lately", "recently", "though", "already", "then", "once", "twice", "together", "yet", "tonight", "btw", "haha", "hahaha", "ha", "lol", "tho", "anyway", "anyhow", "actually", "even", "mostly", "especially", "myself", "meself", "obviously", "finally",
 		"instead", "apparently", "honestly", "please", "pls", "hopefully", "probably", "basically", "literally", "seriously", "luckily", "sadly", "thankfully":
 		return true
+	case "alone":
+		return i == 0 || d.WordKey(i-1) != "left" // "I want to be left alone"
 	case "ourselves", "himself", "herself", "themselves":
 		return i > 0 && !d.Tokens[i-1].Is(language.Preposition) // not "beside herself"
 	}

@@ -15,7 +15,7 @@ func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool 
 	if before > s.Lo && d.Tokens[before-1].WordIs(language.Preposition) {
 		before--
 	}
-	if d.everyWeek(s, h, c) {
+	if d.everyWeek(s, h, c) || d.IsOneOf(s, h.Lo-1, "every", "each") {
 		return true
 	}
 	if h.Lo > c.verbTok {

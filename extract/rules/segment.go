@@ -101,7 +101,7 @@ func (d *doc) mainVerb(g *segment, i int) bool {
 		}
 		g.progress, g.be = g.progress || g.be, false
 		g.past = g.past || g.perfect || t.OnlyPast()
-	case !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) && w != "tho": // a verb that is not in the tables
+	case !g.be && t.Shape == language.LowerCase && !t.Is(language.FunctionWord) && w != "tho" && !(d.in.Memory && t.Is(language.Adjective)): // a verb that is not in the tables
 		g.past = g.past || strings.HasSuffix(w, "ed")
 	default:
 		return false

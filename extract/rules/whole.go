@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
@@ -21,13 +22,16 @@ func (d *doc) sayable(s *language.Sentence, c *claim) bool {
 	if c.hi <= c.lo || c.lo < s.Lo || c.hi > s.Hi || c.about == "ofme" {
 		return true
 	}
-	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c) && !d.cutShort(s, c) && !figurative(c.object)
+	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c) && !d.cutShort(s, c) && !d.misread(s, c) && !figurative(c.object)
 }
 
 // cutShort reports whether an object is only a part of what the words say: "walked across the room in the middle | of the night", "swims
 // better | than I do", or says when or how long instead of what: "changed since the order", "I run every time".
 func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
 	last := &d.Tokens[c.hi-1]
+	if d.WordKey(c.hi-1) == "enough" && (c.predicate == "was" || c.predicate == "is") {
+		return true // "I was small enough"
+	}
 	switch d.WordKey(c.lo) {
 	case "since":
 		return !strings.HasPrefix(c.predicate, "is") && c.predicate != "was"
@@ -54,20 +58,31 @@ func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
 	return false
 }
 
+// idiomFirst has the first words of the idioms.
+var idiomFirst = sync.OnceValue(func() map[string]bool {
+	m := make(map[string]bool)
+	for idiom := range wordLists()["idioms"] {
+		first, _, _ := strings.Cut(idiom, "_")
+		m[first] = true
+	}
+	return m
+})
+
 // figurative reports whether an object is that of an idiom: "sold my soul", "I'll die on that hill".
 func figurative(object string) bool {
-	o := strings.ToLower(object)
-	for _, article := range []string{"the ", "a ", "an ", "my ", "our "} {
-		if rest, ok := strings.CutPrefix(o, article); ok {
-			o = rest
-			break
-		}
+	first, rest, _ := strings.Cut(object, " ")
+	switch first {
+	case "the", "a", "an", "my", "our", "The", "A", "An", "My", "Our":
+		first, rest, _ = strings.Cut(rest, " ")
 	}
-	first, rest, _ := strings.Cut(o, " ")
-	if wordLists()["idioms"][first] && rest == "" {
-		return true
+	first = strings.ToLower(first)
+	if !idiomFirst()[first] { // as of most objects
+		return false
 	}
-	key := first
+	if rest == "" {
+		return wordLists()["idioms"][first]
+	}
+	key, rest := first, strings.ToLower(rest)
 	for range 4 {
 		var word string
 		if word, rest, _ = strings.Cut(rest, " "); word == "" {
@@ -205,7 +220,12 @@ func (d *doc) clauseBegins(i, hi int) bool {
 		return i+1 < hi && d.WordKey(i+1) == "know"
 	case "she", "he", "they", "we", "i":
 		return i+1 < hi && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && d.verbOrClitic(i+1)
+	case "mine", "ours":
+		return i+1 < hi && d.Tokens[i+1].Is(language.FormOfBe) // "a new collie mine is called Fly"
 	case "it", "there":
+		if w == "it" && i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].OnlyPast() && before.Kind == language.KindWord && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && before.Word.Verb == 0 {
+			return true // "creatine in january it gave me cramps"
+		}
 		return i+1 < hi && before.Kind == language.KindWord && before.Word.Verb == 0 && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Is(language.FormOfBe))
 	case "and", "but", "or":
 		return i+1 < hi && d.coordinates(i, hi)
@@ -254,6 +274,9 @@ func (d *doc) coordinates(i, hi int) bool {
 		return false
 	case n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being":
 		return true // "a pilot or was until the spring"
+	}
+	if i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && d.Tokens[i+2].WordIs(language.Determiner) {
+		return true // "a pastry chef and guards the oven"
 	}
 	return i+2 < hi && d.onlyThird(i+1) && (d.Tokens[i+2].Is(language.Determiner|language.Possessive|language.Preposition) || d.objectIsPronoun(i+2, hi))
 }

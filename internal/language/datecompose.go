@@ -349,7 +349,7 @@ func (d *Document) monthDay(s *Sentence, lo, i int) (Date, bool) {
 		return Date{Lo: lo + 1, Hi: end, Relative: true}, true
 	}
 	ref, step := Midnight(d.Reference), -1
-	if d.futureTense(s) {
+	if d.futureTense(s) || d.tense(s, i) > 0 {
 		step = 1
 	}
 	for k := range 3 {

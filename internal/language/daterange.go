@@ -109,7 +109,7 @@ func (d *Document) tense(s *Sentence, i int) int {
 	switch {
 	case d.IsWord(s, i-1, "since"):
 		return -1
-	case d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "till"), d.due(s, i), d.bookedFor(s, i):
+	case d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "till"), d.due(s, i), d.bookedFor(s, i), d.hasOn(s, i):
 		return 1
 	}
 	part := Sentence{Lo: i, Hi: i}
@@ -163,6 +163,30 @@ func (d *Document) due(s *Sentence, i int) bool {
 		j--
 	}
 	return d.IsWord(s, j, "due") && !d.IsOneOf(s, j-1, "was", "were", "wasn't", "weren't")
+}
+
+// hasOn reports whether the date at token i, behind "on", is that of something that somebody has before him: "we've got a gig on the 21st".
+func (d *Document) hasOn(s *Sentence, i int) bool {
+	if d.IsWord(s, i-1, "the") {
+		i--
+	}
+	if !d.IsWord(s, i-1, "on") {
+		return false
+	}
+	for j := i - 2; j > s.Lo && j > i-8; j-- {
+		t := &d.Tokens[j]
+		switch {
+		case t.Kind == KindPunct:
+			return false
+		case d.IsWord(s, j, "got"):
+			return d.Tokens[j-1].Is(FormOfHave) && !d.IsWord(s, j-1, "had")
+		case t.Is(FormOfHave):
+			return d.IsOneOf(s, j, "have", "has") && !d.Tokens[j-1].Is(FormOfDo|Modal) && d.Tokens[j+1].WordIs(Determiner)
+		case t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0:
+			return false
+		}
+	}
+	return false
 }
 
 // bookedFor reports whether the date at token i, which no preposition precedes, is the time for which something was booked: "booked Kos with

@@ -219,7 +219,7 @@ func (d *Document) weekday(s *Sentence, i int) (Date, bool) {
 		return Date{}, false
 	}
 	step := -1
-	if d.futureTense(s) || d.IsWord(s, i-1, "by") || d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "from") && i-2 >= s.Lo && d.Tokens[i-2].Is(TimeUnit) {
+	if d.futureTense(s) || d.tense(s, i) > 0 || d.IsWord(s, i-1, "by") || d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "from") && i-2 >= s.Lo && d.Tokens[i-2].Is(TimeUnit) {
 		step = 1
 	}
 	return d.hit(i, i+1, d.stepWeekday(int(t.Word.Num), step, true))

@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/language"
+)
+
+// misread reports whether the words around a claim give its verb or its object another meaning.
+func (d *doc) misread(s *language.Sentence, c *claim) bool {
+	before := c.lo - 1
+	switch {
+	case c.predicate == "goes_to" || c.predicate == "went_to":
+		return d.IsOneOf(s, c.lo, "me", "him", "her", "us", "them") // "my nan goes to me you should marry a doctor"
+	case c.predicate == "arrived_in" || c.predicate == "arrive_in":
+		return d.dateBegins(s, c.lo) // "arrived in September 2022 with a student visa"
+	case c.predicate == "fears" || c.predicate == "fear":
+		return c.hi < s.Hi && d.Tokens[c.hi].Is(language.FormOfBe|language.Modal|language.FormOfHave) // "I fear the cellarer is part of the cause"
+	case c.predicate == "wants" && c.verb || c.kind == extract.KindGoal && c.at > s.Lo:
+		if d.IsOneOf(s, c.at-1, "had") && d.Tokens[c.at].OnlyPast() {
+			return true // "we had wanted a third"
+		}
+	case c.predicate == "likes" && c.at > s.Lo && d.IsWord(s, c.at-1, "or"):
+		return d.IsWord(s, c.at, "like") // "a pilot or like a YouTuber"
+	case c.predicate == "started_at" || c.predicate == "starts_at":
+		return c.mode != extract.ModePlan && !c.ended && d.Tokens[c.at].Word.Form&language.PastForm == 0 && d.Tokens[c.at].Word.Verb > 0 // "I start at Siemens on the first"
+	case c.predicate == "diet" || c.predicate == "is_a" || c.predicate == "has_role" || c.predicate == "is":
+		if before >= s.Lo && wordLists()["as-good-as"][d.WordKey(before)] {
+			return true // "I'm basically vegan"
+		}
+		if d.IsOneOf(s, c.hi, "except", "apart") || d.IsWord(s, c.hi, "or") && d.IsOneOf(s, c.hi+1, "was", "were") {
+			return true // "vegan except for cheese", "a pilot or was until the spring"
+		}
+	}
+	if before > s.Lo && d.IsWord(s, before, "and") && d.IsOneOf(s, before-1, "hundred", "thousand") {
+		return true // "three hundred and twenty ewes"
+	}
+	return d.IsWord(s, c.lo, "there") // "sat there like an idiot"
+}
+
+// wholeAge reports whether the number at token i is one of years and not of what was named before: "I'm 95 and a half" is a weight, and a child
+// of six and a half has that age.
+func (d *doc) wholeAge(s *language.Sentence, i int) bool {
+	if !d.IsWord(s, i+1, "and") || !d.IsOneOf(s, i+2, "a", "half") {
+		return true
+	}
+	n, _ := d.Number(i)
+	return n < 20
+}
+
+// withoutVocative cuts the name for a listener off the end of an object: "after two years man".
+func (d *doc) withoutVocative(lo, hi int) int {
+	if hi-lo < 2 {
+		return hi
+	}
+	switch d.WordKey(hi - 1) {
+	case "man", "mate", "bro", "bruv", "dude", "fam":
+	default:
+		return hi
+	}
+	if p := &d.Tokens[hi-2]; p.Kind == language.KindWord && (p.Is(language.TimeUnit|language.DayWord) || d.isAdverbEnd(hi-2) || plainPlural(d.TokenText(hi-2)) && !p.Is(language.FunctionWord|language.Adjective)) {
+		return hi - 1
+	}
+	return hi
+}
+
+// saysBefore reports whether the words of a subject end with a verb of saying, so that what follows is what somebody says: "my landlord say he
+// will sell house".
+func (d *doc) saysBefore(lo, hi int) bool {
+	if hi-lo < 2 {
+		return false
+	}
+	switch d.WordKey(hi - 1) {
+	case "say", "says", "said", "think", "thinks", "thought", "reckon", "reckons":
+		return true
+	}
+	return false
+}
