@@ -86,6 +86,9 @@ func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
 	if d.isOwned(t, prev) || prev.Kind == language.KindWord && d.isObjectOf(s, i) {
 		return true
 	}
+	if d.in.Memory && prev.WordIs(language.NumberWord) && i-2 >= s.Lo && (d.Tokens[i-2].Is(language.FormOfHave) || form&language.BaseForm != 0 && d.Tokens[i-2].Word.Verb > 0) {
+		return true // "I have two direct reports"
+	}
 	if form&language.IngForm != 0 { // a gerund is a clause only after "be", or as a participle after a comma
 		return !prev.Is(language.FormOfBe|language.Adverb|language.Negation) && prev.Kind != language.KindClitic
 	}

@@ -83,8 +83,8 @@ func (d *doc) isBe(g *segment, i int) bool {
 		for j < g.hi && d.Tokens[j].Is(language.Adverb) {
 			j++
 		}
-		if j < g.hi && d.WordKey(j) == "had" {
-			return false // "my brother's just had twins"
+		if j < g.hi && (d.WordKey(j) == "had" || j+1 < g.hi && d.Tokens[j].Word.Verb > 0 && d.Tokens[j].OnlyPast() && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive|language.NumberWord)) {
+			return false // "my brother's just had twins", "my lad's just passed his test"
 		}
 	}
 	return t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.Tokens[i+1].Is(language.Determiner|language.Adjective|language.Adverb)
@@ -95,7 +95,7 @@ func (d *doc) openBe(g *segment, i int) {
 	g.be, g.verb, g.comp = true, i, i+1
 	w := strings.ToLower(d.TokenText(i))
 	g.past, g.negated = w == "was" || w == "were", d.Tokens[i].Is(language.Negation)
-	for g.comp < g.hi && d.Tokens[g.comp].WordIs(language.Adverb|language.Negation) {
+	for g.comp < g.hi && d.Tokens[g.comp].WordIs(language.Adverb|language.Negation) && d.WordKey(g.comp) != "first" {
 		g.negated = g.negated || d.Tokens[g.comp].Is(language.Negation)
 		g.comp++
 	}
@@ -183,6 +183,9 @@ func (d *doc) ownedDoes(o *owned) {
 		return // "my mother still bakes without"
 	}
 	if f.Predicate == "lives_in" && !d.somebody(s, v) {
+		if d.verbName(v) == "live" {
+			return // "my avatar lives in Tokyo"
+		}
 		f.Predicate, f.Functional = "moved_to", false // "my team moved to the Delft office"
 	}
 	if g.wish && f.Predicate == "likes" {

@@ -186,6 +186,11 @@ func (d *doc) hearsay(s *language.Sentence, i int) bool {
 		own = own && d.Tokens[j].Kind != language.KindPunct
 		own = own || d.Tokens[j].Is(language.FirstPerson|language.FirstPlural) && !d.Tokens[j].Is(language.Possessive)
 		switch d.WordKey(j) {
+		case "like":
+			if n := &d.Tokens[j+1]; j-1 > s.Lo && d.Tokens[j-1].Is(language.FormOfBe) && n.Is(language.FirstPerson) && !n.Is(language.Possessive) && !d.Tokens[j-2].Is(language.FirstPerson|language.FirstPlural) {
+				return true // "she was like i have three cats"
+			}
+			continue
 		case "said", "says", "say", "goes":
 		case "think", "thinks", "thought", "reckon", "reckons":
 		default:

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strings"
+
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
 )
@@ -11,6 +13,8 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 	switch {
 	case c.predicate == "goes_to" || c.predicate == "went_to":
 		return d.IsOneOf(s, c.lo, "me", "him", "her", "us", "them") // "my nan goes to me you should marry a doctor"
+	case c.predicate == "lives_with":
+		return wordLists()["rooms"][d.WordKey(c.hi-1)] // "we live in one room with kitchen"
 	case c.predicate == "arrived_in" || c.predicate == "arrive_in":
 		return d.dateBegins(s, c.lo) // "arrived in September 2022 with a student visa"
 	case c.predicate == "fears" || c.predicate == "fear":
@@ -24,6 +28,9 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 	case c.predicate == "started_at" || c.predicate == "starts_at":
 		return c.mode != extract.ModePlan && !c.ended && d.Tokens[c.at].Word.Form&language.PastForm == 0 && d.Tokens[c.at].Word.Verb > 0 // "I start at Siemens on the first"
 	case c.predicate == "diet" || c.predicate == "is_a" || c.predicate == "has_role" || c.predicate == "is":
+		if before > s.Lo && d.Tokens[before].WordIs(language.Determiner) {
+			before--
+		}
 		if before >= s.Lo && wordLists()["as-good-as"][d.WordKey(before)] {
 			return true // "I'm basically vegan"
 		}
@@ -31,10 +38,23 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 			return true // "vegan except for cheese", "a pilot or was until the spring"
 		}
 	}
-	if before > s.Lo && d.IsWord(s, before, "and") && d.IsOneOf(s, before-1, "hundred", "thousand") {
+	if strings.HasSuffix(c.predicate, "_in") && d.dateEndsWithin(s, c) {
+		return true // "my uncle who died in 2003 owned a pub"
+	}
+	if before = c.lo - 1; before > s.Lo && d.IsWord(s, before, "and") && d.IsOneOf(s, before-1, "hundred", "thousand") {
 		return true // "three hundred and twenty ewes"
 	}
 	return d.IsWord(s, c.lo, "there") // "sat there like an idiot"
+}
+
+// dateEndsWithin reports whether the object of a claim begins with a date that a verb follows.
+func (d *doc) dateEndsWithin(s *language.Sentence, c *claim) bool {
+	for _, h := range d.datesOf(s) {
+		if h.Lo == c.lo {
+			return d.clauseBehind(&language.Sentence{Lo: h.Hi, Hi: max(h.Hi, c.hi)}, h.Hi)
+		}
+	}
+	return false
 }
 
 // wholeAge reports whether the number at token i is one of years and not of what was named before: "I'm 95 and a half" is a weight, and a child

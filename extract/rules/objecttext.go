@@ -58,6 +58,8 @@ func (d *doc) untilStatement(lo, hi int) int {
 		switch {
 		case d.isSign(i, ':') && i+1 < hi && d.Tokens[i+1].Gap == language.SpaceGap:
 			return i // "got my results: not celiac"
+		case d.in.Memory && d.WordKey(i) == "not" && i+1 < hi && (d.WordKey(i+1) == "a" || d.WordKey(i+1) == "an"):
+			return i // "a nurse not a doctor"
 		case d.slang(i):
 			return i // "dairy bc it makes me ill"
 		case d.in.Memory && (d.isSign(i, '(') || d.newStatement(i, hi) || d.clauseBegins(i, hi)):

@@ -15,7 +15,7 @@ func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool 
 	if before > s.Lo && d.Tokens[before-1].WordIs(language.Preposition) {
 		before--
 	}
-	if d.everyWeek(s, h, c) || d.IsOneOf(s, h.Lo-1, "every", "each") {
+	if d.everyWeek(s, h, c) || d.IsOneOf(s, h.Lo-1, "every", "each", "come") {
 		return true
 	}
 	if h.Lo > c.verbTok {
@@ -43,7 +43,7 @@ func (d *doc) apartFrom(s *language.Sentence, h *language.Date, c *clause) bool 
 	if own == nil || other == nil || own == other {
 		return false
 	}
-	return !d.IsOneOf(s, other.Lo, "since", "until", "till")
+	return h.Lo < c.verbTok || !d.IsOneOf(s, other.Lo, "since", "until", "till")
 }
 
 // ofThing reports whether the date behind a verb belongs to a thing, or to what is said of it behind a comma: "we have a Junak from 1961", "we
@@ -76,6 +76,9 @@ func (d *doc) ofThing(s *language.Sentence, h *language.Date, c *clause, lo int)
 
 // everyWeek reports whether a date is a day of the week on which something is always done: "I play football on Wednesday".
 func (d *doc) everyWeek(s *language.Sentence, h *language.Date, c *clause) bool {
+	if h.Hi > h.Lo+1 && d.Tokens[h.Lo].Is(language.Weekday) && d.Tokens[h.Hi-1].Is(language.Weekday) && !c.past && !c.future {
+		return true // "Monday to Friday"
+	}
 	if h.Hi != h.Lo+1 || !d.Tokens[h.Lo].Is(language.Weekday) || c.past || c.perfect || c.future || c.ended || c.passive {
 		return false
 	}

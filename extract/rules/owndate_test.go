@@ -30,6 +30,11 @@ func TestOwnDate(t *testing.T) {
 		{"my thesis is due on 28 May and I've got one chapter out of five", "alex thesis/is: due on 28 may", "2026-05-28", ""},
 		{"booked Kos with the girls 18-25 August", "alex/booked: kos with the girls 18-25 august", "2026-08-18", "2026-08-26"},
 		{"booked Kos in February", "alex/booked: kos in february", "2026-02-01", "2026-03-01"},
+		{"since 2010 i have lived in York and my brother has a boat", "alex/lives_in: york", "2010-01-01", ""},
+		{"since 2010 i have lived in York and my brother has a boat", "alex brother/has: boat", "", ""},
+		{"last week my sister had a baby and i have two nephews", "alex/has: two nephews", "", ""},
+		{"we holiday in Crail every August", "alex/holiday_in: crail every august", "", ""},
+		{"I have the dentist Wednesday", "alex/has: dentist", "2026-03-11", ""},
 		{"I play football on Wednesday with the cooks", "alex/plays: football", "", ""},
 		{"I played football on Wednesday with the cooks", "alex/played: football", "2026-03-04", "2026-03-05"},
 	} {

@@ -39,6 +39,9 @@ func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
 		return c.hi-c.lo < 3 // "which means"
 	}
 	if c.hi < s.Hi && last.Kind == language.KindWord {
+		if t := &d.Tokens[c.hi]; (t.Kind == language.KindNumber || t.WordIs(language.NumberWord)) && d.IsOneOf(s, c.hi-1, "number", "platform", "grade", "form") {
+			return true // "I drove the number nine"
+		}
 		switch d.WordKey(c.hi) {
 		case "of":
 			return !c.relation && wordLists()["edges"][d.WordKey(c.hi-1)]

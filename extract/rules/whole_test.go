@@ -82,6 +82,17 @@ func TestSayable(t *testing.T) {
 		{"I was small enough", "", "alex/was: small enough"},
 		{"I start at Siemens on the first", "", "alex/started_at: siemens"},
 		{"I started at Siemens on the first", "alex/started_at: siemens", ""},
+		{"i drove the number nine for twenty six years", "", "alex/drove: number"},
+		{"my lad's just passed his test", "alex lad/pass: his test", "alex lad/is: passed his test"},
+		{"my daughter is first in her class", "alex daughter/is: first in her class", "alex daughter/is: in her class"},
+		{"we live in one room with kitchen", "", "alex/lives_with: kitchen"},
+		{"i have two direct reports", "alex/has: two direct reports", "alex/directs: reports"},
+		{"she was like i have three cats", "", "alex/has: three cats"},
+		{"i'm basically a professional napper", "", "alex/is_a: professional napper"},
+		{"my mum is a nurse not a doctor", "alex mum/is: nurse", ""},
+		{"my uncle who died in 2003 owned a pub", "", "alex uncle/died_in: 2003 owned a pub"},
+		{"my avatar lives in Tokyo", "", "alex avatar/moved_to: tokyo"},
+		{"i'm a morning person said no one ever", "", "alex/is_a: morning person"},
 		{"non mangio carne dal 2018", "alex/not_eats: carne", ""},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})

@@ -109,7 +109,7 @@ func (d *Document) tense(s *Sentence, i int) int {
 	switch {
 	case d.IsWord(s, i-1, "since"):
 		return -1
-	case d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "till"), d.due(s, i), d.bookedFor(s, i), d.hasOn(s, i):
+	case d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "till"), d.IsWord(s, i-1, "come"), d.due(s, i), d.bookedFor(s, i), d.hasOn(s, i):
 		return 1
 	}
 	part := Sentence{Lo: i, Hi: i}
@@ -170,7 +170,7 @@ func (d *Document) hasOn(s *Sentence, i int) bool {
 	if d.IsWord(s, i-1, "the") {
 		i--
 	}
-	if !d.IsWord(s, i-1, "on") {
+	if !d.IsWord(s, i-1, "on") && !d.Tokens[i].Is(Weekday) {
 		return false
 	}
 	for j := i - 2; j > s.Lo && j > i-8; j-- {
