@@ -38,6 +38,9 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 			return true // "vegan except for cheese", "a pilot or was until the spring"
 		}
 	}
+	if d.halfObject(s, c) {
+		return true
+	}
 	if strings.HasSuffix(c.predicate, "_in") && d.dateEndsWithin(s, c) {
 		return true // "my uncle who died in 2003 owned a pub"
 	}
@@ -45,6 +48,28 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 		return true // "three hundred and twenty ewes"
 	}
 	return d.IsWord(s, c.lo, "there") // "sat there like an idiot"
+}
+
+// halfObject reports whether an object is only how long somebody did something, or whom he made do something: "cried for like a week", "got
+// Vodafone to accept".
+func (d *doc) halfObject(s *language.Sentence, c *claim) bool {
+	switch first, last := &d.Tokens[c.lo], &d.Tokens[c.hi-1]; {
+	case c.predicate == "got":
+		return d.toInfinitive(s, c.hi) || d.inWords(c, func(i int) bool { return d.toInfinitive(s, i) })
+	case strings.HasSuffix(c.predicate, "_for"):
+		return c.hi-c.lo <= 3 && last.Kind == language.KindWord && last.Is(language.TimeUnit) && first.Kind == language.KindWord && !first.Is(language.NumberWord)
+	}
+	return false
+}
+
+// inWords reports whether a condition holds for a token of an object.
+func (d *doc) inWords(c *claim, is func(int) bool) bool {
+	for i := c.lo; i < c.hi; i++ {
+		if is(i) {
+			return true
+		}
+	}
+	return false
 }
 
 // dateEndsWithin reports whether the object of a claim begins with a date that a verb follows.

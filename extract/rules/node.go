@@ -218,10 +218,16 @@ func (d *doc) phraseAt(s *language.Sentence, i int) (lo, hi int, ok bool) {
 	for i < s.Hi && i-lo < maxPhrase && d.inPhrase(s, lo, i) {
 		i++
 	}
-	for i > lo && (d.Tokens[i-1].Is(language.Adverb|language.Temporal) || d.Tokens[i-1].Kind == language.KindWord && d.isAdverbEnd(i-1)) {
+	for i > lo && (d.Tokens[i-1].Is(language.Adverb|language.Temporal) || d.Tokens[i-1].Kind == language.KindWord && (d.isAdverbEnd(i-1) || i-1 > lo && d.weekdaysAt(i-1))) {
 		i--
 	}
 	return lo, i, i > lo && d.Tokens[i-1].Kind != language.KindClitic
+}
+
+// weekdaysAt reports whether token i is a day of the week in plural, which tells when: "I have dialysis Wednesdays".
+func (d *doc) weekdaysAt(i int) bool {
+	w := d.WordKey(i)
+	return d.in.Memory && len(w) > 6 && w[len(w)-1] == 's' && wordLists()["weekdays"][w[:len(w)-1]]
 }
 
 // inPhrase reports whether token i belongs to the noun phrase that begins at lo.

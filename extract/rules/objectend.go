@@ -33,6 +33,8 @@ func (d *doc) withoutPhraseEnd(lo, hi int) int {
 			hi -= 2
 		case d.Tokens[hi-1].Kind == language.KindWord && d.Tokens[hi-1].Is(language.Weekday) && d.Tokens[hi-2].Kind == language.KindWord && !d.Tokens[hi-2].Is(language.Preposition|language.Determiner|language.Conjunction|language.Possessive|language.Temporal|language.Weekday) && !wordLists()["weekdays"][d.WordKey(hi-2)]:
 			hi-- // "started at Nordkap Logistics monday"
+		case d.weekdaysAt(hi-1) && !d.Tokens[hi-2].Is(language.Preposition|language.Determiner|language.Conjunction|language.Adjective):
+			hi--
 		case last == "times" && (before.Kind == language.KindNumber || before.Is(language.NumberWord)):
 			hi -= 2 // "drew his ear eleven times"
 		default:

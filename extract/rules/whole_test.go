@@ -93,6 +93,9 @@ func TestSayable(t *testing.T) {
 		{"my uncle who died in 2003 owned a pub", "", "alex uncle/died_in: 2003 owned a pub"},
 		{"my avatar lives in Tokyo", "", "alex avatar/moved_to: tokyo"},
 		{"i'm a morning person said no one ever", "", "alex/is_a: morning person"},
+		{"you can deliver any day i have dialysis wednesdays", "alex/has: dialysis", "alex/has: dialysis wednesdays"},
+		{"i cried for like a week", "", "alex/cry_for: like a week"},
+		{"finally got vodafone to accept that it's over", "", "alex/got: vodafone to accept"},
 		{"non mangio carne dal 2018", "alex/not_eats: carne", ""},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
