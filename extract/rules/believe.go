@@ -206,8 +206,16 @@ var offBefore = regexp.MustCompile(`(?i)^[\s.,;:!]*(?:please,? |so |but |and )*(
 
 const wishBytes = 64 // the number of bytes after a sentence in which such a request is looked for
 
-// off reports whether a sentence, or the text right after it, asks not to keep it.
+// off reports whether a sentence, or the text right after it, asks not to keep it. It keeps the answer for the next statement of the sentence.
 func (d *doc) off(s *language.Sentence) bool {
+	if at := (language.Span{Lo: s.Lo, Hi: s.Hi}); d.offOf != at {
+		d.offOf, d.isOff = at, d.asksOff(s)
+	}
+	return d.isOff
+}
+
+// asksOff is off without the kept answer.
+func (d *doc) asksOff(s *language.Sentence) bool {
 	start, end := int(d.Tokens[s.Lo].Start), int(d.Tokens[s.Hi-1].End)
 	near := d.Text[start:min(len(d.Text), end+wishBytes)]
 	if !mayWish(near) {

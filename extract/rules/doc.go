@@ -26,6 +26,9 @@ type doc struct {
 	unjudged bool      // the gate judges nothing
 	learn    *[]judged // collects the gate's input, for training
 	traits   traits
+
+	offOf language.Span // the sentence for which off was asked last
+	isOff bool          // its answer
 }
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
@@ -40,6 +43,7 @@ func (d *doc) done() {
 	}
 	d.Forget()
 	d.in, d.out, d.rel, d.at, d.unjudged, d.learn = nil, extract.Output{}, relator{}, 0, false, nil
+	d.offOf = language.Span{}
 	docs.Put(d)
 }
 

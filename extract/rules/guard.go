@@ -185,7 +185,14 @@ func (d *doc) bygone(predicate string, i int) bool {
 	default:
 		return false
 	}
-	if !d.in.Memory || i < 0 || d.Tokens[i].Word.Form&language.Participle == 0 || d.since(i) {
+	if !d.in.Memory || i < 0 || d.Tokens[i].Word.Form&language.Participle == 0 {
+		return false
+	}
+	have := i - 1
+	for have > 0 && d.Tokens[have].Is(language.Adverb) && !d.Tokens[have].Is(language.FormOfHave) {
+		have--
+	}
+	if have < 0 || !d.Tokens[have].Is(language.FormOfHave) || d.since(i) {
 		return false
 	}
 	switch d.verbName(i) {
@@ -200,9 +207,7 @@ func (d *doc) bygone(predicate string, i int) bool {
 			}
 		}
 	}
-	for i--; i > 0 && d.Tokens[i].Is(language.Adverb) && !d.Tokens[i].Is(language.FormOfHave); i-- {
-	}
-	return i >= 0 && d.Tokens[i].Is(language.FormOfHave)
+	return true
 }
 
 // somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".

@@ -180,11 +180,14 @@ func (d *doc) since(i int) bool {
 func (d *doc) hearsay(s *language.Sentence, i int) bool {
 	own := false
 	for j := s.Lo; j+1 < s.Hi && j < i; j++ {
+		own = own && d.Tokens[j].Kind != language.KindPunct
+		own = own || d.Tokens[j].Is(language.FirstPerson|language.FirstPlural) && !d.Tokens[j].Is(language.Possessive)
+		if w := d.Tokens[j].Word; w.Verb == 0 && w.Flags != 0 { // no verb, as of most words
+			continue
+		}
 		if d.asksOf(s, j) {
 			return true
 		}
-		own = own && d.Tokens[j].Kind != language.KindPunct
-		own = own || d.Tokens[j].Is(language.FirstPerson|language.FirstPlural) && !d.Tokens[j].Is(language.Possessive)
 		switch d.WordKey(j) {
 		case "like":
 			if n := &d.Tokens[j+1]; j-1 > s.Lo && d.Tokens[j-1].Is(language.FormOfBe) && n.Is(language.FirstPerson) && !n.Is(language.Possessive) && !d.Tokens[j-2].Is(language.FirstPerson|language.FirstPlural) {

@@ -122,11 +122,14 @@ func (d *doc) stillRelated(predicate string, i int) bool {
 		if t.Kind != language.KindWord {
 			continue
 		}
-		if t.Word.Verb > 0 {
+		if t.Word.Verb > 0 && !t.Is(language.FormOfBe) {
 			switch base := language.VerbAt(t.Word.Verb).Base; {
 			case base == "die" || base == "pass" || base == "kill" || base == "lose", !blood && wordLists()["parting"][base]:
 				return false
 			}
+		}
+		if j < i || j > i+3 && !t.Is(language.FormOfBe) {
+			continue // "my late husband" says it near the possessive
 		}
 		switch w := d.WordKey(j); w {
 		case "late", "former", "ex", "old", "first", "second", "previous", "then", "was", "were":

@@ -55,19 +55,13 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 func (d *doc) halfObject(s *language.Sentence, c *claim) bool {
 	switch first, last := &d.Tokens[c.lo], &d.Tokens[c.hi-1]; {
 	case c.predicate == "got":
-		return d.toInfinitive(s, c.hi) || d.inWords(c, func(i int) bool { return d.toInfinitive(s, i) })
+		for i := c.lo; i <= c.hi; i++ {
+			if d.toInfinitive(s, i) {
+				return true
+			}
+		}
 	case strings.HasSuffix(c.predicate, "_for"):
 		return c.hi-c.lo <= 3 && last.Kind == language.KindWord && last.Is(language.TimeUnit) && first.Kind == language.KindWord && !first.Is(language.NumberWord)
-	}
-	return false
-}
-
-// inWords reports whether a condition holds for a token of an object.
-func (d *doc) inWords(c *claim, is func(int) bool) bool {
-	for i := c.lo; i < c.hi; i++ {
-		if is(i) {
-			return true
-		}
 	}
 	return false
 }

@@ -28,8 +28,8 @@ func (d *doc) sayable(s *language.Sentence, c *claim) bool {
 // cutShort reports whether an object is only a part of what the words say: "walked across the room in the middle | of the night", "swims
 // better | than I do", or says when or how long instead of what: "changed since the order", "I run every time".
 func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
-	last := &d.Tokens[c.hi-1]
-	if d.WordKey(c.hi-1) == "enough" && (c.predicate == "was" || c.predicate == "is") {
+	last, end := &d.Tokens[c.hi-1], d.WordKey(c.hi-1)
+	if end == "enough" && (c.predicate == "was" || c.predicate == "is") {
 		return true // "I was small enough"
 	}
 	switch d.WordKey(c.lo) {
@@ -44,7 +44,7 @@ func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
 		}
 		switch d.WordKey(c.hi) {
 		case "of":
-			return !c.relation && wordLists()["edges"][d.WordKey(c.hi-1)]
+			return !c.relation && wordLists()["edges"][end]
 		case "than":
 			return c.hi-c.lo == 1
 		}
@@ -52,7 +52,7 @@ func (d *doc) cutShort(s *language.Sentence, c *claim) bool {
 	if last.Kind != language.KindWord {
 		return false
 	}
-	if w := d.WordKey(c.hi - 1); w == "time" && c.hi-1 > s.Lo && (c.hi-1 > c.lo || c.hi-c.lo == 1) {
+	if end == "time" && c.hi-1 > s.Lo && (c.hi-1 > c.lo || c.hi-c.lo == 1) {
 		switch d.WordKey(c.hi - 2) {
 		case "every", "each", "this":
 			return true
@@ -188,10 +188,10 @@ func lasts(d *doc, c *claim) bool {
 // runsOn reports whether another clause begins inside an object, so that the words do not belong together.
 func (d *doc) runsOn(c *claim) bool {
 	for i := c.lo + 1; i < c.hi; i++ {
-		if d.WordKey(i) == "that" || d.Tokens[i].Is(language.WhWord) || d.WordKey(i) == "than" || d.WordKey(i) == "if" || d.WordKey(i) == "as" {
+		switch w := d.WordKey(i); {
+		case w == "that", w == "than", w == "if", w == "as", d.Tokens[i].Is(language.WhWord):
 			return false // a clause that belongs to the object
-		}
-		if d.clauseBegins(i, c.hi) {
+		case d.clauseBeginsWith(w, i, c.hi):
 			return true
 		}
 	}
@@ -206,12 +206,16 @@ func (d *doc) runsOn(c *claim) bool {
 // clauseBegins reports whether a clause of its own begins at token i, inside words up to hi that should be one phrase, although no sign
 // says so, as in texts without punctuation.
 func (d *doc) clauseBegins(i, hi int) bool {
+	return d.Tokens[i].Kind == language.KindWord && d.clauseBeginsWith(d.WordKey(i), i, hi)
+}
+
+// clauseBeginsWith is clauseBegins for a token whose key is w.
+func (d *doc) clauseBeginsWith(w string, i, hi int) bool {
 	t := &d.Tokens[i]
 	if t.Kind != language.KindWord || i == 0 {
 		return false
 	}
 	before := &d.Tokens[i-1]
-	w := d.WordKey(i)
 	if wordLists()["clause-words"][w] {
 		return true
 	}

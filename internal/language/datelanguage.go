@@ -114,5 +114,17 @@ func (d *Document) WordKey(i int) string {
 	if k := d.Tokens[i].Kind; k != KindWord && k != KindNumber {
 		return ""
 	}
-	return extract.Key(d.TokenText(i))
+	w := d.TokenText(i)
+	if len(w) == 1 {
+		switch c := w[0]; {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			return w
+		case c >= 'A' && c <= 'Z':
+			return letters[c-'A' : c-'A'+1] // "I"
+		}
+	}
+	return extract.Key(w)
 }
+
+// letters are the keys of words of one letter.
+const letters = "abcdefghijklmnopqrstuvwxyz"
