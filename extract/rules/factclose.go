@@ -83,6 +83,9 @@ func (d *doc) isBe(g *segment, i int) bool {
 		for j < g.hi && d.Tokens[j].Is(language.Adverb) {
 			j++
 		}
+		if j < g.hi && d.WordKey(j) == "getting" {
+			return true // "my sister's getting married"
+		}
 		if j < g.hi && (d.WordKey(j) == "had" || j+1 < g.hi && d.Tokens[j].Word.Verb > 0 && d.Tokens[j].OnlyPast() && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive|language.NumberWord)) {
 			return false // "my brother's just had twins", "my lad's just passed his test"
 		}

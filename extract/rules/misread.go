@@ -26,7 +26,7 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 	case c.predicate == "likes" && c.at > s.Lo && d.IsWord(s, c.at-1, "or"):
 		return d.IsWord(s, c.at, "like") // "a pilot or like a YouTuber"
 	case c.predicate == "started_at" || c.predicate == "starts_at":
-		return c.mode != extract.ModePlan && !c.ended && d.Tokens[c.at].Word.Form&language.PastForm == 0 && d.Tokens[c.at].Word.Verb > 0 // "I start at Siemens on the first"
+		return c.about == "i" && c.mode != extract.ModePlan && !c.ended && d.Tokens[c.at].Word.Form&language.PastForm == 0 && d.Tokens[c.at].Word.Verb > 0 // "I start at Siemens on the first"
 	case c.predicate == "diet" || c.predicate == "is_a" || c.predicate == "has_role" || c.predicate == "is":
 		if before > s.Lo && d.Tokens[before].WordIs(language.Determiner) {
 			before--
@@ -34,7 +34,7 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 		if before >= s.Lo && wordLists()["as-good-as"][d.WordKey(before)] {
 			return true // "I'm basically vegan"
 		}
-		if d.IsOneOf(s, c.hi, "except", "apart") || d.IsWord(s, c.hi, "or") && d.IsOneOf(s, c.hi+1, "was", "were") {
+		if d.IsWord(s, c.hi, "except") && d.IsWord(s, c.hi+1, "for") || d.IsWord(s, c.hi, "or") && d.IsOneOf(s, c.hi+1, "was", "were") {
 			return true // "vegan except for cheese", "a pilot or was until the spring"
 		}
 	}

@@ -282,6 +282,9 @@ func (d *doc) coordinates(i, hi int) bool {
 	case n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being":
 		return true // "a pilot or was until the spring"
 	}
+	if i+3 < len(d.Tokens) && n.Is(language.Possessive) && wordLists()["clause-words"][d.WordKey(i+3)] {
+		return true // "chemistry and my mum doesnt know"
+	}
 	if i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && d.Tokens[i+2].WordIs(language.Determiner) {
 		return true // "a pastry chef and guards the oven"
 	}
