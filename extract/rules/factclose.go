@@ -98,7 +98,7 @@ func (d *doc) openBe(g *segment, i int) {
 	g.be, g.verb, g.comp = true, i, i+1
 	w := strings.ToLower(d.TokenText(i))
 	g.past, g.negated = w == "was" || w == "were", d.Tokens[i].Is(language.Negation)
-	for g.comp < g.hi && d.Tokens[g.comp].WordIs(language.Adverb|language.Negation) && d.WordKey(g.comp) != "first" {
+	for g.comp < g.hi && d.Tokens[g.comp].WordIs(language.Adverb|language.Negation) && d.WordKey(g.comp) != "first" && d.WordKey(g.comp) != "long" {
 		g.negated = g.negated || d.Tokens[g.comp].Is(language.Negation)
 		g.comp++
 	}

@@ -109,7 +109,7 @@ func (d *doc) stillRelated(predicate string, i int) bool {
 	switch predicate {
 	case "sibling_of", "child_of", "parent_of", "grandchild_of", "grandparent_of", "relative_of":
 		blood = true
-	case "married_to", "partner_of", "engaged_to", "friend_of", "colleague_of", "neighbor_of", "manages", "works_for", "lives_with":
+	case "married_to", "partner_of", "engaged_to", "friend_of", "colleague_of", "neighbor_of", "manages", "works_for", "lives_with", "pet_of":
 	default:
 		return false
 	}

@@ -19,7 +19,7 @@ func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool 
 		return true
 	}
 	if h.Lo > c.verbTok {
-		return d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.ofThing(s, h, c, before)
+		return !c.past && !c.perfect && !c.ended && d.verbBetween(s, c.verbTok+1, h.Lo) || d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.ofThing(s, h, c, before)
 	}
 	return d.apartFrom(s, h, c) && !(c.past && !c.perfect && !d.Reference.IsZero() && h.From.Before(d.Reference))
 }
@@ -46,6 +46,23 @@ func (d *doc) apartFrom(s *language.Sentence, h *language.Date, c *clause) bool 
 	return h.Lo < c.verbTok || !d.IsOneOf(s, other.Lo, "since", "until", "till")
 }
 
+// verbBetween reports whether a past verb or a form of "be" stands in [lo, hi) behind what can be its subject, in a text without signs: "I grow
+// leeks my best was nine pound in 1983".
+func (d *doc) verbBetween(s *language.Sentence, lo, hi int) bool {
+	owner := false
+	for i := lo; i < hi; i++ {
+		t := &d.Tokens[i]
+		switch {
+		case t.Kind != language.KindWord:
+		case t.Is(language.Possessive):
+			owner = true
+		case owner && (t.Is(language.FormOfBe) || t.Word.Verb > 0 && t.OnlyPast()):
+			return true
+		}
+	}
+	return false
+}
+
 // ofThing reports whether the date behind a verb belongs to a thing, or to what is said of it behind a comma: "we have a Junak from 1961", "we
 // have goats, organic since 2012". The date begins at token lo, with its preposition.
 func (d *doc) ofThing(s *language.Sentence, h *language.Date, c *clause, lo int) bool {
@@ -54,6 +71,12 @@ func (d *doc) ofThing(s *language.Sentence, h *language.Date, c *clause, lo int)
 	}
 	switch d.verbName(c.verbTok) {
 	case "have", "own", "drive", "ride", "wear", "use", "play", "keep", "collect":
+	case "write", "read", "watch":
+		i := h.Lo - 1
+		for i > c.verbTok && (d.Tokens[i].Kind == language.KindNumber || d.IsWord(s, i, "to") || d.IsPunct(s, i, '-')) {
+			i--
+		}
+		return d.IsPunct(s, i, ',') && h.To.Before(d.Reference) // "a history of the regiment, 1939 to 1945"
 	default:
 		return false
 	}

@@ -147,6 +147,8 @@ func (d *doc) newStatement(i, hi int) bool {
 	switch d.WordKey(i) {
 	case "because", "cuz", "cos", "coz":
 		return true
+	case "which":
+		return i+1 < hi && d.Tokens[i+1].Is(language.FormOfBe) // "shellfish which is hilarious"
 	case "by":
 		return i+2 < hi && d.WordKey(i+1) == "the" && d.WordKey(i+2) == "way"
 	case "like":

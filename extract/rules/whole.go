@@ -246,6 +246,12 @@ func (d *doc) possessiveBegins(i, hi int) bool {
 	if d.WordKey(i) == "its" && next.WordIs(language.Adverb|language.Determiner|language.Possessive|language.Negation) && !next.Is(language.Adjective) {
 		return true
 	}
+	if i+2 < hi && plainPlural(d.TokenText(i+1)) && next.Kind == language.KindWord && !d.Tokens[i-1].Is(language.Preposition|language.Conjunction|language.WhWord) && d.Tokens[i-1].Kind == language.KindWord {
+		switch d.WordKey(i + 2) {
+		case "go", "come", "swell", "hurt", "itch", "turn", "get", "feel", "have", "do":
+			return true // "allergic to kiwi my lips go massive"
+		}
+	}
 	return i+2 < hi && d.WordKey(i) != "whose" && next.Kind == language.KindWord && d.Tokens[i+2].WordIs(language.FormOfBe) && !d.Tokens[i-1].Is(language.Preposition|language.Conjunction|language.WhWord)
 }
 
@@ -284,6 +290,9 @@ func (d *doc) coordinates(i, hi int) bool {
 	}
 	if i+3 < len(d.Tokens) && n.Is(language.Possessive) && wordLists()["clause-words"][d.WordKey(i+3)] {
 		return true // "chemistry and my mum doesnt know"
+	}
+	if i+3 < len(d.Tokens) && n.Is(language.Possessive) && plainPlural(d.TokenText(i+2)) && d.Tokens[i+3].Kind == language.KindWord && d.gerund(i+3) && d.Tokens[i+3].Word.Flags == 0 {
+		return true // "my mocks and my dads taking my phone"
 	}
 	if i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && d.Tokens[i+2].WordIs(language.Determiner) {
 		return true // "a pastry chef and guards the oven"

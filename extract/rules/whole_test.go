@@ -99,6 +99,12 @@ func TestSayable(t *testing.T) {
 		{"finally got vodafone to accept that it's over", "", "alex/got: vodafone to accept"},
 		{"i failed chemistry and my mum doesnt know yet", "alex/failed: chemistry", "alex/failed: chemistry and my mum"},
 		{"my sister's getting married in july", "", "alex sister getting/marry: in july"},
+		{"im allergic to kiwi my lips go massive", "alex/allergic_to: kiwi", ""},
+		{"allergic to shellfish which is hilarious for a cook", "alex/allergic_to: shellfish", ""},
+		{"I have given up port until my birthday", "", "alex/-does: port until my birthday"},
+		{"my daughter Hodan want to be pharmacist", "", "alex daughter hodan want/is: pharmacist"},
+		{"we don't deploy on fridays", "", "alex/not_deployed_to: fridays"},
+		{"ok so i passed my mocks and my dads taking my phone", "alex/pass: my mocks", ""},
 		{"non mangio carne dal 2018", "alex/not_eats: carne", ""},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})

@@ -296,11 +296,16 @@ func (d *Document) futureTense(s *Sentence) bool {
 	return false
 }
 
+// afterPresentBe reports whether a form of "be" that is not past stands right before token i: "it's agreed".
+func (d *Document) afterPresentBe(s *Sentence, i int) bool {
+	return i > s.Lo && d.Tokens[i-1].Is(FormOfBe) && d.Tokens[i].Word.Form&Participle != 0 && !d.IsOneOf(s, i-1, "was", "were", "been")
+}
+
 // pastTense reports whether a sentence has a verb in the past tense.
 func (d *Document) pastTense(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]
-		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm) != 0 && t.Word.Form&BaseForm == 0 {
+		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm) != 0 && t.Word.Form&BaseForm == 0 && !d.afterPresentBe(s, i) {
 			return true
 		}
 		if d.IsWord(s, i, "was") || d.IsWord(s, i, "were") || d.IsWord(s, i, "did") || d.IsWord(s, i, "had") {
