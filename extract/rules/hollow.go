@@ -175,6 +175,12 @@ func (d *doc) since(i int) bool {
 	return false
 }
 
+// wasLike reports whether the "like" at token i tells what somebody else said: "she was like i have three cats".
+func (d *doc) wasLike(s *language.Sentence, i int) bool {
+	n := &d.Tokens[i+1]
+	return i-1 > s.Lo && d.Tokens[i-1].Is(language.FormOfBe) && n.Is(language.FirstPerson) && !n.Is(language.Possessive) && !d.Tokens[i-2].Is(language.FirstPerson|language.FirstPlural)
+}
+
 // hearsay reports whether the content at token i is somebody else's direct speech without quotation marks: "he said I can walk, I'm
 // not a horse".
 func (d *doc) hearsay(s *language.Sentence, i int) bool {
@@ -190,8 +196,8 @@ func (d *doc) hearsay(s *language.Sentence, i int) bool {
 		}
 		switch d.WordKey(j) {
 		case "like":
-			if n := &d.Tokens[j+1]; j-1 > s.Lo && d.Tokens[j-1].Is(language.FormOfBe) && n.Is(language.FirstPerson) && !n.Is(language.Possessive) && !d.Tokens[j-2].Is(language.FirstPerson|language.FirstPlural) {
-				return true // "she was like i have three cats"
+			if d.wasLike(s, j) {
+				return true
 			}
 			continue
 		case "said", "says", "say", "goes":

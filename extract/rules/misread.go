@@ -9,58 +9,63 @@ import (
 
 // misread reports whether the words around a claim give its verb or its object another meaning.
 func (d *doc) misread(s *language.Sentence, c *claim) bool {
-	before := c.lo - 1
-	switch {
-	case c.predicate == "goes_to" || c.predicate == "went_to":
-		return d.IsOneOf(s, c.lo, "me", "him", "her", "us", "them") // "my nan goes to me you should marry a doctor"
-	case c.predicate == "taught_in" || c.predicate == "teaches_in" || c.predicate == "works_in" || c.predicate == "lives_in":
-		if d.dateBegins(s, c.lo) {
-			return true // "she taught me Latin in 1976"
-		}
-	case c.predicate == "does" && c.ended:
-		for i := c.lo; i < c.hi; i++ {
-			if d.IsWord(s, i, "until") {
-				return true // "given up port until my birthday"
-			}
-		}
-	case c.predicate == "lives_with":
-		return wordLists()["rooms"][d.WordKey(c.hi-1)] // "we live in one room with kitchen"
-	case c.predicate == "arrived_in" || c.predicate == "arrive_in":
-		return d.dateBegins(s, c.lo) // "arrived in September 2022 with a student visa"
-	case c.predicate == "fears" || c.predicate == "fear":
-		return c.hi < s.Hi && d.Tokens[c.hi].Is(language.FormOfBe|language.Modal|language.FormOfHave) // "I fear the cellarer is part of the cause"
-	case c.predicate == "wants" && c.verb || c.kind == extract.KindGoal && c.at > s.Lo:
-		if d.IsOneOf(s, c.at-1, "had") && d.Tokens[c.at].OnlyPast() {
-			return true // "we had wanted a third"
-		}
-	case c.predicate == "likes" && c.at > s.Lo && d.IsWord(s, c.at-1, "or"):
-		return d.IsWord(s, c.at, "like") // "a pilot or like a YouTuber"
-	case c.predicate == "started_at" || c.predicate == "starts_at":
-		return c.about == "i" && c.mode != extract.ModePlan && !c.ended && d.Tokens[c.at].Word.Form&language.PastForm == 0 && d.Tokens[c.at].Word.Verb > 0 // "I start at Siemens on the first"
-	case c.predicate == "diet" || c.predicate == "is_a" || c.predicate == "has_role" || c.predicate == "is":
-		if before > s.Lo && d.Tokens[before].WordIs(language.Determiner) {
-			before--
-		}
-		if before >= s.Lo && wordLists()["as-good-as"][d.WordKey(before)] {
-			return true // "I'm basically vegan"
-		}
-		if d.IsWord(s, c.hi, "except") && d.IsWord(s, c.hi+1, "for") || d.IsWord(s, c.hi, "or") && d.IsOneOf(s, c.hi+1, "was", "were") {
-			return true // "vegan except for cheese", "a pilot or was until the spring"
-		}
+	if d.otherMeaning(s, c) || d.halfObject(s, c) {
+		return true
 	}
 	if c.hi-c.lo == 1 && strings.Contains(c.predicate, "_") && !strings.HasSuffix(c.predicate, "_on") && c.predicate != "looks_forward_to" && d.weekdaysAt(c.lo) {
 		return true // "we don't deploy on Fridays"
 	}
-	if d.halfObject(s, c) {
-		return true
-	}
 	if strings.HasSuffix(c.predicate, "_in") && d.dateEndsWithin(s, c) {
 		return true // "my uncle who died in 2003 owned a pub"
 	}
-	if before = c.lo - 1; before > s.Lo && d.IsWord(s, before, "and") && d.IsOneOf(s, before-1, "hundred", "thousand") {
+	if and := c.lo - 1; and > s.Lo && d.IsWord(s, and, "and") && d.IsOneOf(s, and-1, "hundred", "thousand") {
 		return true // "three hundred and twenty ewes"
 	}
 	return d.IsWord(s, c.lo, "there") // "sat there like an idiot"
+}
+
+// otherMeaning reports whether a claim with this predicate means something else with these words.
+func (d *doc) otherMeaning(s *language.Sentence, c *claim) bool {
+	switch c.predicate {
+	case "goes_to", "went_to":
+		return d.IsOneOf(s, c.lo, "me", "him", "her", "us", "them") // "my nan goes to me you should marry a doctor"
+	case "arrived_in", "arrive_in", "taught_in", "teaches_in", "works_in", "lives_in":
+		return d.dateBegins(s, c.lo) // "arrived in September 2022 with a student visa"
+	case "does":
+		return c.ended && strings.Contains(c.object, " until ") // "given up port until my birthday"
+	case "lives_with":
+		return wordLists()["rooms"][d.WordKey(c.hi-1)] // "we live in one room with kitchen"
+	case "fears", "fear":
+		return c.hi < s.Hi && d.Tokens[c.hi].Is(language.FormOfBe|language.Modal|language.FormOfHave) // "I fear the cellarer is part of the cause"
+	case "wants":
+		return d.hadWanted(s, c)
+	case "likes":
+		return d.IsWord(s, c.at-1, "or") && d.IsWord(s, c.at, "like") // "a pilot or like a YouTuber"
+	case "started_at", "starts_at":
+		t := &d.Tokens[c.at] // "I start at Siemens on the first"
+		return c.about == "i" && c.mode != extract.ModePlan && !c.ended && t.Word.Form&language.PastForm == 0 && t.Word.Verb > 0
+	case "diet", "is_a", "has_role", "is":
+		return d.notQuite(s, c)
+	}
+	return c.kind == extract.KindGoal && d.hadWanted(s, c)
+}
+
+// hadWanted reports whether a wish was over when something else happened: "we had wanted a third".
+func (d *doc) hadWanted(s *language.Sentence, c *claim) bool {
+	return c.at > s.Lo && d.IsWord(s, c.at-1, "had") && d.Tokens[c.at].OnlyPast()
+}
+
+// notQuite reports whether somebody is not quite, or was, what a claim says: "I'm basically vegan", "vegan except for cheese", "a pilot or was
+// until the spring".
+func (d *doc) notQuite(s *language.Sentence, c *claim) bool {
+	before := c.lo - 1
+	if before > s.Lo && d.Tokens[before].WordIs(language.Determiner) {
+		before--
+	}
+	if before >= s.Lo && wordLists()["as-good-as"][d.WordKey(before)] {
+		return true
+	}
+	return d.IsWord(s, c.hi, "except") && d.IsWord(s, c.hi+1, "for") || d.IsWord(s, c.hi, "or") && d.IsOneOf(s, c.hi+1, "was", "were")
 }
 
 // halfObject reports whether an object is only how long somebody did something, or whom he made do something: "cried for like a week", "got

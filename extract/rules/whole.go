@@ -230,14 +230,20 @@ func (d *doc) clauseBeginsWith(w string, i, hi int) bool {
 	case "mine", "ours":
 		return i+1 < hi && d.Tokens[i+1].Is(language.FormOfBe) // "a new collie mine is called Fly"
 	case "it", "there":
-		if w == "it" && i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].OnlyPast() && before.Kind == language.KindWord && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && before.Word.Verb == 0 {
-			return true // "creatine in january it gave me cramps"
-		}
-		return i+1 < hi && before.Kind == language.KindWord && before.Word.Verb == 0 && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && (d.Tokens[i+1].Kind == language.KindClitic || d.Tokens[i+1].Is(language.FormOfBe))
+		return i+1 < hi && d.neuterBegins(w, i)
 	case "and", "but", "or":
 		return i+1 < hi && d.coordinates(i, hi)
 	}
 	return i+1 < hi && d.onlyThird(i) && t.Shape == language.LowerCase && before.Kind != language.KindPunct && (d.WordKey(i+1) == "a" || d.WordKey(i+1) == "an") // "a 2012 Polo needs a clutch"
+}
+
+// neuterBegins is clauseBegins for "it" or "there" at token i, the word w: "creatine in january it gave me cramps".
+func (d *doc) neuterBegins(w string, i int) bool {
+	before, next := &d.Tokens[i-1], &d.Tokens[i+1]
+	if before.Kind != language.KindWord || before.Word.Verb > 0 || before.Is(language.Conjunction|language.Preposition|language.WhWord) {
+		return false
+	}
+	return next.Kind == language.KindClitic || next.Is(language.FormOfBe) || w == "it" && next.Kind == language.KindWord && next.Word.Verb > 0 && next.OnlyPast()
 }
 
 // possessiveBegins is clauseBegins for a possessive at token i: "one bathroom its literally war", "first class in september her name is Hania".
@@ -267,6 +273,16 @@ func (d *doc) onlyThird(i int) bool {
 	return t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0
 }
 
+// ownerActs reports whether the noun behind the possessive at token i is the subject of a verb that is written without its sign: "chemistry and
+// my mum doesnt know", "my mocks and my dads taking my phone".
+func (d *doc) ownerActs(i int) bool {
+	if i+2 >= len(d.Tokens) {
+		return false
+	}
+	t := &d.Tokens[i+2]
+	return wordLists()["clause-words"][d.WordKey(i+2)] || plainPlural(d.TokenText(i+1)) && t.Kind == language.KindWord && d.gerund(i+2) && t.Word.Flags == 0
+}
+
 // coordinates reports whether the "and" at token i joins a clause, whose verb follows, and no further noun.
 func (d *doc) coordinates(i, hi int) bool {
 	j := i + 1
@@ -288,11 +304,8 @@ func (d *doc) coordinates(i, hi int) bool {
 	case n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being":
 		return true // "a pilot or was until the spring"
 	}
-	if i+3 < len(d.Tokens) && n.Is(language.Possessive) && wordLists()["clause-words"][d.WordKey(i+3)] {
-		return true // "chemistry and my mum doesnt know"
-	}
-	if i+3 < len(d.Tokens) && n.Is(language.Possessive) && plainPlural(d.TokenText(i+2)) && d.Tokens[i+3].Kind == language.KindWord && d.gerund(i+3) && d.Tokens[i+3].Word.Flags == 0 {
-		return true // "my mocks and my dads taking my phone"
+	if n.Is(language.Possessive) && d.ownerActs(i+1) {
+		return true
 	}
 	if i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && d.Tokens[i+2].WordIs(language.Determiner) {
 		return true // "a pastry chef and guards the oven"
