@@ -98,15 +98,34 @@ func (w *where) message() *pb.Filters {
 // message returns the search as a gRPC request, or nil if it asks for fields that are only read by GraphQL.
 func (a *searchRequest) message() *pb.SearchRequest {
 	props, more, _ := strings.Cut(a.fields, " _additional{")
-	if more != "" && more != "distance}" && more != "vector}" {
-		return nil
+	meta := &pb.MetadataRequest{}
+	for _, name := range strings.Fields(strings.TrimSuffix(more, "}")) {
+		switch name {
+		case "id":
+			meta.Uuid = true
+		case "distance":
+			meta.Distance = true
+		case "score":
+			meta.Score = true
+		case "vector":
+			meta.Vector = true
+		case updated:
+			meta.LastUpdateTimeUnix = true
+		default:
+			return nil
+		}
+	}
+	if meta.Uuid && props != "" {
+		return nil // read to be stored again
 	}
 	out := &pb.SearchRequest{
 		//lint:ignore SA1019 without them the server answers in the forms of older releases
 		Collection: a.collection, Tenant: a.tenant, Limit: uint32(min(a.limit, maxResults)), Uses_123Api: true, Uses_125Api: true, Uses_127Api: true,
 		Properties: &pb.PropertiesRequest{NonRefProperties: strings.Fields(props)},
-		Metadata:   &pb.MetadataRequest{Distance: more == "distance}", Vector: more == "vector}"},
-		Filters:    a.where.message(),
+		Metadata:   meta,
+	}
+	if !a.where.empty() {
+		out.Filters = a.where.message()
 	}
 	if a.words != "" {
 		out.Bm25Search = &pb.BM25{Query: a.words, Properties: []string{propWords}}

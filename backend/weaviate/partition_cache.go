@@ -29,6 +29,7 @@ type partitionCache struct {
 	list   int           // number of chunks whose numbers are read at a time in the background, and
 	page   int           // number of objects
 	settle time.Duration // how long after a write the BM25 of the nodes may not find the best
+	others int           // a partition whose scores by the BM25 of the nodes are used has others times as many chunks as all others together, or more
 	reads  chan struct{} // has an element for each running read in the background
 	mu     sync.Mutex
 	lru    *simplelru.LRU[partitionKey, *cached]
@@ -36,15 +37,15 @@ type partitionCache struct {
 	bytes  int
 }
 
-// partitionKey names a content: the terms, recent terms or counts of a partition, or the vectors of one length in a lane of it.
+// partitionKey names a content: the terms, recent terms, dictionary or counts of a partition, or the vectors of one length in a lane of it.
 type partitionKey struct {
 	of   *index
 	part backend.Partition
 	lane backend.Lane
-	dim  int // length of the vectors; 0: the terms; countsDim, recentDim: the counts, or the terms of recent chunks
+	dim  int // length of the vectors; 0: the terms; countsDim, recentDim, dictionaryDim: the counts, the terms of recent chunks, the dictionary
 }
 
-// cachedContent is the terms, recent terms, counts or vectors of a partition. Its caller guards it.
+// cachedContent is the terms, recent terms, dictionary, counts or vectors of a partition. Its caller guards it.
 type cachedContent interface {
 	// apply carries out a plan. It returns false if it cannot; the content is then not usable any more.
 	apply(p *plan) bool
@@ -76,7 +77,7 @@ type cached struct {
 const backgroundReads = 2
 
 func newPartitionCache(most int) *partitionCache {
-	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, settle: settleTime, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
+	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, settle: settleTime, others: fewOthers, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
 	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, e *cached) { c.forget(e) }) // NewLRU only fails if the size is not positive
 	return c
 }
@@ -144,14 +145,20 @@ func (c *partitionCache) kept() int {
 	return c.bytes
 }
 
-// hasRoom reports whether a content of some size fits beside those that are in use.
-func (c *partitionCache) hasRoom(size int) bool {
+// hasRoom reports whether a content of some size fits beside those that are in use, in place of the one that has its key.
+func (c *partitionCache) hasRoom(of partitionKey, size int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	free := c.most - c.bytes
+	if old, ok := c.lru.Peek(of); ok {
+		free += old.bytes
+	}
 	for _, k := range c.lru.Keys() { // the least recently used first
 		if free >= size {
 			break
+		}
+		if k == of {
+			continue
 		}
 		e, _ := c.lru.Peek(k)
 		if time.Since(e.used) < idleContent {
@@ -160,6 +167,17 @@ func (c *partitionCache) hasRoom(size int) bool {
 		free += e.bytes
 	}
 	return free >= size
+}
+
+// fits returns an error if a content of some size does not fit.
+func (c *partitionCache) fits(k partitionKey, size int) error {
+	switch {
+	case size > c.most/2:
+		return errTooLarge
+	case !c.hasRoom(k, size):
+		return errNoRoom
+	}
+	return nil
 }
 
 // begin registers a read of the content for a key. The caller then reads the content, and ends the read by calling end or
@@ -187,6 +205,9 @@ func (c *partitionCache) end(e *cached, of cachedContent) {
 		for _, p := range planOf(changes) {
 			e.dead = e.dead || !of.apply(p)
 		}
+	}
+	if r, ok := of.(readContent); ok {
+		r.readEnded()
 	}
 	e.content, e.missed, e.ended = of, nil, time.Now()
 	dead, upto, size := e.dead, e.upto, of.size()

@@ -121,7 +121,7 @@ func TestPartitionCacheIsBounded(t *testing.T) {
 		key := func(sub string) partitionKey {
 			return partitionKey{of: of, part: backend.Partition{Class: backend.Memory, Sub: sub}}
 		}
-		assert.True(t, c.hasRoom(most))
+		assert.True(t, c.hasRoom(partitionKey{}, most))
 		for _, sub := range []string{"a", "b", "c"} {
 			cacheTerms(c, key(sub), most/2-100)
 			require.LessOrEqual(t, c.bytes, most)
@@ -131,11 +131,12 @@ func TestPartitionCacheIsBounded(t *testing.T) {
 		assert.True(t, isCached(c, key("c"), 0))
 		assert.False(t, isCached(c, key("c"), 1), "it lacks a change")
 
-		assert.False(t, c.hasRoom(1000), "both are in use")
+		assert.False(t, c.hasRoom(partitionKey{}, 1000), "both are in use")
 		time.Sleep(idleContent)
 		assert.True(t, isCached(c, key("c"), 0))
-		assert.True(t, c.hasRoom(1000), "in place of b")
-		assert.False(t, c.hasRoom(most/2+1000))
+		assert.True(t, c.hasRoom(partitionKey{}, 1000), "in place of b")
+		assert.True(t, c.hasRoom(key("c"), most/2), "in place of c itself")
+		assert.False(t, c.hasRoom(partitionKey{}, most/2+1000))
 
 		grows := backend.Change{Seq: 1, Kind: backend.PutChunks, Source: 1, Part: key("b").part, Rows: []backend.Row{{Chunk: 1, Text: strings.Repeat("one two three ", 100)}}}
 		c.advance(of, 0, 1, []backend.Change{grows}, true)

@@ -8,7 +8,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// partitionCounts is what BM25 needs to know of a partition whose terms are not cached: counts that the cluster has made. It
+// partitionCounts is what BM25 needs to know of a partition of which neither the terms nor a dictionary are cached: counts that the cluster has made. It
 // follows the changes, except that it goes on counting chunks that were removed, since a change does not tell their terms, and
 // that it may count a chunk twice that was being stored while the cluster counted. See index.drifted.
 type partitionCounts struct {
@@ -90,12 +90,15 @@ const driftShare = 200
 // countTerms is the maximum number of terms that one query counts.
 const countTerms = 64
 
-// counts returns the statistics of a partition for terms. Without cached terms the cluster counts them, and reads each chunk
-// that has one of them for that. So what it has counted is cached.
+// counts returns the statistics of a partition for terms. Without cached terms or a dictionary the cluster counts them, and reads
+// each chunk that has one of them for that. So what it has counted is cached.
 func (x *index) counts(ctx context.Context, part backend.Partition, terms []string) (*counts, error) {
 	var c counts
 	if ok, err := x.useTerms(ctx, part, func(t *partitionTerms) { c = *t.counts(terms) }); ok || err != nil {
 		return &c, err
+	}
+	if c := x.dictionary(ctx, part, terms); c != nil {
+		return c, nil
 	}
 	k, cache := partitionKey{of: x, part: part, dim: countsDim}, x.x.partitions
 	var lacks []string
@@ -108,7 +111,7 @@ func (x *index) counts(ctx context.Context, part backend.Partition, terms []stri
 	}) {
 		e = nil
 	}
-	if e != nil && (time.Since(e.began) > largeTTL || x.drifted(ctx, part, c.docs)) {
+	if e != nil && (time.Since(e.began) > largeTTL || x.drifted(ctx, part, c.docs, driftShare)) {
 		cache.discard(e)
 		e = nil
 	}
@@ -137,11 +140,11 @@ func (x *index) counts(ctx context.Context, part backend.Partition, terms []stri
 	return &c, nil
 }
 
-// drifted reports whether the cached counts of a partition may be wrong by more than 1 in driftShare, by the number of chunks
-// that the graph has. Nobody knows that while the graph lacks changes.
-func (x *index) drifted(ctx context.Context, part backend.Partition, docs int) bool {
+// drifted reports whether the cached counts of a partition, which count docs chunks, may be wrong by more than 1 in share, by the
+// number of chunks that the graph has. Nobody knows that while the graph lacks changes.
+func (x *index) drifted(ctx context.Context, part backend.Partition, docs, share int) bool {
 	chunks, ok := x.chunksOf(ctx, part)
-	return ok && max(chunks-docs, docs-chunks)*driftShare > chunks
+	return ok && max(chunks-docs, docs-chunks)*share > chunks
 }
 
 // chunksOf returns the number of chunks of a partition, by the graph of the other Indexers. It returns false while the graph lacks

@@ -11,7 +11,7 @@ import (
 	"github.com/weaviate/weaviate-go-client/v5/weaviate/filters"
 )
 
-// fills reads the terms and vectors of large partitions of an index in the background.
+// fills reads the terms, or the dictionary, and the vectors of large partitions of an index in the background.
 type fills struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
@@ -20,7 +20,13 @@ type fills struct {
 	mu     sync.Mutex
 	closed bool
 	busy   map[partitionKey]bool
-	next   map[partitionKey]time.Time // when a partition may be read again
+	next   map[partitionKey]pause
+}
+
+// pause is the time until which a content is not read again.
+type pause struct {
+	until time.Time
+	unfit bool // whether it did not fit into the cache
 }
 
 const (
@@ -40,7 +46,7 @@ const (
 
 func (f *fills) start() {
 	f.ctx, f.cancel = context.WithCancel(context.Background())
-	f.busy, f.next = make(map[partitionKey]bool), make(map[partitionKey]time.Time)
+	f.busy, f.next = make(map[partitionKey]bool), make(map[partitionKey]pause)
 }
 
 // stop ends all reads and waits for them. Later ones are not begun.
@@ -52,11 +58,15 @@ func (f *fills) stop() {
 	f.running.Wait()
 }
 
-// begin reports whether a partition is to be read now. If so, the caller calls end afterwards.
+// begin reports whether a content is to be read now. If so, the caller calls end afterwards. A dictionary is read if the terms did
+// not fit.
 func (f *fills) begin(k partitionKey) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed || f.busy[k] || time.Now().Before(f.next[k]) {
+	if f.closed || f.busy[k] || time.Now().Before(f.next[k].until) {
+		return false
+	}
+	if terms := termsOf(k); terms != k && (f.busy[terms] || !f.next[terms].unfit) {
 		return false
 	}
 	f.busy[k] = true
@@ -64,7 +74,18 @@ func (f *fills) begin(k partitionKey) bool {
 	return true
 }
 
-func (f *fills) end(k partitionKey, pause time.Duration) {
+// termsOf returns the key of the terms for that of a dictionary, and other keys as they are.
+func termsOf(k partitionKey) partitionKey {
+	if k.dim == dictionaryDim {
+		k.dim = 0
+	}
+	return k
+}
+
+// end ends a read that took some time. err says how.
+func (f *fills) end(k partitionKey, took time.Duration, err error) {
+	unfit := errors.Is(err, errTooLarge) || errors.Is(err, errNoRoom)
+	p := pause{time.Now().Add(pauseAfter(took, err)), unfit}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	defer f.running.Done()
@@ -72,7 +93,24 @@ func (f *fills) end(k partitionKey, pause time.Duration) {
 	if len(f.next) >= maxFillNotes {
 		clear(f.next)
 	}
-	f.next[k] = time.Now().Add(pause)
+	f.next[k] = p
+	if unfit && k.dim == 0 { // the read went on for the dictionary
+		k.dim = dictionaryDim
+		f.next[k] = pause{until: time.Now().Add(pauseAfter(took, nil))}
+	}
+}
+
+// pauseAfter returns the pause after a read.
+func pauseAfter(took time.Duration, err error) time.Duration {
+	switch {
+	case err == nil:
+		return max(fillPause, fillShare*took)
+	case errors.Is(err, errTooLarge):
+		return tooLargePause
+	case errors.Is(err, errNoRoom):
+		return max(noRoomPause, fillShare*took)
+	}
+	return max(fillPause, failedShare*took)
 }
 
 var (
@@ -88,36 +126,30 @@ func (x *index) fill(k partitionKey) {
 		return
 	}
 	go func() {
-		pause := fillPause
-		defer func() { x.fills.end(k, pause) }()
+		began, err := time.Now(), context.Canceled
+		defer func() { x.fills.end(k, time.Since(began), err) }()
 		select {
 		case x.x.partitions.reads <- struct{}{}:
 			defer func() { <-x.x.partitions.reads }()
 		case <-x.fills.ctx.Done():
 			return
 		}
-		began := time.Now()
-		err := x.readWhole(x.fills.ctx, k)
-		switch took := time.Since(began); {
-		case err == nil:
-			pause = max(pause, fillShare*took)
-		case errors.Is(err, errTooLarge):
-			pause = tooLargePause
-		case errors.Is(err, errNoRoom):
-			pause = max(noRoomPause, fillShare*took)
-		default:
-			pause = max(pause, failedShare*took)
-		}
+		began = time.Now()
+		err = x.readWhole(x.fills.ctx, k)
 		if err != nil && x.fills.ctx.Err() == nil {
 			x.x.cluster.log.LogAttrs(x.fills.ctx, slog.LevelDebug, "a partition was not read into the cache", slog.String("uid", x.uid), slog.Any("err", err))
 		}
 	}()
 }
 
-// readWhole reads a content and caches it.
+// readWhole reads a content and caches it. If terms do not fit, it goes on for the dictionary alone, and returns errTooLarge or
+// errNoRoom.
 func (x *index) readWhole(ctx context.Context, k partitionKey) error {
 	var c readContent = newPartitionTerms(k.part)
-	a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(spaceOf(k.part))), fields: bagFields}
+	if k.dim == dictionaryDim {
+		c = &partitionDictionary{part: k.part}
+	}
+	a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: equal(propSpace, string(spaceOf(k.part))), fields: bagFields + " _additional{" + updated + "}"}
 	there := true
 	if k.dim > 0 {
 		c = newPartitionVectors(k)
@@ -131,34 +163,50 @@ func (x *index) readWhole(ctx context.Context, k partitionKey) error {
 		return errOutdated
 	}
 	cache := x.x.partitions
-	e := cache.begin(k)
+	e, other := cache.begin(k), (*cached)(nil)
+	if k.dim == 0 {
+		k.dim = dictionaryDim
+		other = cache.begin(k)
+	}
+	var recent *recentRead
+	if k.dim == dictionaryDim {
+		recent = x.readRecent(k.part)
+	}
+	var unfit, err error
 	if there {
-		err := x.eachObject(ctx, a, "", "", func(some []object) error {
+		err = x.eachObject(ctx, a, "", "", func(some []object) error {
 			if e.isDead() {
 				return errOutdated
 			}
 			for _, o := range some {
-				if err := addObject(c, o); err != nil {
+				if err := errors.Join(addObject(c, o), recent.add(o)); err != nil {
 					return err
 				}
 			}
-			switch size := c.size(); {
-			case size > cache.most/2:
-				return errTooLarge
-			case !cache.hasRoom(size):
-				return errNoRoom
+			err := cache.fits(e.key, c.size())
+			if t, ok := c.(*partitionTerms); ok && err != nil {
+				c, e, other, unfit = dictionaryOf(t), other, e, err
+				err = cache.fits(e.key, c.size())
 			}
-			return nil
-		})
-		if err != nil {
-			cache.abandon(e)
 			return err
-		}
+		})
+	}
+	if other != nil {
+		cache.abandon(other)
+	}
+	if _, ok := c.(*partitionDictionary); ok && err == nil {
+		recent.end()
+	} else {
+		recent.abandon()
+	}
+	if err != nil {
+		cache.abandon(e)
+		return err
 	}
 	if cache.end(e, c); e.isDead() {
 		return errOutdated
 	}
-	return nil
+	return unfit
 }
 
 // eachObject calls f with all objects that a search finds, some at a time. It reads those whose chunks are from least up to, but

@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -115,6 +116,13 @@ func (f *fills) hurry() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	clear(f.next)
+}
+
+// hurryUnlessUnfit lets partitions be read again at once, except for contents that did not fit.
+func (f *fills) hurryUnlessUnfit() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	maps.DeleteFunc(f.next, func(_ partitionKey, p pause) bool { return !p.unfit })
 }
 
 // TestCacheEqualsFreshRead lets two processes, of which one leads, apply random changes, replay them, go back in the feed

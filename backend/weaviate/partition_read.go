@@ -156,6 +156,8 @@ type readContent interface {
 	cachedContent
 	// addObject adds an object of a chunk. tags are those of its source.
 	addObject(c cachedChunk, tags []uint64, o object) error
+	// readEnded is called when all objects, and the changes that the read missed, have been added.
+	readEnded()
 }
 
 // addObject adds an object to a content, as the cluster returns it.

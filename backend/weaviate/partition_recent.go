@@ -16,6 +16,7 @@ type partitionRecent struct {
 	young, old *partitionTerms
 	began      time.Time // when young began
 	unsure     time.Time // when a node last stored chunks anew whose terms are not here
+	whole      bool      // whether chunks that were put before began are here too
 }
 
 // recentDim is partitionKey.dim of recent terms.
@@ -56,8 +57,55 @@ func (r *partitionRecent) search(q *keywordQuery, c *counts, f backend.Filter, k
 	return append(r.young.search(q, c, f, k, nil), r.old.search(q, c, f, k, nil)...)
 }
 
+// recentShare is the share of the cache, one in recentShare, that recent terms which a read finds may take.
+const recentShare = 4
+
+// recentRead collects the recent terms among the objects of a partition that are being read. A nil one collects nothing.
+type recentRead struct {
+	e     *cached
+	since time.Time // chunks that were stored before are not recent
+	found *partitionRecent
+}
+
+// readRecent begins to collect recent terms.
+func (x *index) readRecent(part backend.Partition) *recentRead {
+	cache := x.x.partitions
+	e := cache.begin(partitionKey{of: x, part: part, dim: recentDim})
+	return &recentRead{e, e.began.Add(-cache.settle), newPartitionRecent(part, cache.settle)}
+}
+
+// add adds an object if it is recent. It gives up if there are too many.
+func (r *recentRead) add(o object) error {
+	if r == nil || r.found == nil || !o.storedSince(r.since) {
+		return nil
+	}
+	if err := addObject(r.found.young, o); err != nil {
+		return err
+	}
+	if cache := r.e.key.of.x.partitions; r.found.size() > cache.most/recentShare {
+		r.abandon()
+	}
+	return nil
+}
+
+// end caches what was collected.
+func (r *recentRead) end() {
+	if r != nil && r.found != nil {
+		r.found.whole = true
+		r.e.key.of.x.partitions.end(r.e, r.found)
+	}
+}
+
+// abandon ends the read without a content.
+func (r *recentRead) abandon() {
+	if r != nil && r.found != nil {
+		r.e.key.of.x.partitions.abandon(r.e)
+		r.found = nil
+	}
+}
+
 // useRecent calls f with the recent terms of a partition. It reports whether all others are where the BM25 of the nodes works, so that it
-// can be asked for the best. Recent terms are collected from the first call on.
+// can be asked for the best. Recent terms are collected from the first call on. Those of before are known once a dictionary was read.
 func (x *index) useRecent(ctx context.Context, part backend.Partition, f func(*partitionRecent)) bool {
 	k, cache := partitionKey{of: x, part: part, dim: recentDim}, x.x.partitions
 	e := x.findCached(ctx, k)
@@ -68,10 +116,10 @@ func (x *index) useRecent(ctx context.Context, part backend.Partition, f func(*p
 		cache.end(cache.begin(k), newPartitionRecent(part, cache.settle))
 		return false
 	}
-	settled := time.Since(e.began) > cache.settle
+	followed, settled := time.Since(e.began) > cache.settle, false
 	return e.use(x.applied.Load(), func(of cachedContent) {
 		r := of.(*partitionRecent)
-		if settled = settled && time.Since(r.unsure) > cache.settle; settled {
+		if settled = (followed || r.whole) && time.Since(r.unsure) > cache.settle; settled {
 			f(r)
 		}
 	}) && settled

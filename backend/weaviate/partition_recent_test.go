@@ -18,25 +18,33 @@ import (
 
 // TestNodesSelectCandidates searches partitions whose terms do not fit into the cache. As soon as all but recent chunks are in
 // segments of the node its BM25 selects the candidates, and the hits are those of an exhaustive search. What was put
-// since is found at once, though the node does not select it; what was removed is not. Cached counts are at most .5 % of the partition off.
+// since is found at once, though the node does not select it; what was removed is not. Cached counts are at most .5 % of the partition off. The
+// node's scores are used or, since there is another partition, not. Another process does the same as soon as it has read the dictionary.
 func TestNodesSelectCandidates(t *testing.T) {
+	t.Run("candidates", func(t *testing.T) { testNodesSelect(t, fewOthers) })
+	t.Run("scores", func(t *testing.T) { testNodesSelect(t, 0) }) // as if there were no other partitions
+}
+
+func testNodesSelect(t *testing.T, others int) {
 	ctx := t.Context()
 	w, err := testtool.StartWeaviate(serverProgram(t), t.TempDir(), 1, map[string]string{"PERSISTENCE_MEMTABLES_FLUSH_DIRTY_AFTER_SECONDS": "1"})
 	require.NoError(t, err)
 	defer w.Stop()
 	x, set := openSet(t, prefixOf(t.Name()), w.URLs(), Options{CacheBytes: 1_200_000})
-	x.partitions.settle = 6 * time.Second
+	x.partitions.settle, x.partitions.others = time.Hour, others
 	ix := set.Indexes()[0].(*index)
 	require.NoError(t, ix.Lead(ctx, alwaysLeads(true)))
 	want, err := inmem.New().OpenIndexes(ctx, backendtest.UID("oracle"))
 	require.NoError(t, err)
 	seq := uint64(0)
+	var feed []backend.Change
 	apply := func(some ...backend.Change) {
 		t.Helper()
 		for i := range some {
 			seq++
 			some[i].Seq = seq
 		}
+		feed = append(feed, some...)
 		for _, s := range append(set.Indexes(), want.Indexes()[0]) {
 			require.NoError(t, s.Apply(ctx, some))
 		}
@@ -110,28 +118,34 @@ func TestNodesSelectCandidates(t *testing.T) {
 	ix.fills.running.Wait()
 	for _, part := range parts {
 		require.Nil(t, x.partitions.find(partitionKey{of: ix, part: part}), "the terms fit")
+		require.NotNil(t, x.partitions.find(partitionKey{of: ix, part: part, dim: dictionaryDim}), "the dictionary does not fit")
 	}
 	first, all := compare(10)
 	assert.InDelta(t, 1, first, 1e-9)
 	assert.InDelta(t, 1, all, .03) // no more than 10,000 are ranked
 
+	x.partitions.settle = 6 * time.Second
+	for _, part := range parts {
+		require.False(t, selects(part))
+		x.partitions.discard(x.partitions.find(partitionKey{of: ix, part: part, dim: recentDim}))
+	}
 	require.Eventually(t, func() bool { return selects(parts[0]) && selects(parts[1]) }, time.Minute, time.Second)
 	first, all = compare(40)
 	t.Logf("%.4f of the 10 best and %.4f of 100 were found", first, all)
 	assert.Greater(t, first, .99)
-	assert.Greater(t, all, .97)
+	assert.Greater(t, all, .99)
 
 	// Recent changes.
 	text := "word0 word1 word2 word3 word4 word5"
 	var some []backend.Change
-	for i := range int64(400) { // more than a node selects
+	for i := range int64(150) { // more than a node selects
 		some = append(some, put(parts[0], 10_000+i, text+" "+sentence(20)))
 	}
 	apply(some...)
 	apply(put(parts[0], 20_000, text+" "+text+" "+text))
 	require.True(t, selects(parts[0]))
 	q := backend.KeywordQuery{Part: parts[0], Text: text, K: 100}
-	requireSame := func() {
+	requireSame := func(set backend.IndexSet) {
 		t.Helper()
 		got, best := find(set, q), find(want, q)
 		require.Len(t, got, len(best))
@@ -140,13 +154,28 @@ func TestNodesSelectCandidates(t *testing.T) {
 		}
 		require.Equal(t, best[0].Chunk, got[0].Chunk)
 	}
-	requireSame()
+	requireSame(set)
 	require.Equal(t, int64(20_000), find(set, q)[0].Chunk)
+
+	// Another process lets the node select as soon as it has read the dictionary, and with it what is recent.
+	x2, other := openSet(t, prefixOf(t.Name()), w.URLs(), Options{CacheBytes: 1_200_000})
+	x2.partitions.settle, x2.partitions.others = x.partitions.settle, others
+	ix2 := other.Indexes()[0].(*index)
+	for _, s := range other.Indexes()[1:] {
+		require.NoError(t, s.Apply(ctx, feed))
+	}
+	require.NoError(t, ix2.Refresh(ctx))
+	require.Equal(t, seq, ix2.Applied())
+	find(other, q)
+	ix2.fills.running.Wait()
+	require.True(t, ix2.useRecent(ctx, parts[0], func(*partitionRecent) {}))
+	requireSame(other)
+	require.Equal(t, int64(20_000), find(other, q)[0].Chunk)
 	apply(backend.Change{Kind: backend.Drop, Part: parts[0], Source: 20_000})
-	requireSame()
+	requireSame(set)
 	require.NotEqual(t, int64(20_000), find(set, q)[0].Chunk)
 	q.Part = parts[1]
-	requireSame()
+	requireSame(set)
 	for _, h := range find(set, q) {
 		require.Equal(t, int64(1), h.Source%2, "a chunk of another partition")
 	}
@@ -169,6 +198,7 @@ func TestNodesSelectCandidates(t *testing.T) {
 		require.LessOrEqual(t, gotDocs-wantDocs, wantDocs/driftShare)
 	}
 	require.True(t, selects(parts[1]))
+	ix.fills.running.Wait()
 	apply(backend.Change{Kind: backend.PutTags, Part: parts[1], Source: 101, Tags: []uint64{2}})
 	require.False(t, selects(parts[1]), "the node may have stored it anew")
 }

@@ -69,6 +69,9 @@ func (t *partitionTerms) add(c cachedChunk, tags []uint64, bag string) error {
 	return nil
 }
 
+// readEnded implements [readContent].
+func (t *partitionTerms) readEnded() {}
+
 // remove removes the chunks of sources.
 func (t *partitionTerms) remove(gone map[int64]bool) {
 	for i := range t.chunks {

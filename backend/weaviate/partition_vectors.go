@@ -57,6 +57,9 @@ func (v *partitionVectors) addObject(c cachedChunk, tags []uint64, o object) err
 	return nil
 }
 
+// readEnded implements [readContent].
+func (v *partitionVectors) readEnded() {}
+
 func (v *partitionVectors) add(c cachedChunk, tags []uint64, vec []float32) {
 	if len(v.chunks)%blockRows == 0 {
 		v.blocks = append(v.blocks, nil)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ import (
 // maxResults is the maximum number of objects in one answer: QUERY_MAXIMUM_RESULTS of the cluster, 10,000 by default.
 const maxResults = 10_000
 
-// where is a filter.
+// where is a filter. Everything passes the zero value.
 type where struct {
 	op    filters.WhereOperator
 	path  string
@@ -37,11 +38,17 @@ func noneOf(path string, s []string) where {
 	return where{op: filters.ContainsNone, path: path, texts: s}
 }
 func allOf(parts ...where) where {
+	parts = slices.DeleteFunc(parts, where.empty)
+	if len(parts) == 0 {
+		return where{}
+	}
 	if len(parts) == 1 {
 		return parts[0]
 	}
 	return where{op: filters.And, parts: parts}
 }
+
+func (w where) empty() bool { return w.op == "" }
 
 // single reports whether the filter compares with one text.
 func (w *where) single() bool {
@@ -124,8 +131,11 @@ type searchRequest struct {
 
 func (a *searchRequest) query() string {
 	var b strings.Builder
-	b.WriteString("{Get{" + a.collection + "(tenant:" + quote(a.tenant) + ",where:")
-	a.where.write(&b)
+	b.WriteString("{Get{" + a.collection + "(tenant:" + quote(a.tenant))
+	if !a.where.empty() {
+		b.WriteString(",where:")
+		a.where.write(&b)
+	}
 	if a.words != "" {
 		b.WriteString(`,bm25:{query:` + quote(a.words) + `,properties:["` + propWords + `"]}`)
 	}
@@ -175,6 +185,33 @@ func (o object) distance() (float64, bool) {
 	return f, ok
 }
 
+// updated is the field of an object with the time when a node has stored it.
+const updated = "lastUpdateTimeUnix"
+
+// storedSince reports whether a node stored an object at a time or later, by the node's clock, or does not tell when.
+func (o object) storedSince(at time.Time) bool {
+	if o.reply != nil {
+		m := o.reply.GetMetadata()
+		return !m.GetLastUpdateTimeUnixPresent() || m.GetLastUpdateTimeUnix() >= at.UnixMilli()
+	}
+	m, _ := o.props["_additional"].(map[string]any)
+	s, _ := m[updated].(string)
+	when, err := strconv.ParseInt(s, 10, 64)
+	return err != nil || when >= at.UnixMilli()
+}
+
+// score returns the score of an object by the cluster's BM25. It returns false if the answer has none.
+func (o object) score() (float64, bool) {
+	if o.reply != nil {
+		m := o.reply.GetMetadata()
+		return float64(m.GetScore()), m.GetScorePresent()
+	}
+	m, _ := o.props["_additional"].(map[string]any)
+	s, _ := m["score"].(string)
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil
+}
+
 func (o object) texts(name string) (out []string) {
 	if o.reply != nil {
 		return o.value(name).GetListValue().GetTextValues().GetValues()
@@ -201,6 +238,9 @@ func (o object) tags() (out []uint64, err error) {
 }
 
 func (o object) id() strfmt.UUID {
+	if o.reply != nil {
+		return strfmt.UUID(o.reply.GetMetadata().GetId())
+	}
 	m, _ := o.props["_additional"].(map[string]any)
 	s, _ := m["id"].(string)
 	return strfmt.UUID(s)

@@ -27,6 +27,9 @@ type statistics struct {
 	since time.Time        // when the cache was last cleared
 	dims  map[string][]int // by lane of a partition: its vector lengths, if known
 	large map[space]bool   // partitions that had more than smallPartition chunks when last counted
+
+	objects   int       // number of chunks of all partitions, when they were last counted
+	countedAt time.Time // when that was
 }
 
 // counts is what BM25 needs to know of a partition.
@@ -179,6 +182,44 @@ func numberAt(groups map[string]any, alias, part, name string) (float64, bool) {
 	n, ok := of[name].(float64)
 	return n, ok
 }
+
+// objects returns the number of chunks of all partitions, as of at most objectsTTL ago. It returns 0 if the cluster does not tell.
+func (x *index) objects(ctx context.Context) int {
+	s := &x.stats
+	s.mu.Lock()
+	n, fresh := s.objects, time.Since(s.countedAt) < objectsTTL
+	s.mu.Unlock()
+	if fresh {
+		return n
+	}
+	query := fmt.Sprintf("{Aggregate{all:%s(tenant:%s){meta{count}}}}", x.x.schema.chunks(), quote(x.uid))
+	err := x.search(ctx, func(r route) (err error) {
+		n, err = read(ctx, x.x.cluster, "count", r, func(ctx context.Context, node *node) (int, error) {
+			data, err := node.graph(ctx, query)
+			if err != nil {
+				return 0, err
+			}
+			groups, _ := data["Aggregate"].(map[string]any)
+			n, ok := numberAt(groups, "all", "meta", "count")
+			if !ok {
+				return 0, errAgain
+			}
+			return int(n), nil
+		})
+		return err
+	})
+	if err != nil {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects, s.countedAt = n, time.Now()
+	return n
+}
+
+// objectsTTL is how long the number of chunks of all partitions is cached. It only weighs the terms by which the cluster selects
+// candidates.
+const objectsTTL = time.Minute
 
 // hasTerm returns the filter for chunks that have a term.
 func hasTerm(sp space, term string) where {

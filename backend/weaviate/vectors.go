@@ -16,6 +16,8 @@ func (x *index) Remote() {}
 const (
 	// hitFields are the fields that a vector search returns.
 	hitFields = propChunk + " " + propSource + " _additional{distance}"
+	// distanceFields are the fields of vectors whose chunks are known by their names.
+	distanceFields = " _additional{id distance}"
 	// rowFields are the fields of vectors that are cached.
 	rowFields = propChunk + " " + propSource + " " + propTags + " _additional{vector}"
 )
@@ -166,13 +168,59 @@ func (x *index) ScoreChunks(ctx context.Context, q backend.ScoreQuery) ([]backen
 			places[i] = place(c, q.Lane)
 		}
 		w := allOf(equal(propSpace, laneSpace(q.Part, q.Lane)), anyOf(propPlace, places))
-		hits, err := x.nearest(ctx, w, q.Vector, len(some), nil)
+		var hits []backend.Hit
+		if named := x.namedPlaces(ctx, q.Part, some, places); named != nil {
+			hits, err = x.scoresOfNamed(ctx, w, q.Vector, named)
+		} else {
+			hits, err = x.nearest(ctx, w, q.Vector, len(some), nil)
+		}
 		if err != nil {
 			return nil, err
 		}
 		out = scoresOf(some, hits, out)
 	}
 	return out, nil
+}
+
+// namedPlaces returns chunks by the names of their vectors, whose places are given. It returns nil without a dictionary that has all
+// chunks.
+func (x *index) namedPlaces(ctx context.Context, part backend.Partition, chunks []int64, places []string) map[uint64]namedChunk {
+	out := make(map[uint64]namedChunk, len(chunks))
+	ok := x.useDictionary(ctx, part, func(d *partitionDictionary) {
+		for i, c := range chunks {
+			if known, ok := d.chunks.of(nameOfChunk(c)); ok {
+				out[nameOf(uuidOf("vector", places[i]))] = known
+			}
+		}
+	})
+	if !ok || len(out) < len(chunks) {
+		return nil
+	}
+	return out
+}
+
+// scoresOfNamed returns the scores of the vectors that match a filter, which are those of named chunks.
+func (x *index) scoresOfNamed(ctx context.Context, w where, vec []float32, named map[uint64]namedChunk) ([]backend.Hit, error) {
+	collection := x.x.schema.vectors(len(vec))
+	there, err := x.x.schema.tenantExists(ctx, collection, x.uid)
+	if err != nil || !there {
+		return nil, err
+	}
+	found, err := x.get(ctx, searchRequest{collection: collection, tenant: x.uid, where: w, near: vec, limit: len(named), fields: distanceFields})
+	if err != nil {
+		return nil, err
+	}
+	var hits []backend.Hit
+	for _, o := range found {
+		distance, ok := o.distance()
+		if !ok {
+			return nil, fmt.Errorf("weaviate: a hit has no distance: %w", backend.ErrCorrupt)
+		}
+		if c, ok := named[nameOf(o.id())]; ok {
+			hits = append(hits, backend.Hit{Chunk: c.chunk, Source: c.source, Score: float32(-distance)})
+		}
+	}
+	return hits, nil
 }
 
 // scoresOf appends to out the hits of chunks, in the order of chunks.
