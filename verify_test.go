@@ -7,12 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/backend/local"
+	"github.com/contextmem/contextmem/backend/sqlite"
 )
 
 func TestVerify(t *testing.T) {
@@ -86,6 +91,48 @@ func TestVerify(t *testing.T) {
 		require.Len(t, r.Problems, 1)
 		require.Equal(t, "store", r.Problems[0].Where)
 	})
+}
+
+// writtenTo is a store to which somebody writes an item just before each of the next reads of its last sequence number.
+type writtenTo struct {
+	backend.Store
+	t    *testing.T
+	left *atomic.Int64
+}
+
+func (s writtenTo) LastSeq() uint64 {
+	if n := s.left.Add(-1); n >= 0 {
+		_, err := s.Place(s.t.Context(), []backend.Placed{{
+			Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Memory, Sub: "a"}, ID: fmt.Sprint("late", n), Kind: "text",
+				CreatedAt: time.Now(), UpdatedAt: time.Now()}},
+			Chunks: []backend.Chunk{{Key: fmt.Sprint("late", n), Text: "The lantern is in the shed."}},
+		}})
+		assert.NoError(s.t, err)
+	}
+	return s.Store.LastSeq()
+}
+
+// TestVerifyWhileTheIndexesLag checks that a chunk written just after the indexes were brought up to date is not reported as missing in them.
+func TestVerifyWhileTheIndexesLag(t *testing.T) {
+	t.Parallel()
+	ctx, dir, left := t.Context(), t.TempDir(), new(atomic.Int64)
+	stores, err := sqlite.Open(ctx, dir, nil)
+	require.NoError(t, err)
+	indexers, err := local.Open(dir, nil)
+	require.NoError(t, err)
+	wrap := func(s backend.Store) backend.Store { return writtenTo{s, t, left} }
+	svc, err := contextmem.New(ctx, backend.Compose(wrappedStores{stores, wrap}, indexers), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	sub := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+	_, err = sub.Remember(ctx, contextmem.Memory{ID: "first", Text: "The box is in the cellar."})
+	require.NoError(t, err)
+	left.Store(6) // three reads in each of the first two attempts
+	r, err := svc.Verify(ctx)
+	require.NoError(t, err)
+	require.True(t, r.OK(), "%v", r.Problems)
+	require.Negative(t, left.Load())
+	require.Positive(t, r.Indexed)
 }
 
 // TestVerifyBesideWriters checks that writes during a verification are not reported as problems.

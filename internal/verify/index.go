@@ -17,10 +17,10 @@ const (
 // follow compares the indexes with the feed: an index must know every chunk that the feed adds, and no others.
 func (r *run) follow(sp *workspace.Space) error {
 	for range attempts {
+		last := sp.Store.LastSeq() // before Sync: the indexes may lack what is written after it
 		if err := sp.Follower.Sync(r.ctx); err != nil {
 			return r.unless(err, Index, "it cannot follow the feed")
 		}
-		last := sp.Store.LastSeq()
 		counts, err := r.feed(sp, last)
 		if err != nil {
 			return err
