@@ -17,8 +17,8 @@ import (
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// Edit stores an edit of the metadata of an item. sub is the stored name of its sub-tenant. If an embedding field changes,
-// Edit returns when the new version is indexed.
+// Edit stores an edit of the metadata of an item. sub is the stored name of its sub-tenant. If an embedding field or the
+// session changes, Edit returns when the new version is indexed.
 func (e *Engine) Edit(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.EditMetadataRequest) (*content.EditMetadataResult, error) {
 	if len(r.Metadata) == 0 && len(r.Additional) == 0 && r.ACL == nil {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Metadata", "metadata or additional_metadata is required")
@@ -145,9 +145,13 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 			return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
 		}
 	}
+	session, err := sessionAfter(src, res.Metadata, res.Additional)
+	if err != nil {
+		return nil, 0, fault.Wrap(op, fault.Source, r.ID, err)
+	}
 	dense, sparse := metadata.Embedded(schema, res.Metadata)
-	if !slices.Equal(dense, doc.Dense) || !slices.Equal(sparse, doc.Sparse) {
-		doc.Dense, doc.Sparse = dense, sparse
+	if session != src.Session || !slices.Equal(dense, doc.Dense) || !slices.Equal(sparse, doc.Sparse) {
+		doc.Dense, doc.Sparse, src.Session = dense, sparse, session
 		num, err := e.acceptEdited(ctx, op, ref, src, doc, res, mb, ab)
 		return res, num, err
 	}
@@ -159,7 +163,7 @@ func (e *Engine) mergeOnce(ctx context.Context, op string, ref *workspace.Ref, s
 	return res, 0, nil
 }
 
-// acceptEdited stores metadata with changed embedding fields as a new version with the same
+// acceptEdited stores metadata with changed embedding fields or another session as a new version with the same
 // content. Searches find the old version until the new one is indexed. If src is no longer the
 // newest version, acceptEdited returns [backend.ErrConflict].
 func (e *Engine) acceptEdited(ctx context.Context, op string, ref *workspace.Ref, src *backend.Source, doc *item.Doc, res *content.EditMetadataResult, mb, ab []byte) (num int64, _ error) {

@@ -71,7 +71,7 @@ func (e *Engine) restoreOnce(ctx context.Context, op string, ref *workspace.Ref,
 	}
 	doc.ACL, doc.Dense, doc.Sparse, doc.Supplied, doc.Partial = was.ACL, was.Dense, was.Sparse, was.Supplied, ""
 	inc := backend.Incoming{Source: *src, Expect: src.Version()}
-	inc.Title, inc.Kind, inc.Filename, inc.MediaType, inc.Session, inc.Time, inc.SizeBytes, inc.Infer = v.Title, v.Kind, v.Filename, v.MediaType, v.Session, v.Time, v.Size, v.Infer
+	inc.Title, inc.Kind, inc.Filename, inc.MediaType, inc.Time, inc.SizeBytes, inc.Infer = v.Title, v.Kind, v.Filename, v.MediaType, v.Time, v.Size, v.Infer
 	meta, err := metadata.DecodeMap(src.Metadata)
 	if err != nil {
 		return wrap(err)
@@ -79,6 +79,9 @@ func (e *Engine) restoreOnce(ctx context.Context, op string, ref *workspace.Ref,
 	add, err := metadata.DecodeMap(src.Additional)
 	if err != nil {
 		return wrap(err)
+	}
+	if named := metadata.Session(add, meta); named == "" || named != src.Session {
+		inc.Session = v.Session // the metadata that stay do not say in which session the item is
 	}
 	inc.UpdatedAt, inc.Tags = in.now, metadata.Tags(inc.Source, doc, meta, add)
 	if inc.Doc, err = doc.Encode(); err != nil {

@@ -168,6 +168,11 @@ func (in *batch) editFields(inc *backend.Incoming, doc *item.Doc, edit *content.
 	if err != nil {
 		return err
 	}
+	if edit.Session == nil {
+		if inc.Session, err = sessionAfter(&inc.Source, meta, add); err != nil {
+			return err
+		}
+	}
 	doc.Dense, doc.Sparse = metadata.Embedded(schema, meta)
 	inc.Metadata, inc.Additional, inc.UpdatedAt = mb, ab, in.now
 	inc.Tags = metadata.Tags(inc.Source, doc, meta, add)
