@@ -2,7 +2,6 @@ package office
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
 
 	"github.com/contextmem/contextmem/internal/parse/clean"
@@ -14,7 +13,9 @@ import (
 type odfSheet struct {
 	grid     *output.Grid
 	row, col int
-	repeat   int // of the current row
+	columns  int  // that the sheet has declared
+	repeat   int  // of the current row
+	hidden   bool // the current row is
 	cells    []odfCell
 	open     bool // a cell is open
 	current  odfCell
@@ -101,8 +102,15 @@ func (d *odfReader) sheetStart(x *xmlscan.Scanner) {
 		}
 		d.w.Block()
 		*s = odfSheet{grid: &output.Grid{W: d.w}}
+	case "table-column":
+		n := min(max(1, clean.Int(x.Attr("number-columns-repeated"))), 1<<20)
+		if s.grid != nil && odfHidden(x) {
+			s.grid.HideColumns(s.columns+1, s.columns+n)
+		}
+		s.columns = min(s.columns+n, 1<<20)
 	case "table-row":
 		s.repeat = max(1, clean.Int(x.Attr("number-rows-repeated")))
+		s.hidden = odfHidden(x)
 		s.col, s.cells = 0, s.cells[:0]
 	case "table-cell":
 		if s.grid == nil || s.open {
@@ -144,7 +152,9 @@ func (d *odfReader) sheetEnd(name string) {
 			if len(s.cells) == 0 {
 				break
 			}
-			s.row++
+			if s.row++; s.hidden {
+				s.grid.HideRows(s.row, s.row)
+			}
 			for _, c := range s.cells {
 				if c.repeat == 1 {
 					s.grid.Merge(s.row, c.col+1, s.row+max(c.rows, 1)-1, c.col+max(c.cols, 1))
@@ -168,6 +178,12 @@ func (d *odfReader) sheetEnd(name string) {
 	}
 }
 
+// odfHidden reports whether a sheet does not show a row or column, or shows it only without its filter.
+func odfHidden(x *xmlscan.Scanner) bool {
+	v := x.Attr("visibility")
+	return v == "collapse" || v == "filter"
+}
+
 // isoDate returns the text of a cell with a date, such as 2024-03-07T14:05:00. A date in digits alone is written as ISO 8601, because it does
 // not tell the day from the month.
 func isoDate(text []byte, date string) []byte {
@@ -186,10 +202,4 @@ func isoDate(text []byte, date string) []byte {
 }
 
 // cellName returns the name of the open cell of a sheet, such as "B12".
-func (s *odfSheet) cellName() string {
-	var letters []byte
-	for n := s.current.col + 1; n > 0; n = (n - 1) / 26 {
-		letters = append([]byte{byte('A' + (n-1)%26)}, letters...)
-	}
-	return string(letters) + strconv.Itoa(s.row+1)
-}
+func (s *odfSheet) cellName() string { return cellNameOf(s.current.col, s.row) }

@@ -47,7 +47,7 @@ const reasonMissing = "a part of the file is missing"
 // holdsText reports whether a content type or relation type belongs to parts that contain text.
 func holdsText(kind string) bool {
 	for _, suffix := range [...]string{"/worksheet", "/sharedStrings", "/slide", "/notesSlide", "/footnotes", "/endnotes", "/comments", "/styles", "/officeDocument",
-		"/drawing", "/chart", ".drawing", ".chart",
+		"/drawing", "/chart", "/table", ".drawing", ".chart", ".table",
 		".main", ".styles", ".worksheet", ".sharedStrings", ".slide", ".notesSlide", ".footnotes", ".endnotes", ".comments"} {
 		if strings.HasSuffix(kind, suffix) {
 			return true

@@ -19,6 +19,7 @@ const (
 	xlsBoundSheet, xlsMulRK, xlsXF, xlsSST, xlsLabelSST       = 0x85, 0xBD, 0xE0, 0xFC, 0xFD
 	xlsNumber, xlsLabel, xlsBoolErr, xlsString, xlsRK         = 0x203, 0x204, 0x205, 0x207, 0x27E
 	xlsFormat, xlsBOF, xlsMergeCells                          = 0x41E, 0x809, 0xE5
+	xlsNote, xlsObject, xlsColumn, xlsTextObject, xlsRow      = 0x1C, 0x5D, 0x7D, 0x1B6, 0x208
 )
 
 // maxSharedTexts limits the shared strings of a workbook.
@@ -144,7 +145,9 @@ func (b *binaryBook) globals(ctx context.Context) error {
 
 // sheet writes the cells of one sheet.
 func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer) error {
-	g := &output.Grid{W: w, Begin: func() {
+	begun := false
+	begin := func() {
+		begun = true
 		w.Page(s.name)
 		w.Heading(2)
 		w.Text(s.name)
@@ -152,7 +155,9 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 			w.Text(" (hidden)")
 		}
 		w.Block()
-	}}
+	}
+	g := &output.Grid{W: w, Begin: begin}
+	notes := xlsNotes{texts: map[uint16]string{}}
 	b.merges(ctx, s, g)
 	var formula struct{ row, col int } // whose text is in the next record
 	depth := 0
@@ -185,6 +190,8 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 		if depth > 1 || len(d) < 6 {
 			continue
 		}
+		notes.read(r)
+		hide(r, g)
 		row, col := b.cell(r, g)
 		if r.kind == xlsFormula && len(d) >= 14 {
 			formula.row, formula.col = row, col
@@ -192,6 +199,10 @@ func (b *binaryBook) sheet(ctx context.Context, s binarySheet, w *output.Writer)
 	}
 	g.End()
 	w.Block()
+	if !begun && notes.any() {
+		begin()
+	}
+	notes.write(w)
 	return nil
 }
 

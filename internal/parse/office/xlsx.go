@@ -81,8 +81,7 @@ func (r *xlsxReader) sheets(main string, rels map[string]relation) ([]xlsxSheet,
 		}
 		switch x.Name {
 		case "workbookPr":
-			v := x.Attr("date1904")
-			r.date1904 = v == "1" || v == "true"
+			r.date1904 = xmlTrue(x.Attr("date1904"))
 		case "sheet":
 			if rel, ok := rels[x.AttrNS("id")]; ok && r.p.Has(rel.target) && rel.kind == "worksheet" {
 				state := strings.ToLower(x.Attr("state"))
@@ -128,6 +127,9 @@ func (r *xlsxReader) sheet(s xlsxSheet) error {
 	for _, m := range t.merges {
 		g.Merge(m[0], m[1], m[2], m[3])
 	}
+	if err := r.tableNames(s.part, g); err != nil {
+		return err
+	}
 	if err := r.readCells(x, g, t.links); err != nil {
 		return err
 	}
@@ -148,52 +150,6 @@ func (r *xlsxReader) sheet(s xlsxSheet) error {
 	return nil
 }
 
-// attached writes the comments and the drawings of a sheet.
-func (r *xlsxReader) attached(d *drawReader, part string) error {
-	for _, rel := range r.p.relations(part) {
-		if rel.external {
-			continue
-		}
-		switch rel.kind {
-		case "comments":
-			if err := r.comments(rel.target); err != nil {
-				return err
-			}
-		case "drawing":
-			if x := r.p.scan(rel.target); x != nil {
-				d.rels = relationMap(r.p.relations(rel.target))
-				if err := d.read(x); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// comments writes the comments of a sheet with the cells that they are attached to.
-func (r *xlsxReader) comments(part string) error {
-	x := r.p.scan(part)
-	for x != nil && x.Next() && !r.w.Full {
-		switch {
-		case x.Kind == xmlscan.Start && x.Name == "comment":
-			r.w.Block()
-			r.w.Label("Comment on " + clean.OneLine(x.Attr("ref")) + ": ")
-		case x.Kind == xmlscan.Start && x.Name == "t":
-			for x.Next() && x.Kind != xmlscan.End {
-				if x.Kind == xmlscan.Text {
-					r.w.Text(clean.String(x.Text))
-				}
-			}
-		}
-	}
-	if x == nil {
-		return nil
-	}
-	r.w.Block()
-	return scanFault(r.p.File, x)
-}
-
 // readCells reads the rows of a sheet into g.
 func (r *xlsxReader) readCells(x *xmlscan.Scanner, g *output.Grid, links map[[2]int]string) error {
 	row, col := 0, 0
@@ -207,12 +163,18 @@ func (r *xlsxReader) readCells(x *xmlscan.Scanner, g *output.Grid, links map[[2]
 		switch x.Kind {
 		case xmlscan.Start:
 			switch x.Name {
+			case "col":
+				if xmlTrue(x.Attr("hidden")) {
+					g.HideColumns(clean.Int(x.Attr("min")), clean.Int(x.Attr("max")))
+				}
 			case "row":
 				row++
 				if at := clean.Int(x.Attr("r")); at > 0 {
 					row = at
 				}
-				col = 0
+				if col = 0; xmlTrue(x.Attr("hidden")) {
+					g.HideRows(row, row)
+				}
 			case "c":
 				col++
 				if c := columnOf(x.Attr("r")); c > 0 {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"maps"
 	"slices"
-
-	"github.com/contextmem/contextmem/internal/parse/clean"
 )
 
 // Grid turns the cells of a sheet into tables, row by row. It leaves out blank rows and columns.
@@ -23,6 +21,9 @@ type Grid struct {
 	used  []int32       // its columns in order
 	row   []tableCell   // buffer for one row
 	free  int           // bytes that repeated texts of merged ranges may still take
+
+	hiddenRows, hiddenColumns []span
+	names                     []gridName
 
 	merges   []gridMerge
 	unsorted bool  // merges are not in order
@@ -185,6 +186,7 @@ func (g *Grid) table(rows [][]gridCell, last bool) {
 	for _, row := range rows {
 		g.fill(g.row, row)
 		repeatLabels(g.row, &g.free)
+		g.markRow(row[0].row, g.row)
 		cells := g.row
 		for len(cells) > 1 && len(cells[len(cells)-1].text) == 0 {
 			cells = cells[:len(cells)-1]
@@ -197,7 +199,7 @@ func (g *Grid) table(rows [][]gridCell, last bool) {
 	}
 	for _, row := range remarks {
 		w.Block()
-		w.Text(clean.String(g.textOf(row[0])))
+		g.paragraph(row[0])
 	}
 	if last {
 		w.Block()
@@ -214,10 +216,11 @@ func (g *Grid) head(rows [][]gridCell) [][]gridCell {
 	g.next, g.active = 0, g.active[:0] // the rows come again
 	n := headRows(first, nil)
 	g.free += freeLabels
+	g.writeName(rows)
 	if !g.W.open("") {
 		return nil
 	}
-	g.W.tableRow(joinHeads(first[:n], len(g.row)), len(g.row))
+	g.W.tableRow(g.markColumns(joinHeads(first[:n], len(g.row))), len(g.row))
 	g.W.gap = 1
 	g.W.open("")
 	g.W.put(headerRule(len(g.row)))
@@ -235,7 +238,7 @@ func (g *Grid) paragraphs(rows [][]gridCell) [][]gridCell {
 			} else {
 				g.W.Line()
 			}
-			g.W.Text(clean.String(g.textOf(c)))
+			g.paragraph(c)
 		}
 		rows = rows[1:]
 	}
