@@ -67,6 +67,8 @@ func FuzzCSV(f *testing.F)      { fuzzFile(f, "a.csv") }
 func FuzzJSON(f *testing.F)     { fuzzFile(f, "a.json") }
 func FuzzXML(f *testing.F)      { fuzzFile(f, "a.xml") }
 func FuzzRTF(f *testing.F)      { fuzzFile(f, "a.rtf") }
+func FuzzDOC(f *testing.F)      { fuzzFile(f, "a.doc") }
+func FuzzXLS(f *testing.F)      { fuzzFile(f, "a.xls") }
 func FuzzMail(f *testing.F)     { fuzzFile(f, "a.eml") }
 func FuzzMbox(f *testing.F)     { fuzzFile(f, "a.mbox") }
 
@@ -84,6 +86,8 @@ func FuzzDOCX(f *testing.F) {
 	f.Add("<w:p><w:pPr><w:pStyle w:val=\"h\"/><w:numPr><w:ilvl w:val=\"1\"/><w:numId w:val=\"1\"/></w:numPr></w:pPr><w:r><w:t>x</w:t></w:r></w:p>"+
 		"<w:tbl><w:tr><w:tc><w:txbxContent><w:p><w:tbl><w:tr><w:tc>"+para("x")+"</w:tc></w:tr></w:tbl></w:p></w:txbxContent></w:tc></w:tr></w:tbl>",
 		`<w:style w:styleId="h"><w:name w:val="heading 1"/><w:basedOn w:val="h"/></w:style>`)
+	f.Add("<w:p><m:oMath><m:nary><m:naryPr><m:chr m:val=\"∑\"/></m:naryPr><m:sub><m:r><m:t>i</m:t></m:r></m:sub><m:sup/><m:e><m:rad><m:deg/><m:e><m:f><m:num><m:r><m:t>a+b</m:t></m:r></m:num>"+
+		"<m:den><m:d><m:dPr><m:begChr m:val=\"[\"/></m:dPr><m:e><m:r><m:t>c</m:t></m:r></m:e></m:d></m:den></m:f></m:e></m:rad></m:e></m:nary></m:oMath></w:p>", "")
 	f.Fuzz(func(t *testing.T, body, styles string) {
 		check(t, "a.docx", docxFile(t, body, part{"word/styles.xml", styles}, part{"word/numbering.xml", styles}, part{"word/footnotes.xml", body}))
 	})

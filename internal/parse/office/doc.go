@@ -3,7 +3,6 @@ package office
 import (
 	"context"
 	"encoding/binary"
-	"sort"
 	"strings"
 	"unicode/utf16"
 
@@ -42,11 +41,8 @@ type binaryDoc struct {
 	main, table []byte
 	data        []byte // properties that are too large for a page
 	pieces      []docPiece
-	papxAt      []uint32 // file positions at which pages of paragraph properties begin
-	papxPage    []uint32
-	chpxAt      []uint32 // the same for characters
-	chpxPage    []uint32
-	run         docRun // of the last character
+	papx, chpx  docPages // of paragraph and of character properties
+	run         docRun   // of the last character
 	odd         oddUnits
 }
 
@@ -78,8 +74,7 @@ func ParseDOC(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	if len(d.pieces) == 0 {
 		return nil, document.Errorf(document.Malformed, "the text of the word document is missing")
 	}
-	d.readPapx()
-	d.readChpx()
+	d.papx, d.chpx = readPages(d.part(fibPapx)), readPages(d.part(fibChpx))
 	w := output.New(lim, len(d.main))
 	w.NestTables = true
 	if err := d.write(ctx, w); err != nil {
@@ -135,16 +130,6 @@ func (d *binaryDoc) readPieces() {
 	}
 }
 
-// readPapx reads the locations of the pages of paragraph properties ([MS-DOC] 2.8.6).
-func (d *binaryDoc) readPapx() {
-	plc := d.part(fibPapx)
-	n := (len(plc) - 4) / 8
-	for i := range max(n, 0) {
-		d.papxAt = append(d.papxAt, binary.LittleEndian.Uint32(plc[4*i:]))
-		d.papxPage = append(d.papxPage, binary.LittleEndian.Uint32(plc[4*(n+1)+4*i:])&0x3FFFFF)
-	}
-}
-
 // docParagraph has the paragraph properties that affect the text.
 type docParagraph struct {
 	style   int
@@ -157,21 +142,8 @@ type docParagraph struct {
 
 // paragraph returns the properties of the paragraph whose last character is at a file position ([MS-DOC] 2.9.175).
 func (d *binaryDoc) paragraph(fc uint32) (p docParagraph) {
-	i := sort.Search(len(d.papxAt), func(i int) bool { return d.papxAt[i] > fc }) - 1
-	if i < 0 {
-		return p
-	}
-	from := int64(d.papxPage[i]) * 512
-	if from+512 > int64(len(d.main)) {
-		return p
-	}
-	page := d.main[from : from+512]
-	runs := int(page[511])
-	if 4*(runs+1)+13*runs > 511 {
-		return p
-	}
-	k := sort.Search(runs, func(k int) bool { return binary.LittleEndian.Uint32(page[4*(k+1):]) > fc })
-	if k >= runs {
+	page, runs, k := formattedPage(d.main, d.papx, 13, fc)
+	if k < 0 {
 		return p
 	}
 	at := 2 * int(page[4*(runs+1)+13*k])

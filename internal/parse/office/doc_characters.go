@@ -1,24 +1,11 @@
 package office
 
-import (
-	"encoding/binary"
-	"sort"
-)
+import "encoding/binary"
 
 // docRun is a run of characters from byte from on, up to byte to, that is left out if it is deleted or hidden.
 type docRun struct {
 	from, to uint32
 	omitted  bool
-}
-
-// readChpx reads the locations of the pages of character properties ([MS-DOC] 2.8.5).
-func (d *binaryDoc) readChpx() {
-	plc := d.part(fibChpx)
-	n := (len(plc) - 4) / 8
-	for i := range max(n, 0) {
-		d.chpxAt = append(d.chpxAt, binary.LittleEndian.Uint32(plc[4*i:]))
-		d.chpxPage = append(d.chpxPage, binary.LittleEndian.Uint32(plc[4*(n+1)+4*i:])&0x3FFFFF)
-	}
 }
 
 // omitted reports whether the character at a file position is deleted, with the change tracked, or hidden.
@@ -32,25 +19,11 @@ func (d *binaryDoc) omitted(fc uint32) bool {
 // runAt returns the run of the character at a file position ([MS-DOC] 2.9.33).
 func (d *binaryDoc) runAt(fc uint32) docRun {
 	one := docRun{from: fc, to: fc + 1}
-	i := sort.Search(len(d.chpxAt), func(i int) bool { return d.chpxAt[i] > fc }) - 1
-	if i < 0 {
+	page, runs, k := formattedPage(d.main, d.chpx, 1, fc)
+	if k < 0 || pageBound(page, k) > fc {
 		return one
 	}
-	from := int64(d.chpxPage[i]) * 512
-	if from+512 > int64(len(d.main)) {
-		return one
-	}
-	page := d.main[from : from+512]
-	runs := int(page[511])
-	if 4*(runs+1)+runs > 511 {
-		return one
-	}
-	bound := func(k int) uint32 { return binary.LittleEndian.Uint32(page[4*k:]) }
-	k := sort.Search(runs, func(k int) bool { return bound(k+1) > fc })
-	if k >= runs || bound(k) > fc {
-		return one
-	}
-	r := docRun{from: bound(k), to: bound(k + 1)}
+	r := docRun{from: pageBound(page, k), to: pageBound(page, k+1)}
 	at := 2 * int(page[4*(runs+1)+k])
 	if at == 0 || at >= 511 {
 		return r

@@ -78,6 +78,7 @@ type docxReader struct {
 	boxes    [][]byte // text boxes of the current paragraph
 	fields   []docxField
 	hidden   bool // the current run is hidden
+	math     docxMath
 	noteIDs  map[string]int
 	noteLast map[string]int
 }
@@ -105,6 +106,7 @@ func (d *docxReader) read(x *xmlscan.Scanner, rels map[string]relation) error {
 				return err
 			}
 		case xmlscan.End:
+			d.mathEnd(x.Name)
 			d.end(x.Name)
 		}
 	}
@@ -121,7 +123,7 @@ func (d *docxReader) start(x *xmlscan.Scanner) error {
 	if (x.Name == "r" || x.Name == "hyperlink") && !d.inCode {
 		d.flushCode()
 	}
-	if d.character(x) || d.tableStart(x) {
+	if d.mathStart(x) || d.character(x) || d.tableStart(x) {
 		return nil
 	}
 	switch x.Name {
@@ -233,8 +235,6 @@ func (d *docxReader) end(name string) {
 	case "tc":
 		d.flushCode()
 		w.EndCell()
-	case "num": // the numerator of a fraction in a formula
-		w.Word("/")
 	case "txbxContent":
 		d.flushCode()
 		if b := w.Keep(w.Release()); len(b) > 0 {
@@ -247,6 +247,10 @@ func (d *docxReader) end(name string) {
 func (d *docxReader) write(s string) {
 	switch {
 	case d.hidden:
+	case len(d.math.scripts) > 0:
+		if t := &d.math.scripts[len(d.math.scripts)-1].text; len(*t) < d.w.Max {
+			*t = append(*t, s...)
+		}
 	case d.inCode:
 		if d.code.Len() < d.w.Max {
 			d.code.WriteString(s)
