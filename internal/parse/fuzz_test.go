@@ -3,6 +3,8 @@ package parse
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -67,10 +69,23 @@ func FuzzCSV(f *testing.F)      { fuzzFile(f, "a.csv") }
 func FuzzJSON(f *testing.F)     { fuzzFile(f, "a.json") }
 func FuzzXML(f *testing.F)      { fuzzFile(f, "a.xml") }
 func FuzzRTF(f *testing.F)      { fuzzFile(f, "a.rtf") }
-func FuzzDOC(f *testing.F)      { fuzzFile(f, "a.doc") }
-func FuzzXLS(f *testing.F)      { fuzzFile(f, "a.xls") }
 func FuzzMail(f *testing.F)     { fuzzFile(f, "a.eml") }
 func FuzzMbox(f *testing.F)     { fuzzFile(f, "a.mbox") }
+
+func FuzzDOC(f *testing.F) { fuzzMade(f, "ferry.doc", "revised.doc") }
+func FuzzXLS(f *testing.F) { fuzzMade(f, "depots.xls", "energy.xls") }
+
+// fuzzMade fuzzes files that real programs wrote. The first one names the format.
+func fuzzMade(f *testing.F, names ...string) {
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join("testdata", "made", name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { check(t, names[0], data) })
+}
 
 // FuzzZip fuzzes the container. The targets below fuzz its content, which mutated ZIP files hardly reach.
 func FuzzZip(f *testing.F) {
