@@ -33,6 +33,31 @@ func flagsTopic() *cobra.Command {
 	return c
 }
 
+// helpCmd is the command that prints the help of the command, or the topic, that its arguments name.
+func helpCmd() *cobra.Command {
+	return &cobra.Command{Use: "help [COMMAND]", Short: "Help about any command",
+		PersistentPreRun: func(*cobra.Command, []string) {}, // help needs no configuration
+		ValidArgsFunction: func(c *cobra.Command, args []string, begun string) (names []string, _ cobra.ShellCompDirective) {
+			if about, rest, err := c.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, s := range about.Commands() {
+					if s.IsAvailableCommand() && strings.HasPrefix(s.Name(), begun) {
+						names = append(names, s.Name()+"\t"+s.Short)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			about, rest, err := c.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return usage("there is no command or topic %q: see contextmem help", strings.Join(args, " "))
+			}
+			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
+			return about.Help()
+		}}
+}
+
 // printFlagGroups prints the flags of every command by group, each in the first group whose prefix it has.
 func printFlagGroups(w io.Writer, all *pflag.FlagSet) {
 	fmt.Fprint(w, "Flags of every command\n\n")

@@ -44,3 +44,20 @@ func TestHelp(t *testing.T) {
 	}
 	visit(root)
 }
+
+// TestHelpAboutNothing checks that help about a command that does not exist is wrong usage, also below a command that exists.
+func TestHelpAboutNothing(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"help", "nonsense"}, {"help", "recall", "nonsense"}, {"help", "tenants", "nonsense"}} {
+		t.Run(strings.Join(args, " "), func(t *testing.T) {
+			t.Parallel()
+			got := inProcess(t, t.TempDir(), "", args...)
+			require.Equal(t, exitUsage, got.code)
+			require.Empty(t, got.out)
+			require.Contains(t, got.err, "nonsense")
+		})
+	}
+	got := inProcess(t, t.TempDir(), "", "help")
+	require.Zero(t, got.code, got.err)
+	require.Contains(t, got.out, "Commands:")
+}

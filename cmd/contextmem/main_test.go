@@ -118,6 +118,16 @@ func TestCommands(t *testing.T) {
 	require.NotContains(t, ok("recall", "-s", "nora", "--superseded", "drop", "where does Nora live?"), "bonn\t")
 	require.Contains(t, ok("recall", "-s", "nora", "--explain", "where does Nora live?"), "succession")
 	require.Contains(t, ok("recall", "-s", "nora", "--prompt", "100", "where does Nora live?"), "[1] 2025-03-01\nNora moved")
+	block := do("recall", "-s", "nora", "--prompt", "100", "--explain", "where does Nora live?")
+	require.Equal(t, ok("recall", "-s", "nora", "--prompt", "100", "where does Nora live?"), block.out)
+	require.Regexp(t, `(?m)^\d\.\d{3}\toslo\n   semantic `, block.err)
+	var explained struct {
+		Text string
+		Hits []struct{ Explain map[string]any }
+	}
+	require.NoError(t, json.Unmarshal([]byte(ok("recall", "--json", "-s", "nora", "--prompt", "100", "--explain", "where does Nora live?")), &explained))
+	require.Equal(t, block.out, explained.Text)
+	require.NotEmpty(t, explained.Hits[0].Explain)
 	require.Empty(t, ok("recall", "-s", "nora", "--min-relevance", "1", "where does Nora live?"))
 	require.Equal(t, exitUsage, do("recall", "--as-of", "soon", "x").code)
 	require.Equal(t, exitUsage, do("recall", "--superseded", "gone", "x").code)

@@ -132,15 +132,14 @@ func (a *app) recallCmd() *cobra.Command {
 				for _, w := range res.Warnings {
 					a.say("warning: %s", w.Message)
 				}
-				if prompt > 0 {
-					b := res.ContextBlock(prompt)
-					return a.show(map[string]any{"request_id": res.RequestID, "text": b.Text, "tokens": b.Tokens, "sources": append([]string{}, b.Sources...)}, func(w io.Writer) { fmt.Fprint(w, b.Text) })
-				}
 				found := hits(res)
 				if explain {
 					for i := range found {
 						found[i].Explain = res.Chunks[i].Explain
 					}
+				}
+				if prompt > 0 {
+					return a.showPrompt(res, prompt, found, explain)
 				}
 				return a.show(map[string]any{"request_id": res.RequestID, "hits": found}, func(w io.Writer) { a.printHits(w, found) })
 			})
@@ -154,10 +153,29 @@ func (a *app) recallCmd() *cobra.Command {
 	f.Float64Var(&q.MinRelevance, "min-relevance", 0, "leave out what is less likely to answer, 0 to 1")
 	times.define(f)
 	f.StringVar(&superseded, "superseded", "demote", "memories that hold no longer: demote (behind what took their place), mark or drop")
-	f.BoolVar(&explain, "explain", false, "the parts of each score")
+	f.BoolVar(&explain, "explain", false, "the parts of each score; with --prompt on standard error")
 	f.IntVar(&prompt, "prompt", 0, "one text of at most so many tokens for a prompt, with what the user always wants; 0: passages")
 	f.StringArrayVarP(&filters, "filter", "f", nil, "metadata that must match, as name=value; may be repeated")
 	return c
+}
+
+// showPrompt writes the text for a prompt. With explain it also says how the scores of the passages came about: as "hits" in JSON, else on
+// standard error, since the text on standard output goes to a model.
+func (a *app) showPrompt(res *contextmem.Result, tokens int, found []hit, explain bool) error {
+	b := res.ContextBlock(tokens)
+	out := map[string]any{"request_id": res.RequestID, "text": b.Text, "tokens": b.Tokens, "sources": append([]string{}, b.Sources...)}
+	if explain {
+		out["hits"] = found
+	}
+	return a.show(out, func(w io.Writer) {
+		fmt.Fprint(w, b.Text)
+		for i := range found {
+			if h := &found[i]; h.Explain != nil {
+				fmt.Fprintf(a.err, "%.3f\t%s\n", h.Score, h.ID)
+				h.printParts(a.err)
+			}
+		}
+	})
 }
 
 // words returns at most n characters of a hit's text. For a longer text it returns the passage that answers the query.

@@ -62,6 +62,7 @@ func newRoot(a *app) *cobra.Command {
 	f.BoolVar(&a.asJSON, "json", false, "write JSON")
 	f.DurationVar(&a.timeout, "timeout", 0, "give up after this time; 0: never")
 	a.engine.add(f)
+	root.SetHelpCommand(helpCmd())
 	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.revertCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
 		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.migrateCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd(), flagsTopic())
 	return root

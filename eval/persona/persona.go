@@ -241,10 +241,19 @@ func Summarise(all []Answer, categories ...string) (s Summary) {
 	return s
 }
 
-// Print writes a line of a table.
+// Print writes a line of a table. A metric without questions of its kind is a dash.
 func (s Summary) Print(w io.Writer, name string) error {
-	_, err := fmt.Fprintf(w, "%-22s %4d  R@1 %.3f  R@5 %.3f  nDCG %.3f  stale first %.3f of %3d  absent AUROC %.3f  repeats %.3f\n", name, s.Questions, s.Recall1, s.Recall5, s.NDCG, s.StaleFirst, s.Stale, s.AbsentAUROC, s.RepeatRate)
+	_, err := fmt.Fprintf(w, "%-22s %4d  R@1 %s  R@5 %s  nDCG %s  stale first %s of %3d  absent AUROC %s  repeats %s\n", name, s.Questions,
+		cell(s.Recall1), cell(s.Recall5), cell(s.NDCG), cell(s.StaleFirst), s.Stale, cell(s.AbsentAUROC), cell(s.RepeatRate))
 	return err
+}
+
+// cell returns a metric as the table shows it: a dash, of the same width, if there are no questions of its kind.
+func cell(metric float64) string {
+	if math.IsNaN(metric) {
+		return "    -"
+	}
+	return fmt.Sprintf("%.3f", metric)
 }
 
 // said normalises the white space of a text, because chunking may change it.

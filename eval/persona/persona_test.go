@@ -116,3 +116,19 @@ func TestLabelsRefuse(t *testing.T) {
 	Labels(ana()).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/chat/completions", bytes.NewBufferString(`{"messages":[]}`)))
 	assert.Equal(t, http.StatusBadRequest, w.Code)
 }
+
+// TestPrintShowsNoNaN checks that a metric without questions of its kind is a dash as wide as a number.
+func TestPrintShowsNoNaN(t *testing.T) {
+	t.Parallel()
+	asked := Answer{Question: &Question{Category: "update", Relevant: map[string]int{"t3": 2}}, Relevance: .5, Recall5: 1, NDCG: 1}
+	var with, without bytes.Buffer
+	require.NoError(t, Summarise([]Answer{asked, {Question: &Question{Category: "absent"}}}).Print(&with, "all"))
+	require.Contains(t, with.String(), "absent AUROC 1.000")
+	require.NoError(t, Summarise([]Answer{asked}).Print(&without, "all"))
+	require.Contains(t, without.String(), "absent AUROC     -  repeats")
+	require.NotContains(t, without.String(), "NaN")
+	require.Len(t, without.String(), len(with.String()))
+	without.Reset()
+	require.NoError(t, Summarise(nil).Print(&without, "all"))
+	require.NotContains(t, without.String(), "NaN")
+}
