@@ -173,3 +173,24 @@ func TestEditAccess(t *testing.T) {
 		require.Equal(t, []int{0, 1}, []int{seen("anna"), seen("bea")}, "a version that cannot be read hides the one before")
 	})
 }
+
+// TestEmojiAlone checks that memories and files of emoji alone are found by them, in both modes.
+func TestEmojiAlone(t *testing.T) {
+	t.Parallel()
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		s := tn.Sub("emoji")
+		remember(t, s, contextmem.Memory{ID: "cake", Text: "🎂🎉"}, contextmem.Memory{ID: "thumb", Text: "👍🏽"}, contextmem.Memory{ID: "words", Text: "A cake stood on the table."})
+		res, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "rocket", Name: "a.txt", Data: []byte("🚀")}, {ID: "ship", Name: "b.txt", Data: []byte("A ship.")}}})
+		require.NoError(t, err)
+		_, err = s.Wait(t.Context(), res.IDs()...)
+		require.NoError(t, err)
+		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+			for question, want := range map[string]string{"🎂": "cake", "👍": "thumb", "🚀?": "rocket"} {
+				found, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassAll, Query: question, Mode: mode})
+				require.NoError(t, err)
+				require.NotEmpty(t, found.Chunks, "%s %s", mode, question)
+				require.Equal(t, want, found.Chunks[0].SourceID, "%s %s", mode, question)
+			}
+		}
+	})
+}

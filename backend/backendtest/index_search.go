@@ -25,6 +25,7 @@ func runIndex(t *testing.T, h IndexersHarness) {
 		{"AndAndPhrase", testAndAndPhrase},
 		{"StopWords", testStopWords},
 		{"Stems", testStems},
+		{"Emoji", testEmoji},
 		{"WeightedTerms", testWeightedTerms},
 		{"Terms", testTerms},
 		{"Sessions", testSearchSessions},
@@ -195,6 +196,23 @@ func testStems(t *testing.T, e *indexEnv) {
 	require.NoError(t, err)
 	assert.Len(t, terms, 2, "words alone")
 	assert.InDelta(t, (10+9+7+9)/4., average, tolerance, "stems count in no length, nor do the English stop words")
+}
+
+// testEmoji checks that emoji are found like words, and do not come between the words of a phrase.
+func testEmoji(t *testing.T, e *indexEnv) {
+	_, c := e.put(entry{texts: []string{"🎂🎉", "party 🎉 time", "party time", "👍🏽 \u2764\ufe0f"}})
+	find := func(op backend.Operator, text string) []int64 {
+		return chunksOf(e.keywords(backend.KeywordQuery{Text: text, Operator: op}))
+	}
+	assert.Equal(t, c[:1], find(backend.Or, "🎂"))
+	assert.ElementsMatch(t, c[:2], find(backend.Or, "🎉"))
+	assert.Equal(t, c[3:], find(backend.Or, "👍"), "without the tone")
+	assert.Equal(t, c[3:], find(backend.Phrase, "👍 ❤"))
+	assert.Equal(t, c[1], find(backend.Or, "party 🎉")[0])
+	assert.Equal(t, c[1:2], find(backend.And, "🎉 party"))
+	assert.Equal(t, c[1:2], find(backend.Phrase, "party 🎉 time"))
+	assert.ElementsMatch(t, c[1:3], find(backend.Phrase, "party time"))
+	assert.Empty(t, find(backend.Or, "🎈"))
 }
 
 func testStopWords(t *testing.T, e *indexEnv) {

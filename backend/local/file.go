@@ -29,7 +29,7 @@ import (
 // Files never change. The manifest names the files in use, in their order.
 const (
 	fileMagic    = "cmlocidx"
-	fileVersion  = 6
+	fileVersion  = 7
 	headerSize   = 64
 	sectionAlign = 64
 )

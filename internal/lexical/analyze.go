@@ -53,7 +53,7 @@ const (
 // addresses, versions) give the whole at the position of its first part and the
 // parts one after the other; mixed words (getUserName, iPhone15) give the whole
 // and their pieces at one position. Possessives and contractions lose what
-// follows the apostrophe.
+// follows the apostrophe. An emoji is a word at the position of the word after it.
 func Analyze(dst []Token, text string) []Token {
 	a := analyzer{text: text, dst: dst}
 	a.run()
@@ -167,7 +167,11 @@ func (a *analyzer) run() {
 		case classGram, classHan:
 			i = a.grams(i)
 		default:
-			i += size
+			if isEmoji(r) {
+				i = a.emoji(i, i+size, r)
+			} else {
+				i += size
+			}
 		}
 	}
 }
