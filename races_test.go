@@ -16,6 +16,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/backendtest"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/content"
 )
 
 // pausableStore is a service whose store can be paused just before a write.
@@ -263,5 +264,40 @@ func TestEditsAndUpserts(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, string(version(id, rounds).Files[0].Data), f.Text)
 		assert.NotContains(t, visibleTexts(t, s, reader(rounds+1), id), fmt.Sprint("v", rounds))
+	}
+}
+
+// TestDeleteMatchingBesideChanges checks that an item that changes between the look for what matches and its deletion is deleted if it
+// still matches, and stays if it does not.
+func TestDeleteMatchingBesideChanges(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit map[string]any
+		r    content.Matching
+		want int
+	}{
+		"of a session, another key":     {map[string]any{"note": "x"}, content.Matching{Session: "one"}, 1},
+		"of a session, another session": {map[string]any{"session_id": "two"}, content.Matching{Session: "one"}, 0},
+		"by a filter, another key":      {map[string]any{"note": "x"}, content.Matching{Filters: contextmem.Filters{Additional: map[string]any{"session_id": "one"}}}, 1},
+		"by a filter, another value":    {map[string]any{"session_id": "two"}, content.Matching{Filters: contextmem.Filters{Additional: map[string]any{"session_id": "one"}}}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openPausable(t, contextmem.TenantSpec{})
+			s := h.tn.Sub("anna")
+			remember(t, s, contextmem.Memory{ID: "m", Text: "I live in Oslo.", Additional: map[string]any{"session_id": "one"}})
+			c.r.Class = contextmem.ClassMemory
+			h.pauseBefore("Store.Delete", func() {
+				n, err := s.DeleteMatching(t.Context(), c.r)
+				assert.NoError(t, err)
+				assert.Equal(t, c.want, n)
+			}, func() {
+				_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Additional: c.edit})
+				require.NoError(t, err)
+			})
+			p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+			require.NoError(t, err)
+			require.Len(t, p.Sources, 1-c.want)
+		})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
-	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -198,70 +197,4 @@ func messagesOf(ctx context.Context, sp *workspace.Space, src *backend.Source) (
 		out[i] = content.SessionMessage{MemoryID: src.ID, Index: i, Message: m}
 	}
 	return out, nil
-}
-
-// deleteBatch is the number of items that DeleteMatching deletes in one transaction.
-const deleteBatch = 500
-
-// DeleteMatching deletes all items that match a filter and a session, and returns their number.
-func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub string, r content.Matching) (int, error) {
-	const op = "delete"
-	r.Class = cmp.Or(r.Class, content.ClassMemory)
-	filters := len(r.Filters.Metadata) > 0 || len(r.Filters.Additional) > 0
-	switch {
-	case r.Class != content.ClassKnowledge && r.Class != content.ClassMemory:
-		return 0, workspace.ClassError(op, r.Class)
-	case !filters && r.Session == "":
-		return 0, fault.Fieldf(op, fault.KindInvalid, "", "Filters", "is required, or a session")
-	}
-	r.Filters.Strict = true // an ignored condition would delete items that the caller did not name
-	filter, _, err := metadata.Filter(op, ref.Record.Data.Schema, r.Filters, true)
-	if err != nil {
-		return 0, err
-	}
-	part, total := backend.Partition{Class: backend.Class(r.Class), Sub: sub}, 0
-	q := backend.SessionQuery{Part: part, Session: r.Session, Limit: deleteBatch}
-	for {
-		var srcs []*backend.Source
-		if q.Now = time.Now(); r.Session != "" {
-			srcs, err = ref.Store.SessionSources(ctx, q)
-		} else {
-			srcs, _, err = ref.Store.List(ctx, backend.ListQuery{Part: part, Filter: filter, Limit: deleteBatch, Now: q.Now})
-		}
-		if err != nil {
-			return total, fault.Wrap(op, fault.Source, "", err)
-		}
-		var ids []string
-		var expect []backend.Version
-		for _, src := range srcs {
-			q.AfterTime, q.AfterNum = src.Time, src.Num
-			if filter.Matches(src.Tags) {
-				ids, expect = append(ids, src.ID), append(expect, src.Version())
-			}
-		}
-		gone := 0
-		if len(ids) > 0 {
-			res, err := ref.Store.Delete(ctx, part, ids, backend.DeleteOptions{Expect: expect})
-			if err != nil {
-				return total, fault.Wrap(op, fault.Source, "", err)
-			}
-			for _, d := range res {
-				if d.Found && !d.Conflict {
-					gone++
-				}
-			}
-			total += gone
-			ref.StateChanged()
-			e.Deleted(ref.UID)
-		}
-		if len(srcs) < deleteBatch || r.Session == "" && gone == 0 {
-			break
-		}
-	}
-	if total > 0 {
-		if err := ref.Follower.Sync(ctx); err != nil && ctx.Err() == nil {
-			e.Logger.Warn("indexes could not follow a delete; the next search tries again", "err", err)
-		}
-	}
-	return total, nil
 }
