@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 )
 
@@ -41,6 +42,86 @@ func hasWarning(ws []fault.Warning, code string) bool {
 		}
 	}
 	return false
+}
+
+// TestDamagedItemIsReplaced checks that an item of which something is damaged can be ingested again beside others of the same call,
+// edited, brought back from an earlier version, and deleted.
+func TestDamagedItemIsReplaced(t *testing.T) {
+	t.Parallel()
+	first := contextmem.Memory{ID: "bad", Title: "Inventory of pans", Text: "The pan in the pantry is made of bronze."}
+	last := contextmem.Memory{ID: "bad", Title: "Inventory of kettles", Text: "The kettle in the pantry is made of copper.", Metadata: map[string]any{"shelf": "kettle-metadata"}}
+	damages := map[string]string{"text": last.Text, "title": last.Title, "metadata": `"kettle-metadata"`, "versions": first.Text}
+	text := "The kettle in the cellar is made of steel."
+	changes := map[string]func(t *testing.T, s contextmem.Sub, damaged string) error{
+		"ingested again": func(t *testing.T, s contextmem.Sub, _ string) error {
+			_, err := s.Remember(t.Context(), contextmem.Memory{ID: "new", Text: text}, contextmem.Memory{ID: "bad", Text: text})
+			return err
+		},
+		"deleted": func(t *testing.T, s contextmem.Sub, _ string) error {
+			d, err := s.DeleteItems(t.Context(), contextmem.DeleteItemsRequest{Class: contextmem.ClassMemory, IDs: []string{"bad", "good"}})
+			if err == nil {
+				require.Equal(t, 2, d.Deleted)
+			}
+			return err
+		},
+		"deleted by session": func(t *testing.T, s contextmem.Sub, damaged string) error {
+			n, err := s.DeleteMatching(t.Context(), content.Matching{Class: contextmem.ClassMemory, Session: "one"})
+			if damaged == "title" || damaged == "metadata" { // the row does not say what it matches
+				require.Equal(t, 1, n)
+				require.True(t, fault.Damaged(err), "%v", err)
+				return nil
+			}
+			require.Equal(t, 2, n)
+			return err
+		},
+	}
+	for what, damaged := range damages {
+		for how, change := range changes {
+			t.Run(what+" "+how, func(t *testing.T) {
+				t.Parallel()
+				dir := filepath.Join(t.TempDir(), "d")
+				open := func() (*contextmem.Service, contextmem.Sub) {
+					svc, err := contextmem.Open(t.Context(), dir, nil)
+					require.NoError(t, err)
+					return svc, svc.Tenant("acme").Sub("a")
+				}
+				svc, sub := open()
+				acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+				first, last, good := first, last, contextmem.Memory{ID: "good", Text: "The kettle in the attic is made of tin.", Session: "one"}
+				first.Session, last.Session = "one", "one"
+				remember(t, sub, first, good)
+				remember(t, sub, last)
+				info, err := acme.Info(t.Context())
+				require.NoError(t, err)
+				require.NoError(t, svc.Close())
+				flipBits(t, storeFiles(t, dir, info.UID), damaged)
+				svc, sub = open()
+				defer func() { require.NoError(t, svc.Close()) }()
+				sts, err := sub.Status(t.Context(), "bad", "good", "absent")
+				require.NoError(t, err)
+				want := [...]string{"", "", "FILE_NOT_FOUND"}
+				if what == "title" || what == "metadata" {
+					want[0] = "E6002"
+				}
+				require.Equal(t, want, [...]string{sts[0].ErrorCode, sts[1].ErrorCode, sts[2].ErrorCode})
+				require.NoError(t, change(t, sub, what))
+				ids := recallIDs(t, sub, contextmem.Recall{Query: "which kettle is made of steel?"})
+				if how == "ingested again" {
+					require.Subset(t, ids, []string{"bad", "new", "good"})
+					in, err := sub.Fetch(t.Context(), contextmem.FetchRequest{ID: "bad"})
+					require.NoError(t, err)
+					require.Equal(t, text, in.Text)
+					_, err = sub.History(t.Context(), content.HistoryRequest{ID: "bad"})
+					require.NoError(t, err)
+					rep, err := svc.Verify(t.Context())
+					require.NoError(t, err)
+					require.Empty(t, rep.Problems)
+					return
+				}
+				require.Empty(t, ids)
+			})
+		}
+	}
 }
 
 // TestDamageIsLeftOut checks that a recall or a list leaves out a damaged row and reports that, also after the indexes

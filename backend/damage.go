@@ -1,6 +1,9 @@
 package backend
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // DamageError reports that a read left out rows whose stored bytes fail their checksum
 // or cannot be decoded. Methods that read several rows return it together with the
@@ -17,3 +20,12 @@ func (e *DamageError) Error() string {
 
 // Unwrap returns First, which is an [ErrCorrupt].
 func (e *DamageError) Unwrap() error { return e.First }
+
+// Undamaged returns nil if err only reports that damaged rows were left out, and err otherwise.
+func Undamaged(err error) error {
+	var d *DamageError
+	if errors.As(err, &d) {
+		return nil
+	}
+	return err
+}

@@ -45,6 +45,9 @@ func Wrap(op string, res Resource, id string, err error) error {
 	return &Error{Op: op, Kind: kind, Resource: res, ID: ShortID(id), Err: err}
 }
 
+// Damaged reports whether an error is about stored data that fail their checksum or cannot be read back.
+func Damaged(err error) bool { return errors.Is(err, backend.ErrCorrupt) }
+
 // absent says what is not there, in place of the name that a backend has for its row.
 type absent struct {
 	what Resource

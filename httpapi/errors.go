@@ -105,6 +105,9 @@ func (c *call) describe(err error) (answer, string) {
 		}
 		switch {
 		case ce == errHeld || ce == errSpool:
+		case ce.Kind == fault.KindInternal && fault.Damaged(err):
+			c.log(err)
+			return a, "stored data is damaged: ingest the item again, or restore a backup"
 		case ce.Kind == fault.KindInternal:
 			c.log(err)
 			return a, "internal error"

@@ -136,20 +136,23 @@ func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []ba
 const sessionTime = "coalesce(s.time, -9223372036854775808)"
 
 func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out []*backend.Source, err error) {
+	var lost losses
 	err = s.query(ctx, func(c *conn) error {
-		out = nil
+		out, lost = nil, losses{}
 		if q.Session == "" {
 			return nil
 		}
 		return c.each(ctx, "SELECT "+sourceCols+" FROM "+sourceTables+` WHERE p.ws = $1 AND p.class = $2 AND p.sub_hash = $3 AND s.newest
 			AND s.session <> '' AND substring(s.session, 1, 200) = substring($4::bytea, 1, 200) AND s.session = $4 AND (`+sessionTime+`, s.num) > ($5, $6)
 			AND (s.expires IS NULL OR s.expires > $7) ORDER BY `+sessionTime+`, s.num LIMIT $8`, func(r *row) error {
-			out = append(out, readSource(r, 0))
+			if src := readSource(r, 0); !lost.skip(r) {
+				out = append(out, src)
+			}
 			return nil
 		}, int64(q.Part.Class), hashOf(q.Part.Sub), q.Session, storerules.Micros(q.AfterTime), q.AfterNum, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }

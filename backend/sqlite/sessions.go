@@ -30,6 +30,7 @@ func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []ba
 }
 
 func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out []*backend.Source, err error) {
+	var lost losses
 	err = s.readSettled(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 || q.Session == "" {
@@ -42,14 +43,16 @@ func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out
 		return c.each(ctx, "SELECT "+sourceCols+` FROM sources s INDEXED BY sources_session JOIN parts p ON p.id = s.part
 			WHERE s.part = ? AND s.newest = 1 AND s.session <> '' AND s.session = ? AND (`+sessionTime+`, s.num) > (?, ?)
 			AND (s.expires IS NULL OR s.expires > ?) ORDER BY `+sessionTime+`, s.num LIMIT ?`, func(r *row) error {
-			out = append(out, readSource(r, 0))
+			if src := readSource(r, 0); !lost.skip(r) {
+				out = append(out, src)
+			}
 			return nil
 		}, part, q.Session, at, q.AfterNum, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []*backend.Entity, err error) {

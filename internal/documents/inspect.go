@@ -42,7 +42,7 @@ func (e *Engine) Inspect(ctx context.Context, op string, ref *workspace.Ref, sub
 	out.Versions = append(out.Versions, version(src, indexed))
 	if src.Older != 0 {
 		older, err := ref.Store.SourcesByNum(ctx, []int64{src.Older})
-		if err != nil {
+		if err = backend.Undamaged(err); err != nil {
 			return nil, workspace.SourceError(op, class, src.ID, err)
 		}
 		visible := item.Visible(r.Principals) // an older version may have another access list

@@ -3,6 +3,7 @@ package documents
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/storerules"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -20,9 +22,11 @@ var instructed = []byte(`"ci":`)
 func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, ids []string) ([]content.ItemStatus, error) {
 	out := make([]content.ItemStatus, len(ids))
 	newest := make([]int64, len(ids))
+	damaged := false
 	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
 		srcs, err := sp.Store.Sources(ctx, backend.Partition{Class: class, Sub: sub}, ids)
-		if err != nil {
+		damaged = damaged || err != nil
+		if err = backend.Undamaged(err); err != nil {
 			return nil, fault.Wrap(op, fault.Source, "", err)
 		}
 		for i, src := range srcs {
@@ -52,6 +56,16 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 		if newest[i] != 0 {
 			continue
 		}
+		if damaged {
+			err := intact(ctx, sp, sub, id)
+			if errors.Is(err, backend.ErrCorrupt) {
+				out[i] = content.ItemStatus{ID: id, Status: content.StatusErrored, ErrorCode: storerules.DamagedCode, ErrorMessage: "what is stored of the item is damaged: ingest it again, or restore a backup"}
+				continue
+			}
+			if err != nil {
+				return nil, fault.Wrap(op, fault.Source, id, err)
+			}
+		}
 		hint, err := elsewhere(ctx, sp, sub, id)
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Source, "", err)
@@ -61,12 +75,23 @@ func Statuses(ctx context.Context, op string, sp *workspace.Space, sub string, i
 	return out, nil
 }
 
+// intact returns the damage of the newest versions of an item, or nil if they are whole or there are none.
+func intact(ctx context.Context, sp *workspace.Space, sub, id string) error {
+	for _, class := range []backend.Class{backend.Knowledge, backend.Memory} {
+		if _, err := sp.Store.Sources(ctx, backend.Partition{Class: class, Sub: sub}, []string{id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // servesOlder reports whether recall still finds the version before src.
 func servesOlder(ctx context.Context, sp *workspace.Space, src *backend.Source) (bool, error) {
 	if src.Older == 0 {
 		return false, nil
 	}
 	older, err := sp.Store.SourcesByNum(ctx, []int64{src.Older})
+	err = backend.Undamaged(err) // recall leaves a damaged version out
 	return err == nil && older[0] != nil && !item.Expired(older[0], time.Now()), err
 }
 

@@ -51,7 +51,7 @@ func LinksOf(ctx context.Context, st backend.Store, docs Docs, src *backend.Sour
 	}
 	ids, predicates = ids[:min(len(ids), limit)], predicates[:min(len(predicates), limit)]
 	srcs, err := st.Sources(ctx, src.Part, ids)
-	if err != nil {
+	if err = backend.Undamaged(err); err != nil {
 		return nil, err
 	}
 	for i, s := range srcs {

@@ -127,7 +127,7 @@ func (in *batch) overExpired(ctx context.Context, acc []backend.Accepted) error 
 		return nil
 	}
 	srcs, err := in.ref.Store.Sources(ctx, in.part, ids)
-	if err != nil {
+	if err = backend.Undamaged(err); err != nil {
 		return err
 	}
 	var free []backend.Incoming

@@ -73,8 +73,8 @@ func (in *batch) keep(ctx context.Context) error {
 		return nil
 	}
 	st := in.ref.Store
-	srcs, err := st.Sources(ctx, in.part, in.named)
-	if err != nil {
+	srcs, err := st.Sources(ctx, in.part, in.named) // what is damaged is replaced without inheriting anything
+	if err = backend.Undamaged(err); err != nil {
 		return err
 	}
 	graphs := map[string][]byte{}
@@ -90,8 +90,8 @@ func (in *batch) keep(ctx context.Context) error {
 			continue
 		}
 		b, err := st.Content(ctx, src.Num, backend.Supplied)
-		if errors.Is(err, backend.ErrNotFound) {
-			continue // deleted meanwhile
+		if errors.Is(err, backend.ErrNotFound) || errors.Is(err, backend.ErrCorrupt) {
+			continue // deleted meanwhile, or damaged
 		}
 		if err != nil {
 			return err

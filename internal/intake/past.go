@@ -62,7 +62,7 @@ func (in *batch) acceptAgain(ctx context.Context, acc []backend.Accepted) error 
 			return nil
 		}
 		found, err := in.ref.Store.Sources(ctx, in.part, ids)
-		if err != nil {
+		if err = backend.Undamaged(err); err != nil {
 			return err
 		}
 		srcs := map[string]*backend.Source{}
@@ -92,14 +92,19 @@ func (in *batch) acceptAgain(ctx context.Context, acc []backend.Accepted) error 
 }
 
 // past adds src and its earlier versions to inc, which is to replace it. blobs is the content of src; nil: past reads it from st,
-// and returns [backend.ErrConflict] if src is gone.
+// and returns [backend.ErrConflict] if src is gone. Content that is damaged counts as content that was not kept.
 func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source, blobs []backend.Blob, inc *backend.Incoming, by content.Replacement) error {
 	if e.Versions <= 0 {
 		return nil
 	}
+	damaged := false // the original is
 	read := func(kind backend.ContentKind) ([]byte, error) {
 		if blobs == nil {
-			return stored(ctx, st, src, kind)
+			b, err := stored(ctx, st, src, kind)
+			if errors.Is(err, backend.ErrCorrupt) {
+				b, damaged, err = nil, damaged || kind == backend.Original, nil
+			}
+			return b, err
 		}
 		if i := slices.IndexFunc(blobs, func(b backend.Blob) bool { return b.Kind == kind }); i >= 0 {
 			return blobs[i].Data, nil
@@ -119,7 +124,9 @@ func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source,
 		if original, err = read(backend.Original); err != nil {
 			return err
 		}
-		original = append([]byte{}, original...)
+		if !damaged {
+			original = append([]byte{}, original...)
+		}
 	}
 	doc, err := item.Decode(src.Doc)
 	if err != nil {

@@ -88,7 +88,7 @@ func (in *batch) countRelations(ctx context.Context) error {
 	}
 	known := map[string]bool{}
 	srcs, err := in.ref.Store.Sources(ctx, in.part, ids)
-	if err != nil {
+	if err = backend.Undamaged(err); err != nil {
 		return err
 	}
 	for i, s := range srcs {
@@ -180,7 +180,7 @@ func (in *batch) relationsError(ctx context.Context, other backend.Partition, mi
 	if len(missing) > 0 {
 		foreign := 0
 		srcs, err := in.ref.Store.Sources(ctx, other, missing)
-		if err != nil {
+		if err = backend.Undamaged(err); err != nil {
 			return "", err
 		}
 		for _, s := range srcs {
