@@ -31,6 +31,16 @@ func BenchmarkParse(b *testing.B) {
 			}
 		}
 	}
+	repeated := func(before, cell, after string) string {
+		return strings.Repeat(before+strings.Repeat(strings.ReplaceAll(cell, "%", "north bed"), 6)+after, 3000)
+	}
+	tables := map[string]string{
+		"docx": "<w:tbl>" + repeated("<w:tr>", "<w:tc>"+para("%")+"</w:tc>", "</w:tr>") + "</w:tbl>",
+		"odt":  "<office:text><table:table>" + repeated("<table:table-row>", "<table:table-cell><text:p>%</text:p></table:table-cell>", "</table:table-row>") + "</table:table></office:text>",
+		"ods":  "<office:spreadsheet><table:table>" + repeated("<table:table-row>", "<table:table-cell><text:p>%</text:p></table:table-cell>", "</table:table-row>") + "</table:table></office:spreadsheet>",
+		"rtf":  `{\rtf1\ansi ` + repeated(`\trowd\cellx1000\cellx2000\cellx3000\cellx4000\cellx5000\cellx6000 `, `\pard\intbl %\cell `, "\\row\n") + "}",
+		"html": "<table>" + repeated("<tr>", "<td>%", "</tr>") + "</table>",
+	}
 	odt := strings.Repeat("<text:p>"+text+"</text:p>", 5000)
 	for _, bm := range []struct {
 		name     string
@@ -49,6 +59,11 @@ func BenchmarkParse(b *testing.B) {
 		{"a.docx", docxFile(b, paragraphs), len(paragraphs)},
 		{"a.xlsx", sheetFile(b, rows.String()), rows.Len()},
 		{"a.odt", odfFile(b, media.ODT, "<office:text>"+odt+"</office:text>"), len(odt)},
+		{"table.docx", docxFile(b, tables["docx"]), len(tables["docx"])},
+		{"table.odt", odfFile(b, media.ODT, tables["odt"]), len(tables["odt"])},
+		{"table.ods", odfFile(b, media.ODS, tables["ods"]), len(tables["ods"])},
+		{"table.rtf", []byte(tables["rtf"]), 0},
+		{"table.html", []byte(tables["html"]), 0},
 		{"a.epub", epubFile(b, strings.Repeat("<p>"+text+"</p>", 5000)), 5000 * (len(text) + 7)},
 	} {
 		b.Run(bm.name, func(b *testing.B) {

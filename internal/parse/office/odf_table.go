@@ -187,6 +187,9 @@ func odfHidden(x *xmlscan.Scanner) bool {
 // isoDate returns the text of a cell with a date, such as 2024-03-07T14:05:00. A date in digits alone is written as ISO 8601, because it does
 // not tell the day from the month.
 func isoDate(text []byte, date string) []byte {
+	if date == "" {
+		return text
+	}
 	day, clock, _ := strings.Cut(date, "T")
 	fields := bytes.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune("./-: ", r) })
 	if len(day) != len("2006-01-02") || len(fields) < 3 || len(fields[0]) > 2 || len(bytes.Trim(text, "0123456789./-: ")) > 0 || bytes.IndexByte(text, ':') == 2 {

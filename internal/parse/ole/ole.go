@@ -126,7 +126,11 @@ func (f *File) endsEarly() bool {
 // chain returns the bytes of a chain of sectors, up to size.
 func (f *File) chain(start uint32, size uint64) []byte {
 	size = min(size, uint64(len(f.data)))
-	var out []byte
+	room := uint64(0) // the size in the directory may be false
+	for n := start; room < size && uint64(n) < uint64(len(f.fat)); n = f.fat[n] {
+		room += uint64(f.sector)
+	}
+	out := make([]byte, 0, room)
 	for n, steps := start, 0; n < lastSector && uint64(len(out)) < size; steps++ {
 		b := f.at(n)
 		if len(b) == 0 || steps > len(f.data)/f.sector {

@@ -60,7 +60,7 @@ func (t *table) place() {
 	old := t.rows
 	t.rows = make([][]tableCell, 0, len(old))
 	for i, row := range old {
-		t.rows = append(t.rows, nil)
+		t.rows = append(t.rows, make([]tableCell, 0, len(row)))
 		to, s := &t.rows[i], t.shapes[i]
 		column := func(k int) int { return k }
 		if differ {

@@ -107,8 +107,15 @@ func (w *Writer) BeginRow() {
 	t.fillFromAbove()
 }
 
+// maxReserved bounds the cells for which a row reserves memory because the row before it has as many.
+const maxReserved = 64
+
 func (t *table) addRow() {
-	t.rows, t.marked = append(t.rows, nil), append(t.marked, unmarked)
+	var row []tableCell
+	if n := len(t.rows); n > 0 {
+		row = make([]tableCell, 0, min(len(t.rows[n-1]), maxReserved))
+	}
+	t.rows, t.marked = append(t.rows, row), append(t.marked, unmarked)
 }
 
 // fillFromAbove adds fill cells to the current row where cells of earlier rows span into it.
