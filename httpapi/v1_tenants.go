@@ -184,6 +184,11 @@ func v1CreateKey(c *call) (any, error) {
 	if err := c.read(&r); err != nil {
 		return nil, err
 	}
+	for _, name := range [...]string{"databases", "expires_in_seconds"} {
+		if c.in.members.place(name) >= 0 { // ignored like other unknown members, it would leave a key without its restriction
+			return nil, bad(fault.KindInvalid, name, "is not a field of this request: POST /ext/keys makes such keys")
+		}
+	}
 	spec := contextmem.KeySpec{Owner: r.Owner, Scopes: r.Scopes, Tenants: c.who.Key.Tenants, Env: r.Env, Prefix: r.Prefix}
 	if len(spec.Scopes) == 0 {
 		spec.Scopes = c.who.Key.Scopes
