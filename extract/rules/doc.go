@@ -29,6 +29,9 @@ type doc struct {
 
 	offOf language.Span // the sentence for which off was asked last
 	isOff bool          // its answer
+
+	tongueOf  language.Span // the sentence for which otherTongue was asked last
+	isForeign bool          // its answer
 }
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
@@ -43,7 +46,7 @@ func (d *doc) done() {
 	}
 	d.Forget()
 	d.in, d.out, d.rel, d.at, d.unjudged, d.learn = nil, extract.Output{}, relator{}, 0, false, nil
-	d.offOf = language.Span{}
+	d.offOf, d.tongueOf = language.Span{}, language.Span{}
 	docs.Put(d)
 }
 

@@ -21,6 +21,11 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if mode == extract.ModeAsserted && st.clause != nil && d.bygone(st.predicate, st.clause.verbTok) {
 		mode = extract.ModePast
 	}
+	if mode == extract.ModePast && st.clause != nil && !st.clause.ended {
+		if from, _, _ := d.validity(s, dates, st); d.arrived(s, st.predicate, st.clause.verbTok, from) {
+			mode = extract.ModeAsserted
+		}
+	}
 	if d.in.Memory && d.untoldInMemory(s, st) || st.clause != nil && d.unreal(s, st.clause.verbTok) {
 		return
 	}

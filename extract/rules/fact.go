@@ -216,7 +216,7 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if f.Mode == extract.ModeAsserted && d.bygone(f.Predicate, d.at) {
 		f.Mode, f.Functional = extract.ModePast, false
 	}
-	if f.Mode == extract.ModePast && d.at >= 0 && f.Kind == extract.KindRelationship && d.stillRelated(f.Predicate, d.at) {
+	if f.Mode == extract.ModePast && d.at >= 0 && (f.Kind == extract.KindRelationship && d.stillRelated(f.Predicate, d.at) || d.arrived(s, f.Predicate, d.at, f.ValidFrom)) {
 		f.Mode = extract.ModeAsserted
 	}
 	if f.Time = d.in.Time; !s.Said.IsZero() {

@@ -255,7 +255,9 @@ func TestModesOfStatements(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]extract.Mode{
 		"I live in Oslo.":                           extract.ModeAsserted,
-		"I moved to Oslo last year.":                extract.ModePast,
+		"I moved to Oslo last year.":                extract.ModeAsserted,
+		"I moved to Oslo when I was six.":           extract.ModePast,
+		"I moved to Oslo in 1998.":                  extract.ModePast,
 		"I don't eat meat.":                         extract.ModeNegated,
 		"I no longer work at Zorblax.":              extract.ModeEnded,
 		"I want to visit Iceland.":                  extract.ModeWish,

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"time"
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
@@ -101,6 +102,9 @@ func (d *doc) goal(s *language.Sentence, g *segment, f extract.Fact, predicate s
 	f.Predicate, f.Object, f.Kind, f.Confidence = predicate, d.object(i, g.hi), extract.KindGoal, f.Confidence*confGoal/confState
 	if d.in.Memory && (wordLists()["no-plan"][strings.ToLower(f.Object)] || (predicate == "wants" || predicate == "needs") && d.IsOneOf(s, i, "near", "for")) {
 		return // "I'm going to."
+	}
+	if d.in.Memory && !f.ValidTo.IsZero() && !f.ValidTo.After(d.Reference) {
+		f.ValidFrom, f.ValidTo, f.Precision = time.Time{}, time.Time{}, "" // no goal lies in the past: "we've decided to marry in May"
 	}
 	if f.Object != "" {
 		d.addFact(s, f)

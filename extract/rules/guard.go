@@ -2,6 +2,7 @@ package rules
 
 import (
 	"strings"
+	"time"
 
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
@@ -208,6 +209,23 @@ func (d *doc) bygone(predicate string, i int) bool {
 		}
 	}
 	return true
+}
+
+// recentYears is how long ago somebody can have moved so that he lives there still, for all that is said.
+const recentYears = 3
+
+// arrived reports whether a past verb at token i tells where somebody lives since: "my sister moved to Spain". A time long ago, or what was
+// before or after it, leaves that open: "we moved to Winchester when I was six".
+func (d *doc) arrived(s *language.Sentence, predicate string, i int, from time.Time) bool {
+	if predicate != "lives_in" || !d.in.Memory || i < 0 || !from.IsZero() && from.Before(d.Reference.AddDate(-recentYears, 0, 0)) {
+		return false
+	}
+	switch d.verbName(i) {
+	case "move", "relocate", "settle":
+	default:
+		return false
+	}
+	return !d.anyWord(s, s.Lo, s.Hi, "when", "before", "after", "then", "first", "back", "once", "later", "where", "for", "until", "till")
 }
 
 // somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".

@@ -11,7 +11,7 @@ import (
 // sayable is the last check of a statement in a memory, whichever rule made it. It reports whether its subject is that of its verb, it is
 // no guess or comparison, it has come about, and its object is a phrase that can be understood alone and has no further clause in it.
 func (d *doc) sayable(s *language.Sentence, c *claim) bool {
-	if d.guessed(s, c) || d.impending(s, c) {
+	if d.otherTongue(s) || d.guessed(s, c) || d.impending(s, c) {
 		return false
 	}
 	if c.verb || !c.relation {

@@ -179,3 +179,61 @@ func TestStillRelated(t *testing.T) {
 		assert.NotZero(t, related, text)
 	}
 }
+
+// TestOtherTongue finds nothing by the rules of English in what is written in another language, and all of it in English with a few foreign words.
+func TestOtherTongue(t *testing.T) {
+	t.Parallel()
+	for text, found := range map[string]bool{
+		"I hab zwei Nächte geweint und einen Topf Gulasch gmacht": false, "L'affitto, che fine fa: il vecchio è andato in casa di riposo, i figli vendono.": false, "I mam psa, Grzanka, mieszaniec wszystkiego ze wszystkim": false,
+		"Bahía Blanca, a la Marina, y la nena se fue": false, "Se mexo no preço, a dona Otília é a rainha": false,
+		"i never seen snow until last january in Serra da Estrela": true, "im not moody": true, "I eat la Quiche Lorraine de Maman": true, "I live in Baden bei Wien with Frau Huber": true,
+	} {
+		out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
+		require.NoError(t, err)
+		assert.Equal(t, found, len(out[0].Facts)+len(relationsBelieved(&out[0])) > 0, text)
+	}
+}
+
+// TestArrived tells where somebody moved to as where he lives, unless the words leave open whether he still does.
+func TestArrived(t *testing.T) {
+	t.Parallel()
+	for text, past := range map[string]bool{
+		"My ex moved to Lisbon and posts tarts daily.": false, "Settled in Pune now, the flat is near the university": false, "I moved to Lyon last year": false,
+		"I moved to Lyon in 1998": true, "I moved to Lyon when I was six": true, "I moved to Lyon for two years": true,
+	} {
+		out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
+		require.NoError(t, err)
+		homes := 0
+		for _, f := range out[0].Facts {
+			if f.Predicate == "lives_in" {
+				homes++
+				assert.Equal(t, past, f.Mode == extract.ModePast, text)
+			}
+		}
+		for _, r := range out[0].Relations {
+			if r.Predicate == "lives_in" {
+				homes++
+				assert.Equal(t, past, r.Mode == extract.ModePast, text)
+			}
+		}
+		assert.NotZero(t, homes, text)
+	}
+}
+
+// TestPresent tells what is so as what is so: who has got something, who is away, and what a verb that no table knows says.
+func TestPresent(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"my sister's got six bantams", "my manager is off for six weeks with his back", "we shout in stereo", "my shrink is Dr Lindqvist, every first monday of the month at 14:00"} {
+		out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
+		require.NoError(t, err)
+		require.NotEmpty(t, out[0].Facts, text)
+		assert.Equal(t, extract.ModeAsserted, out[0].Facts[0].Mode, text)
+		assert.True(t, out[0].Facts[0].ValidFrom.IsZero(), text)
+	}
+	for _, text := range []string{"made a dahl on a tuesday, burnt it", "we've decided to get married at the registry office in Cork in January"} {
+		out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
+		require.NoError(t, err)
+		require.NotEmpty(t, out[0].Facts, text)
+		assert.True(t, out[0].Facts[0].ValidFrom.IsZero() || out[0].Facts[0].ValidTo.After(ref), text)
+	}
+}

@@ -185,17 +185,21 @@ func monday(t time.Time) time.Time {
 	return t.AddDate(0, 0, -(int(t.Weekday())+6)%7)
 }
 
-// habit reports whether a weekday is meant as recurring: "on Mondays", "every other Friday", "Tuesday evenings".
+// habit reports whether a weekday is meant as recurring, or as any: "on Mondays", "every other Friday", "Tuesday evenings", "the first
+// Wednesday of the month", "on a Tuesday".
 func (d *Document) habit(s *Sentence, i int) bool {
 	w := strings.ToLower(d.TokenText(i))
-	if strings.HasSuffix(w, "days") {
+	if strings.HasSuffix(w, "days") || d.IsWord(s, i-1, "a") {
+		return true
+	}
+	if d.IsWord(s, i+1, "of") && d.IsOneOf(s, i+2, "the", "each", "every") && d.IsWord(s, i+3, "month") {
 		return true
 	}
 	for j := i - 1; j >= s.Lo && j >= i-5; j-- {
 		switch strings.ToLower(d.TokenText(j)) {
 		case "every", "each", "most", "any", "alternate", "weekly":
 			return true
-		case "other", "single", "and", "second", "third":
+		case "other", "single", "and", "first", "second", "third", "fourth", "last":
 			continue
 		}
 		if !d.Tokens[j].Is(Weekday) && !d.IsPunct(s, j, ',') {

@@ -333,7 +333,7 @@ func (d *Document) supposes(s *Sentence, c *Clause) bool {
 // ownMode returns the mode that the words of a clause give it, if it is neither quoted nor supposed.
 func (d *Document) ownMode(s *Sentence, c *Clause) extract.Mode {
 	switch {
-	case d.phraseIn(cancelledPhrases, c.Lo, c.Hi) >= 0:
+	case d.cancels(s, c):
 		return extract.ModeCancelled
 	case d.phraseAt(wishPhrases, c.Lo, c.Hi) > 0:
 		return extract.ModeWish
@@ -353,6 +353,12 @@ func (d *Document) ownMode(s *Sentence, c *Clause) extract.Mode {
 		return extract.ModePast
 	}
 	return extract.ModeAsserted
+}
+
+// cancels reports whether a clause says that something is called off. Who is off for a week, or off to Spain, is only away.
+func (d *Document) cancels(s *Sentence, c *Clause) bool {
+	at := d.phraseIn(cancelledPhrases, c.Lo, c.Hi)
+	return at >= 0 && !(d.IsWord(s, at+1, "off") && d.IsOneOf(s, at+2, "for", "with", "to", "on", "sick", "work", "school", "his", "her", "their", "my", "the", "we", "i", "tomorrow", "today"))
 }
 
 // corrects reports whether a clause begins with a phrase that corrects something: "actually it's Aegon".

@@ -103,7 +103,13 @@ func (d *Document) past(s *Sentence, c *Clause) bool {
 			}
 			return false
 		}
-		return t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 || t.Word.Verb == 0
+		if t.Word.Verb == 0 {
+			return strings.HasSuffix(d.WordKey(i), "ed") // "we facetimed", not "we facetime"
+		}
+		if d.WordKey(i) == "got" && i > s.Lo && d.Tokens[i-1].Kind == KindClitic {
+			return false // "my sister's got a cat" has it
+		}
+		return t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0
 	}
 	return false
 }
