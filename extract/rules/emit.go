@@ -15,17 +15,7 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if !ok || len(d.out.Relations) >= maxRelations || d.off(s) || emptyObject(st.predicate, st.target.key) || s.Role == language.RoleAssistant && st.clause != nil {
 		return
 	}
-	if mode == extract.ModePast && st.clause == nil && d.stillRelated(st.predicate, st.target.lo) {
-		mode = extract.ModeAsserted
-	}
-	if mode == extract.ModeAsserted && st.clause != nil && d.bygone(st.predicate, st.clause.verbTok) {
-		mode = extract.ModePast
-	}
-	if mode == extract.ModePast && st.clause != nil && !st.clause.ended {
-		if from, _, _ := d.validity(s, dates, st); d.arrived(s, st.predicate, st.clause.verbTok, from) {
-			mode = extract.ModeAsserted
-		}
-	}
+	mode = d.stillMode(s, st, dates, mode)
 	if d.in.Memory && d.untoldInMemory(s, st) || st.clause != nil && d.unreal(s, st.clause.verbTok) {
 		return
 	}
@@ -54,6 +44,22 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	if implied, ok := d.implied(s, st, rel); ok {
 		d.out.Relations = append(d.out.Relations, implied)
 	}
+}
+
+// stillMode is the mode of a relation in a clause of mode m: what went on from then is asserted, what may be over is past.
+func (d *doc) stillMode(s *language.Sentence, st *statement, dates []language.Date, m extract.Mode) extract.Mode {
+	c := st.clause
+	switch {
+	case m == extract.ModePast && c == nil && d.stillRelated(st.predicate, st.target.lo):
+		return extract.ModeAsserted
+	case m == extract.ModeAsserted && c != nil && d.bygone(st.predicate, c.verbTok):
+		return extract.ModePast
+	case m == extract.ModePast && c != nil && !c.ended && st.predicate == "lives_in":
+		if from, _, _ := d.validity(s, dates, st); d.arrived(s, st.predicate, c.verbTok, from) {
+			return extract.ModeAsserted
+		}
+	}
+	return m
 }
 
 // untoldInMemory reports whether a statement of a memory is not what its words tell: the object says nothing, or the words are those of
