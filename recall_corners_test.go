@@ -2,6 +2,7 @@ package contextmem_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,6 +192,29 @@ func TestEmojiAlone(t *testing.T) {
 				require.NotEmpty(t, found.Chunks, "%s %s", mode, question)
 				require.Equal(t, want, found.Chunks[0].SourceID, "%s %s", mode, question)
 			}
+		}
+	})
+}
+
+// TestFirstSentenceIsNoTitle checks that the words of a plain text's first sentence tell its chunks apart: as a title they would be in all.
+func TestFirstSentenceIsNoTitle(t *testing.T) {
+	t.Parallel()
+	inEachService(t, func(t *testing.T, tn contextmem.Tenant) {
+		var text strings.Builder
+		text.WriteString("The old kiln at Zorbailmz was built by hand.\n\n")
+		for i := range 400 {
+			fmt.Fprintf(&text, "Batch %d: the kiln was hot, so we opened the kiln and looked at what the kiln had done to the %d plates. %s\n\n", i, i*7%90, strings.Repeat("The glaze had run a little. ", 20))
+		}
+		res, err := tn.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "notes.txt", Data: []byte(text.String())}}})
+		require.NoError(t, err)
+		_, err = tn.Wait(t.Context(), res.IDs()...)
+		require.NoError(t, err)
+		for _, mode := range []contextmem.Mode{contextmem.ModeFast, contextmem.ModeThinking} {
+			found, err := tn.Recall(t.Context(), contextmem.Recall{Query: "kiln zorbailmz", Mode: mode})
+			require.NoError(t, err)
+			require.Contains(t, found.Chunks[0].Text, "Zorbailmz", mode)
+			require.Equal(t, "notes.txt", found.Chunks[0].Title)
+			require.Empty(t, found.Chunks[0].Heading)
 		}
 	})
 }

@@ -36,7 +36,9 @@ func TestSpeakerOf(t *testing.T) {
 func TestTitleLine(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{"Returns\n\nGoods go back.": "Returns", "\ufeff\n Returns \n\nx": "Returns", "Returns\r\n\r\nx": "Returns",
-		"": "", "Returns": "", "Returns\n": "", "Returns\n\n": "", "Returns\nmore\n\nx": "", "One. Two\n\nx": "", "Returns:\n\nx": "", "Wait…\n\nx": "", strings.Repeat("a", 201) + "\n\nx": ""} {
+		"": "", "Returns": "", "Returns\n": "", "Returns\n\n": "", "Returns\nmore\n\nx": "", "One. Two\n\nx": "", "Returns:\n\nx": "", "Wait…\n\nx": "",
+		"The kiln was lit by a man from Zorbail.\n\nx": "", "I live in Bonn.\n\nx": "", "Anna moved to Oslo.\n\nx": "", "Der Ofen ist kalt und die Tür ist zu.\n\nx": "",
+		"Acme Inc.\n\nx": "Acme Inc.", "the flow past a heated plate .\n\nx": "the flow past a heated plate .", "The kiln was lit\n\nx": "The kiln was lit", strings.Repeat("a", 201) + "\n\nx": ""} {
 		t.Run(text, func(t *testing.T) {
 			require.Equal(t, want, titleLine(text), "%q", text)
 		})

@@ -16,6 +16,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
@@ -155,14 +156,15 @@ func fileWords(doc *item.Doc, filename, title string) string {
 }
 
 // titleLine returns the first line of a plain text if it looks like a title: it is
-// short, followed by a blank line, and not several sentences.
+// short, followed by a blank line, and no sentence. A title is searched with each chunk, so that the words of a sentence would no longer tell
+// the chunks of a long text apart.
 func titleLine(text string) string {
 	line, rest, ok := strings.Cut(strings.TrimLeft(text, "\ufeff \t\r\n"), "\n")
 	line = strings.TrimSpace(line)
 	if !ok || line == "" || len(line) > 200 || !strings.HasPrefix(strings.TrimLeft(rest, " \t\r"), "\n") || strings.TrimSpace(rest) == "" {
 		return ""
 	}
-	if r, _ := utf8.DecodeLastRuneInString(line); strings.ContainsRune(";,:!…。", r) || strings.Contains(line, ". ") {
+	if r, _ := utf8.DecodeLastRuneInString(line); strings.ContainsRune(";,:!…。", r) || strings.Contains(line, ". ") || r == '.' && language.IsSentence(line) {
 		return ""
 	}
 	return line
