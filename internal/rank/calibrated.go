@@ -62,7 +62,8 @@ func (q *work) fuseCalibrated(keyword float32) {
 		if q.req.Part.Class == backend.Memory {
 			full = fullKeyword
 		}
-		share *= math.Min(1, float64(keyword)/(full*q.asked.keywordScale()))
+		q.lookup = q.lookupOf(keyword)
+		share = (share + (1-share)*q.lookup) * math.Min(1, float64(keyword)/(full*q.asked.keywordScale()))
 	}
 	if keyword > 0 {
 		q.perKeyword = share / float64(keyword)

@@ -36,7 +36,7 @@ func (q *work) knowledge() error {
 	}
 	gamma := 0.0
 	if len(ents) > 0 && info.Chunks > 0 {
-		gamma = math.Min(1, share/fullShare) * math.Min(1, float64(info.Shared)/float64(info.Chunks))
+		gamma = math.Min(1, share/fullShare) * math.Min(1, float64(info.Shared)/float64(info.Chunks)) * (1 - q.lookup)
 	}
 	for _, e := range ents {
 		q.out.Entities = append(q.out.Entities, e.entity)

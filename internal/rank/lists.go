@@ -130,6 +130,11 @@ func (q *work) fuse() {
 		q.fuseCalibrated(keyword)
 		return
 	}
+	if q.w > 0 && q.w < 1 {
+		q.lookup = q.lookupOf(keyword)
+		q.w *= 1 - q.lookup
+		q.out.Dense = q.w
+	}
 	if keyword > 0 {
 		q.perKeyword = (1 - q.w) / float64(keyword)
 	}

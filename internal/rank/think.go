@@ -42,7 +42,7 @@ func (q *work) think(ents []named, gamma float64, info backend.GraphInfo) error 
 	}
 	if gamma < 1 && !q.late("feedback terms") {
 		defer q.lap("feedback")
-		return q.feedback(1 - gamma)
+		return q.feedback((1 - gamma) * (1 - q.lookup))
 	}
 	return nil
 }

@@ -23,7 +23,9 @@ type work struct {
 	docs  int
 	avg   float64 // mean terms of a chunk
 	w     float64
-	qvec  []float32
+	// lookup is how surely the question looks up a rare word; see lookupOf.
+	lookup float64
+	qvec   []float32
 
 	perKeyword, perDense float64 // factors for keyword and dense scores
 	// For a calibrated embedder: the score at which the dense part is about 0, the weight of the dense part, and the share of the context that counts.
