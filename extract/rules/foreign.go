@@ -25,6 +25,9 @@ func (d *doc) foreignSentence(s *language.Sentence) bool {
 		}
 	}
 	for _, t := range d.LanguagesOf(s) {
+		if !d.writtenIn(s, t.Name) {
+			continue
+		}
 		if d.foreignPhrases(s, phraseTables()[t.Name]) {
 			return true
 		}
@@ -108,6 +111,9 @@ func (d *doc) foreignStatement(s *language.Sentence, l *phrases, p *phrase, at l
 			lo++
 		}
 		if lo >= hi || l.articles[d.WordKey(lo)] {
+			return last
+		}
+		if !d.phraseSayable(s, f, at, language.Span{Lo: lo, Hi: hi}, subjectName == nil) {
 			return last
 		}
 		d.foreignFact(s, l, f, language.Span{Lo: lo, Hi: hi}, word, subject, subjectName, at.Lo)

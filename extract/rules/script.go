@@ -305,6 +305,9 @@ func (d *doc) scriptStatement(s *language.Sentence, l *scriptLanguage, f *script
 	}
 	found := false
 	for _, x := range objects {
+		if d.in.Memory && !scriptSayable(f.form.predicate, d.Text[x.start:x.end], subject == s.Speaker) {
+			continue
+		}
 		found = d.foreignPair(s, f.form, f.form.predicate, subject, d.Text[x.start:x.end], place, x, false, f.form.text) || found
 	}
 	return found
