@@ -68,11 +68,14 @@ func FuzzHTML(f *testing.F)     { fuzzFile(f, "a.html") }
 func FuzzCSV(f *testing.F)      { fuzzFile(f, "a.csv") }
 func FuzzJSON(f *testing.F)     { fuzzFile(f, "a.json") }
 func FuzzXML(f *testing.F)      { fuzzFile(f, "a.xml") }
-func FuzzRTF(f *testing.F)      { fuzzFile(f, "a.rtf") }
 func FuzzMail(f *testing.F)     { fuzzFile(f, "a.eml") }
 func FuzzMbox(f *testing.F)     { fuzzFile(f, "a.mbox") }
 
-func FuzzDOC(f *testing.F) { fuzzMade(f, "ferry.doc", "revised.doc") }
+func FuzzRTF(f *testing.F) {
+	f.Add([]byte(sampleRTF))
+	fuzzMade(f, "tables.rtf", "ferry.rtf")
+}
+func FuzzDOC(f *testing.F) { fuzzMade(f, "ferry.doc", "revised.doc", "tables.doc") }
 func FuzzXLS(f *testing.F) { fuzzMade(f, "depots.xls", "energy.xls") }
 
 // fuzzMade fuzzes files that real programs wrote. The first one names the format.

@@ -3,8 +3,6 @@ package office
 import (
 	"context"
 	"encoding/binary"
-	"strings"
-	"unicode/utf16"
 
 	"golang.org/x/text/encoding/charmap"
 
@@ -135,9 +133,13 @@ type docParagraph struct {
 	style   int
 	inTable bool
 	rowEnd  bool
-	list    bool
-	head    bool // a row of the header
-	shape   output.RowShape
+	depth   int // of the table that it is in; 0 if unknown
+	// The paragraph ends a cell, or a row, of a table within a table.
+	innerCell, innerRow bool
+
+	list  bool
+	head  bool // a row of the header
+	shape output.RowShape
 }
 
 // paragraph returns the properties of the paragraph whose last character is at a file position ([MS-DOC] 2.9.175).
@@ -205,131 +207,6 @@ func (d *binaryDoc) write(ctx context.Context, w *output.Writer) error {
 		}
 	}
 	t.paragraph(docParagraph{}, 0)
-	t.endTable()
+	t.nestTo(0)
 	return nil
-}
-
-// docText collects the characters of paragraphs.
-type docText struct {
-	d       *binaryDoc
-	w       *output.Writer
-	bounds  []int // the positions at which the parts end
-	part    int
-	units   []uint16
-	fields  []bool // open fields; true once the result began
-	table   bool
-	row     bool
-	pending bool // a cell is open
-}
-
-func (t *docText) char(c uint16, cp int, fc uint32) {
-	for t.part < len(t.bounds) && cp >= t.bounds[t.part] {
-		t.paragraph(docParagraph{}, 0)
-		t.endTable()
-		t.part++
-	}
-	if n := len(t.fields); c == 0x13 && n < 64 {
-		t.fields = append(t.fields, false)
-		return
-	} else if n > 0 {
-		switch c {
-		case 0x14:
-			t.fields[n-1] = true
-			return
-		case 0x15:
-			t.fields = t.fields[:n-1]
-			return
-		}
-		for _, result := range t.fields {
-			if !result && c != 0x0D && c != 0x07 {
-				return // the field's instruction
-			}
-		}
-	}
-	switch c {
-	case 0x0D, 0x07, 0x0C:
-		t.paragraph(t.d.paragraph(fc), c)
-	case 0x0B:
-		t.units = append(t.units, '\n')
-	case 0x1E:
-		t.units = append(t.units, '-')
-	default:
-		if t.d.omitted(fc) {
-			return
-		}
-		if c >= ' ' || c == '\t' {
-			t.units = append(t.units, c)
-		} else {
-			t.d.odd.control(c)
-		}
-	}
-}
-
-// paragraph writes the paragraph that the character mark ends.
-func (t *docText) paragraph(p docParagraph, mark uint16) {
-	t.d.odd.note(t.units)
-	text := strings.TrimSpace(string(utf16.Decode(t.units)))
-	t.units = t.units[:0]
-	if t.part > 0 && t.part <= len(docParts) && docParts[t.part-1].skip {
-		return
-	}
-	inTable := p.inTable || mark == 0x07
-	if !inTable {
-		t.endTable()
-	}
-	w := t.w
-	if inTable {
-		if !t.table {
-			w.BeginTable()
-			t.table = true
-		}
-		if mark == 0x07 && (p.rowEnd || !p.inTable && text == "" && !t.pending && !t.row) {
-			w.ShapeRow(p.shape)
-			if p.head {
-				w.MarkHead()
-			}
-			t.row, t.pending = false, false
-			return
-		}
-		if !t.row {
-			w.BeginRow()
-			t.row = true
-		}
-		if !t.pending {
-			w.BeginCell(1, 1)
-			t.pending = true
-		}
-	}
-	switch {
-	case text == "":
-	case p.style >= 1 && p.style <= 9 && !inTable && t.part == 0:
-		w.Heading(p.style)
-	case p.list && !inTable:
-		w.Item(0, "-")
-	default:
-		w.Block()
-		if t.part > 0 && t.part <= len(docParts) {
-			w.Label(docParts[t.part-1].label)
-		}
-	}
-	for i, line := range strings.Split(text, "\n") {
-		if i > 0 {
-			w.Newline()
-		}
-		w.Text(line)
-	}
-	if text != "" {
-		w.Block()
-	}
-	if mark == 0x07 {
-		w.EndCell()
-		t.pending = false
-	}
-}
-
-func (t *docText) endTable() {
-	if t.table {
-		t.w.EndTable()
-	}
-	t.table, t.row, t.pending = false, false, false
 }

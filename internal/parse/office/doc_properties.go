@@ -20,6 +20,12 @@ func (d *binaryDoc) properties(p *docParagraph, props []byte, more bool) {
 			p.inTable = arg[0] != 0
 		case 0x2417:
 			p.rowEnd = arg[0] != 0
+		case 0x6649:
+			p.depth = int(min(binary.LittleEndian.Uint32(arg), maxNestedTables))
+		case 0x244B:
+			p.innerCell = arg[0] != 0
+		case 0x244C:
+			p.innerRow = arg[0] != 0
 		case 0x460B:
 			p.list = binary.LittleEndian.Uint16(arg) != 0
 		case 0x3404:

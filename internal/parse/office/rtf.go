@@ -27,10 +27,11 @@ func ParseRTF(ctx context.Context, in document.Input, lim document.Limits) (*doc
 		fonts: map[int]encoding.Encoding{}, decoders: map[encoding.Encoding]*encoding.Decoder{}, styles: map[int]rtfStyle{}, meta: map[string]string{}}
 	r.state = rtfState{unicodeSkip: 1, font: -1}
 	r.page = charmap.Windows1252
+	r.w.NestTables = true
 	if err := r.read(); err != nil {
 		return nil, err
 	}
-	r.endTable()
+	r.nestTo(0)
 	r.w.LateNotes(r.notes)
 	doc := r.w.Document()
 	doc.Title, doc.Author = r.meta["title"], r.meta["author"]
@@ -60,16 +61,12 @@ type rtfReader struct {
 	styleTxt []byte
 	bytes    []byte // undecoded text in the charset of the current font
 	decoders map[encoding.Encoding]*encoding.Decoder
-	decoded  []byte // buffer for the decoded text
-	high     rune   // a high surrogate that waits for the low one
-	skip     int    // characters left to skip, which are the fallback of the last \u
-	inTable  bool
-	inRow    bool
-	shape    output.RowShape // of the rows from the last \trowd on
-	down     bool            // of the cell whose edge comes next
-	across   bool
-	head     bool // the row is of the header
-	pending  bool // the next text begins a paragraph
+	decoded  []byte     // buffer for the decoded text
+	high     rune       // a high surrogate that waits for the low one
+	skip     int        // characters left to skip, which are the fallback of the last \u
+	tables   []rtfTable // that are open, the innermost last
+	row      rtfRow     // of the rows from the last \trowd on
+	pending  bool       // the next text begins a paragraph
 	meta     map[string]string
 	created  time.Time
 	revised  time.Time
@@ -105,6 +102,7 @@ type rtfState struct {
 	unicodeSkip int
 	hidden      bool
 	intbl       bool
+	itap        int // depth of the table that the paragraph is in, 0 if unknown
 	outline     int // heading level, 0 for none
 	style       int
 	level       int // list level
@@ -270,7 +268,7 @@ func (r *rtfReader) symbol(c byte) {
 
 // rtfKnownIgnorable reports whether the content of the destination after \* is needed.
 func rtfKnownIgnorable(b []byte) bool {
-	for _, w := range []string{"\\fldinst", "\\shppict", "\\shptxt", "\\shpinst", "\\pntext", "\\cs", "\\footnote", "\\annotation"} {
+	for _, w := range []string{"\\fldinst", "\\shppict", "\\shptxt", "\\shpinst", "\\pntext", "\\cs", "\\footnote", "\\annotation", "\\nesttableprops"} {
 		if bytes.HasPrefix(b, []byte(w)) {
 			return true
 		}

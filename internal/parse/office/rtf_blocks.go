@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/internal/parse/clean"
-	"github.com/contextmem/contextmem/internal/parse/output"
 )
 
 // begin opens the paragraph of the next text.
@@ -17,17 +16,11 @@ func (r *rtfReader) begin(s string) {
 	if r.state.note {
 		r.pending = false
 	}
-	if r.state.intbl != r.inTable && r.state.dest == destText && !r.inNote() {
-		if r.state.intbl {
-			r.startTable()
-		} else {
-			r.endTable()
-		}
+	if r.state.dest == destText && !r.inNote() {
+		r.nestTo(r.depth())
 	}
-	if r.inTable && !r.inRow && !r.inNote() {
-		r.inRow = true
-		r.w.BeginRow()
-		r.w.BeginCell(1, 1)
+	if !r.inNote() {
+		r.openCell()
 	}
 	if !r.pending && r.w.Length() > 0 || r.inNote() {
 		return
@@ -38,7 +31,7 @@ func (r *rtfReader) begin(s string) {
 		heading = r.styles[r.state.style].heading
 	}
 	switch {
-	case heading > 0 && !r.inTable:
+	case heading > 0 && len(r.tables) == 0:
 		r.w.Heading(heading)
 	case r.state.listMark != "":
 		r.w.Item(r.state.level, r.state.listMark)
@@ -69,82 +62,12 @@ func (r *rtfReader) paragraph() {
 		r.w.Newline()
 		return
 	}
-	if !r.state.intbl && r.inTable {
-		r.endTable()
+	if !r.state.intbl {
+		r.nestTo(0)
 	}
 	r.w.Block()
 	r.pending = true
 	r.state.listMark = ""
-}
-
-func (r *rtfReader) startTable() {
-	r.inTable, r.inRow = true, false
-	r.w.BeginTable()
-}
-
-func (r *rtfReader) endTable() {
-	if r.inTable {
-		r.inTable, r.inRow = false, false
-		r.w.EndTable()
-		r.pending = true
-	}
-}
-
-// cell ends a cell. row ends a row.
-func (r *rtfReader) cell() {
-	if r.state.dest != destText || r.inNote() {
-		return
-	}
-	if !r.inTable {
-		r.startTable()
-	}
-	if !r.inRow {
-		r.inRow = true
-		r.w.BeginRow()
-		r.w.BeginCell(1, 1)
-	}
-	r.w.BeginCell(1, 1)
-	r.pending = false
-}
-
-func (r *rtfReader) row() {
-	if !r.inTable || r.inNote() {
-		return
-	}
-	r.w.EndCell()
-	r.w.ShapeRow(r.shape)
-	if r.head {
-		r.w.MarkHead()
-	}
-	r.inRow = false
-	r.pending = false
-}
-
-// maxRTFCells bounds the cells of a row's definition.
-const maxRTFCells = 1024
-
-// rowShape reads the definition of a row.
-func (r *rtfReader) rowShape(word string, arg int) {
-	s := &r.shape
-	switch word {
-	case "trowd":
-		*s = output.RowShape{Edges: []int32{0}}
-		r.down, r.across, r.head = false, false, false
-	case "trleft":
-		if len(s.Edges) == 1 {
-			s.Edges[0] = int32(max(-1<<30, min(arg, 1<<30)))
-		}
-	case "clvmrg":
-		r.down = true
-	case "clmrg":
-		r.across = true
-	case "cellx":
-		if len(s.Edges) > 0 && len(s.Edges) < maxRTFCells {
-			s.Edges = append(s.Edges, int32(max(-1<<30, min(arg, 1<<30))))
-			s.Down, s.Across = append(s.Down, r.down), append(s.Across, r.across)
-		}
-		r.down, r.across = false, false
-	}
 }
 
 // setListMark stores the marker that the writing program put before a list item.

@@ -31,7 +31,7 @@ var rtfSkipped = map[string]bool{
 	"nonshppict": true, "sp": true, "datafield": true, "formfield": true, "private": true, "xmlnstbl": true,
 	"mmathPr": true, "wgrffmtfilter": true, "pgptbl": true, "nextfile": true, "template": true, "fontemb": true,
 	"fontfile": true, "pnseclvl": true, "falt": true, "panose": true, "blipuid": true,
-	"listname": true, "leveltext": true, "levelnumbers": true, "userprops": true, "passwordhash": true,
+	"listname": true, "nonesttables": true, "leveltext": true, "levelnumbers": true, "userprops": true, "passwordhash": true,
 }
 
 // word handles a control word.
@@ -53,7 +53,7 @@ func (r *rtfReader) word(word string, arg int, has bool) {
 			r.w.Newline()
 		}
 	case "pard":
-		s.intbl, s.outline, s.style, s.inList, s.level, s.listMark = false, 0, 0, false, 0, ""
+		s.intbl, s.itap, s.outline, s.style, s.inList, s.level, s.listMark = false, 0, 0, 0, false, 0, ""
 	case "plain":
 		s.font, s.hidden = r.defFont, false
 	case "v":
@@ -92,17 +92,20 @@ func (r *rtfReader) tableWord(word string, arg int, on bool) bool {
 	switch word {
 	case "intbl":
 		r.state.intbl = on
-	case "cell", "nestcell":
-		r.cell()
+	case "itap":
+		r.state.itap = max(0, arg)
+	case "cell":
+		r.endCell(1)
+	case "nestcell":
+		r.endCell(max(2, min(r.state.itap, maxNestedTables)))
 	case "row":
-		r.row()
+		r.endRow(1)
 	case "nestrow":
-		r.shape = output.RowShape{} // cells of a nested row are among those of the row
-		r.row()
+		r.endRow(2)
 	case "trowd", "trleft", "clvmrg", "clmrg", "cellx":
 		r.rowShape(word, arg)
 	case "trhdr":
-		r.head = on
+		r.row.head = on
 	default:
 		return false
 	}
