@@ -72,24 +72,11 @@ func (t *docText) paragraph(p docParagraph, mark uint16) {
 	if t.part > 0 && t.part <= len(docParts) && docParts[t.part-1].skip {
 		return
 	}
-	depth := 0
-	if p.inTable || mark == 0x07 {
-		depth = max(1, p.depth)
+	depth, rowEnd := t.place(&p, mark, text)
+	if rowEnd {
+		return
 	}
 	w := t.w
-	t.nestTo(depth)
-	if depth > 0 {
-		in := &t.tables[depth-1]
-		if p.innerRow && depth > 1 && text == "" || mark == 0x07 && (p.rowEnd || !p.inTable && text == "" && !in.cell && !in.row) {
-			w.ShapeRow(p.shape)
-			if p.head {
-				w.MarkHead()
-			}
-			*in = docTable{}
-			return
-		}
-		t.openCell()
-	}
 	switch {
 	case text == "":
 	case p.style >= 1 && p.style <= 9 && depth == 0 && t.part == 0:
@@ -115,6 +102,28 @@ func (t *docText) paragraph(p docParagraph, mark uint16) {
 		w.EndCell()
 		t.tables[depth-1].cell = false
 	}
+}
+
+// place brings a paragraph to its table and cell, as deep as it is. rowEnd reports whether the paragraph ends a row.
+func (t *docText) place(p *docParagraph, mark uint16, text string) (depth int, rowEnd bool) {
+	if p.inTable || mark == 0x07 {
+		depth = max(1, p.depth)
+	}
+	t.nestTo(depth)
+	if depth == 0 {
+		return 0, false
+	}
+	in := &t.tables[depth-1]
+	if p.innerRow && depth > 1 && text == "" || mark == 0x07 && (p.rowEnd || !p.inTable && text == "" && !in.cell && !in.row) {
+		t.w.ShapeRow(p.shape)
+		if p.head {
+			t.w.MarkHead()
+		}
+		*in = docTable{}
+		return depth, true
+	}
+	t.openCell()
+	return depth, false
 }
 
 // nestTo ends and begins tables until depth of them are open.
