@@ -78,6 +78,15 @@ func FuzzRTF(f *testing.F) {
 func FuzzDOC(f *testing.F) { fuzzMade(f, "ferry.doc", "revised.doc", "tables.doc") }
 func FuzzXLS(f *testing.F) { fuzzMade(f, "depots.xls", "energy.xls") }
 
+// FuzzFormula fuzzes a formula in its own file of an OpenDocument text.
+func FuzzFormula(f *testing.F) {
+	f.Add(`<math xmlns="m"><semantics><mrow><msup><mi>x</mi><mn>2</mn></msup><mfrac><mrow><mi>a</mi><mo>+</mo><mi>b</mi></mrow><mn>2</mn></mfrac><mroot><mi>z</mi><mn>3</mn></mroot>` +
+		`<munderover><mo>∑</mo><mi>i</mi><mi>n</mi></munderover><mfenced open="["><mi>c</mi><mtable><mtr><mtd><mn>1</mn></mtd></mtr></mtable></mfenced></mrow><annotation>x</annotation></semantics></math>`)
+	f.Fuzz(func(t *testing.T, formula string) {
+		check(t, "a.odt", odfFile(t, media.ODT, `<office:body><office:text><text:p>x <draw:frame><draw:object xlink:href="./Formula-1"/></draw:frame></text:p></office:text></office:body>`, part{"Formula-1/content.xml", formula}))
+	})
+}
+
 // fuzzMade fuzzes files that real programs wrote. The first one names the format.
 func fuzzMade(f *testing.F, names ...string) {
 	for _, name := range names {

@@ -2,8 +2,6 @@ package office
 
 import (
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
@@ -13,6 +11,7 @@ type docxMath struct {
 	depth   int          // of formulas
 	scripts []mathScript // innermost last
 	fences  []mathFence
+	root    bool // the sign of the next radicand is written
 }
 
 // mathScript collects an element that may need a sign before it or parentheses: "x^2", "x_(i+1)", "(a+b)/2", "√(a+b)".
@@ -66,12 +65,17 @@ func (d *docxReader) mathStart(x *xmlscan.Scanner) bool {
 			d.write(" ")
 		}
 		if parent == "rad" {
-			m.begin("e", "√", true)
+			sign := "√"
+			if m.root {
+				sign = ""
+			}
+			m.root = false
+			m.begin("e", sign, true)
 		} else if len(m.scripts) > 0 {
 			m.begin("e", "", false) // so that its end is not that of a radicand around it
 		}
 	case "deg":
-		x.Skip()
+		m.begin("deg", "", false)
 	case "d":
 		if len(m.fences) < maxMathDepth {
 			m.fences = append(m.fences, mathFence{open: "(", between: "|", end: ")"})
@@ -108,7 +112,7 @@ func (d *docxReader) mathEnd(name string) {
 			m.fences = m.fences[:n-1]
 			d.sign(f.end)
 		}
-	case "sup", "sub", "num", "den", "e":
+	case "sup", "sub", "num", "den", "deg", "e":
 		if n := len(m.scripts); n > 0 && m.scripts[n-1].element == name {
 			d.endScript()
 		}
@@ -125,17 +129,25 @@ func (m *docxMath) begin(element, sign string, whole bool) {
 func (d *docxReader) endScript() {
 	n := len(d.math.scripts) - 1
 	s := &d.math.scripts[n]
-	text, sign, whole := strings.TrimSpace(string(s.text)), s.sign, s.whole
+	text, sign, whole, element := strings.TrimSpace(string(s.text)), s.sign, s.whole, s.element
 	d.math.scripts = d.math.scripts[:n]
-	switch {
-	case text == "":
-	case !whole || utf8.RuneCountInString(text) == 1 || strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) < 0:
-		d.sign(sign)
+	if text == "" {
+		return
+	}
+	if element == "deg" {
+		d.math.root = true
+		sign, whole = "√[", false
+	}
+	d.sign(sign)
+	if !whole || mathGroup(text) == text {
 		d.write(text)
-	default:
-		d.sign(sign + "(")
+	} else {
+		d.sign("(")
 		d.write(text)
 		d.sign(")")
+	}
+	if element == "deg" {
+		d.sign("]")
 	}
 }
 

@@ -30,7 +30,7 @@ func ParseODF(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	}
 	d := newODFReader(ctx, output.New(lim, 4096))
 	d.w.NestTables = true
-	d.part = func(name string) *xmlscan.Scanner { return scanEntry(z, name, lim.MaxDepth) }
+	d.z, d.maxDepth = z, lim.MaxDepth
 	if s := scanEntry(z, "styles.xml", lim.MaxDepth); s != nil {
 		if err := d.readStyles(s); err != nil {
 			return nil, err
@@ -69,7 +69,8 @@ type odfReader struct {
 	hidden   map[string]bool // styles of tables that are not shown
 	// tableStyle is the style of tables that is being read.
 	tableStyle string
-	part       func(name string) *xmlscan.Scanner // opens a file of the container; nil for a single XML file
+	z          *archive.File // nil: a single XML file
+	maxDepth   int           // of the elements of its parts
 	title      bool
 	odfState
 	saved []odfState

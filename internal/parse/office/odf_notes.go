@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/contextmem/contextmem/internal/parse/archive"
 	"github.com/contextmem/contextmem/internal/parse/output"
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
@@ -24,23 +25,28 @@ func (d *odfReader) image(x *xmlscan.Scanner) {
 
 // formula writes the text of an embedded formula.
 func (d *odfReader) formula(href string) {
-	if d.part == nil || d.inPre || href == "" {
+	if d.z == nil || d.inPre || href == "" || strings.Contains(href, ":") || strings.HasPrefix(href, "../") {
 		return
 	}
-	x := d.part(strings.TrimSuffix(strings.TrimPrefix(href, "./"), "/") + "/content.xml")
-	for math := false; x != nil && x.Next(); {
+	x := scanEntry(d.z, strings.TrimSuffix(strings.TrimPrefix(href, "./"), "/")+"/content.xml", d.maxDepth)
+	if x == nil {
+		d.z.Note(reasonMissing)
+		return
+	}
+	for x.Next() {
 		switch {
 		case x.Kind == xmlscan.Start && x.Name == "math":
-			math = true
-		case x.Kind == xmlscan.Start && (!math || x.Name == "annotation"):
-			if x.Name != "semantics" && !math {
-				return // a chart or another document
+			text, whole := mathML(x)
+			d.w.Word(text)
+			if !whole {
+				d.z.Note("a formula is cut off")
 			}
-			x.Skip()
-		case x.Kind == xmlscan.Text && math:
-			d.w.Text(strings.TrimSpace(string(x.Text)))
+			return
+		case x.Kind == xmlscan.Start && x.Name != "semantics":
+			return // a chart or another document
 		}
 	}
+	d.z.Note(archive.ReasonDamaged)
 }
 
 // openNote begins a footnote, an endnote or a comment. Its text is written after the document.
