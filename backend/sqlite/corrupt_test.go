@@ -52,6 +52,11 @@ func TestDamagedRows(t *testing.T) {
 			}
 			return err
 		}},
+		"title in a session": {"UPDATE sources SET title = 'dax'", func(s *store, num int64) error {
+			list, err := s.SessionSources(ctx, backend.SessionQuery{Part: testPart, Session: "session-0", Limit: 5, Now: testTime})
+			assert.Equal(t, err != nil, len(list) == 0)
+			return err
+		}},
 		"metadata": {`UPDATE sources SET metadata = cast(replace(metadata, 'good', 'gold') AS BLOB)`, func(s *store, num int64) error {
 			list, _, err := s.List(ctx, backend.ListQuery{Part: testPart, Limit: 5})
 			assert.Equal(t, err != nil, len(list) == 0)
@@ -108,6 +113,41 @@ func TestDamagedRows(t *testing.T) {
 			require.NoError(t, err, "what is damaged can be deleted")
 			require.True(t, res[0].Found)
 		})
+	}
+}
+
+// TestOneDamagedRowOfASession checks that SessionSources returns the other rows, with a DamageError.
+func TestOneDamagedRowOfASession(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	out := ingest(t, s, rand.New(rand.NewPCG(1, 1)), 0, 3)
+	damage(t, s, fmt.Sprintf("UPDATE sources SET title = 'dax' WHERE num = %d", out[1].Num))
+	list, err := s.SessionSources(t.Context(), backend.SessionQuery{Part: testPart, Session: "session-0", Limit: 5, Now: testTime})
+	var lost *backend.DamageError
+	require.ErrorAs(t, err, &lost)
+	require.Equal(t, 1, lost.Rows)
+	require.Len(t, list, 2)
+}
+
+// TestDamagedEntityIsNamedAgain checks that the next mention of an entity mends its name and type.
+func TestDamagedEntityIsNamedAgain(t *testing.T) {
+	t.Parallel()
+	dir, r := t.TempDir(), rand.New(rand.NewPCG(1, 1))
+	d, s := reopenTest(t, dir)
+	ingest(t, s, r, 0, 2)
+	nums := []int64{1, 2}
+	before, err := s.Entities(t.Context(), nums)
+	require.NoError(t, err)
+	damage(t, s, "UPDATE entities SET name = name || 'x'")
+	_, err = s.Entities(t.Context(), nums)
+	require.ErrorIs(t, err, backend.ErrCorrupt)
+	require.NoError(t, d.Close())
+	_, s = reopenTest(t, dir)
+	ingest(t, s, r, 2, 3)
+	after, err := s.Entities(t.Context(), nums)
+	require.NoError(t, err)
+	for i := range nums {
+		require.Equal(t, [...]string{before[i].Key, before[i].Name, before[i].Type}, [...]string{after[i].Key, after[i].Name, after[i].Type})
 	}
 }
 

@@ -12,8 +12,13 @@ func (x rows) Entity(part int64, key string) (ref storerules.EntityRef, err erro
 	if ref, ok := x.t.entities.Get(k); ok {
 		return ref, nil
 	}
-	_, err = x.t.c.one(bg, "SELECT num, named FROM entities WHERE part = ? AND key = ?", func(r *row) error {
+	var lost losses
+	_, err = x.t.c.one(bg, "SELECT num, named, name, type, crc FROM entities WHERE part = ? AND key = ?", func(r *row) error {
 		ref = storerules.EntityRef{Num: r.int(0), Named: r.int(1) != 0}
+		if r.err == nil {
+			r.sealed(4, entitySum(key, r.str(2), r.word(3)), "entity", ref.Num)
+			ref.Named = !lost.skip(r) && ref.Named // a mention names an entity anew whose name or type is damaged
+		}
 		return nil
 	}, part, key)
 	if err == nil && ref.Num != 0 {
