@@ -225,7 +225,16 @@ func (d *doc) arrived(s *language.Sentence, predicate string, i int, from time.T
 	default:
 		return false
 	}
-	return !d.anyWord(s, s.Lo, s.Hi, "when", "before", "after", "then", "first", "back", "once", "later", "where", "for", "until", "till")
+	for j := s.Lo; j < s.Hi; j++ {
+		if d.Tokens[j].Shape != language.LowerCase || !d.Tokens[j].Is(language.FunctionWord|language.Adverb|language.Temporal|language.Preposition) {
+			continue
+		}
+		switch d.TokenText(j) {
+		case "when", "before", "after", "then", "first", "back", "once", "later", "where", "for", "until", "till":
+			return false
+		}
+	}
+	return true
 }
 
 // somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".

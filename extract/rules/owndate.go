@@ -15,13 +15,19 @@ func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool 
 	if before > s.Lo && d.Tokens[before-1].WordIs(language.Preposition) {
 		before--
 	}
-	if d.everyWeek(s, h, c) || d.IsOneOf(s, h.Lo-1, "every", "each", "come") {
+	if d.modelYear(s, h) || d.everyWeek(s, h, c) || d.IsOneOf(s, h.Lo-1, "every", "each", "come") {
 		return true
 	}
 	if h.Lo > c.verbTok {
 		return !c.past && !c.perfect && !c.ended && d.verbBetween(s, c.verbTok+1, h.Lo) || d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.ofThing(s, h, c, before)
 	}
 	return d.apartFrom(s, h, c) && !(c.past && !c.perfect && !d.Reference.IsZero() && h.From.Before(d.Reference))
+}
+
+// modelYear reports whether a year is that of a thing behind it: "I run a 2019 Peterbilt".
+func (d *doc) modelYear(s *language.Sentence, h *language.Date) bool {
+	return h.Precision == extract.PrecisionYear && h.Hi == h.Lo+1 && h.Lo > s.Lo && h.Hi < s.Hi && d.Tokens[h.Hi].Kind == language.KindWord && d.Tokens[h.Hi].Gap == language.SpaceGap &&
+		!d.Tokens[h.Hi].Is(language.FunctionWord) && (d.IsOneOf(s, h.Lo-1, "a", "an") || d.Tokens[h.Lo-1].Is(language.Possessive))
 }
 
 // opensNext reports whether the date [lo, hi), with its preposition, opens a clause: "and in 2015 we moved".

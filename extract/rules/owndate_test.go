@@ -67,3 +67,13 @@ func TestOwnDate(t *testing.T) {
 		assert.True(t, found, "%s: %v", c.text, out[0].Facts)
 	}
 }
+
+// TestModelYear takes the year of a thing for no date of what is said of it.
+func TestModelYear(t *testing.T) {
+	t.Parallel()
+	for text, dated := range map[string]bool{"I run a 2019 Peterbilt": false, "I drive my 2008 Corolla": false, "I bought a Corolla in 2008": true} {
+		out := one(t, extract.Input{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true})
+		require.NotEmpty(t, out.Facts, text)
+		assert.Equal(t, dated, !out.Facts[0].ValidFrom.IsZero(), text)
+	}
+}

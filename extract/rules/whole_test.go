@@ -186,7 +186,7 @@ func TestOtherTongue(t *testing.T) {
 	for text, found := range map[string]bool{
 		"I hab zwei Nächte geweint und einen Topf Gulasch gmacht": false, "L'affitto, che fine fa: il vecchio è andato in casa di riposo, i figli vendono.": false, "I mam psa, Grzanka, mieszaniec wszystkiego ze wszystkim": false,
 		"Bahía Blanca, a la Marina, y la nena se fue": false, "Se mexo no preço, a dona Otília é a rainha": false,
-		"i never seen snow until last january in Serra da Estrela": true, "im not moody": true, "I eat la Quiche Lorraine de Maman": true, "I live in Baden bei Wien with Frau Huber": true,
+		"i never seen snow until last january in Serra da Estrela": true, "im not moody": true, "ma sister Kelly-Anne's a hairdresser in East Kilbride, does ma roots fur nothin": true, "I eat la Quiche Lorraine de Maman": true, "I live in Baden bei Wien with Frau Huber": true,
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
 		require.NoError(t, err)
