@@ -11,14 +11,14 @@ import (
 
 const (
 	// mergeFiles is the least number of files in a merge. A file takes part if it is at most
-	// mergeShare times as large as all newer files together. So file sizes grow
+	// mergeShare times as large as all newer files of the merge together. So file sizes grow
 	// geometrically and a row is rewritten a logarithmic number of times.
 	mergeFiles = 4
 	mergeShare = 2
 	// dropShare: all files are merged when more than 1/dropShare of their rows are dropped.
 	dropShare = 4
 	// idleFiles and idleShare replace mergeFiles, and mergeShare and dropShare, while the workspace is idle. Searches then read fewer files,
-	// and deleted rows leave the disk sooner. A file is rewritten only when the newer files have at least an eighth of its size.
+	// and deleted rows leave the disk sooner. A file is rewritten only when the newer files of the merge have at least an eighth of its size.
 	idleFiles, idleShare = 2, 8
 	// filesMax is the number of files from which all files are merged, whatever their sizes.
 	filesMax = 24
@@ -44,13 +44,15 @@ func (x *index) due(least int, share int64, dropShare int) []*file {
 	if n >= filesMax || n > 1 && dropShare*dropped > rows {
 		return slices.Clone(x.files)
 	}
-	first, sum := n-1, max(x.files[n-1].size, 1)
-	for first > 0 && x.files[first-1].size <= share*sum {
-		first--
-		sum += x.files[first].size
-	}
-	if n-first >= least {
-		return slices.Clone(x.files[first:])
+	for end := n; end >= least; end-- { // a small newest file may not keep those before it from being merged
+		first, sum := end-1, max(x.files[end-1].size, 1)
+		for first > 0 && x.files[first-1].size <= share*sum {
+			first--
+			sum += x.files[first].size
+		}
+		if end-first >= least {
+			return slices.Clone(x.files[first:end])
+		}
 	}
 	for i, f := range x.files {
 		if f.flat() {

@@ -67,3 +67,37 @@ func TestTend(t *testing.T) {
 	require.False(t, asleep.awake.Load(), "what nobody uses stays asleep")
 	require.NoError(t, asleep.Close())
 }
+
+// TestTendBehindSmallFile checks that upkeep merges files although a much smaller one is newer, which it keeps.
+func TestTendBehindSmallFile(t *testing.T) {
+	t.Parallel()
+	x, err := Open(t.TempDir(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, x.Close()) }()
+	ix := openTest(t, x).(*index)
+	defer func() { require.NoError(t, ix.Close()) }()
+	changes := benchChanges(2001)
+	for _, some := range [][]backend.Change{changes[:1500], changes[1500:2000], changes[2000:]} {
+		require.NoError(t, ix.Apply(t.Context(), some))
+		require.NoError(t, ix.Flush(t.Context()))
+		ix.work.wait()
+	}
+	require.Len(t, ix.files, 3)
+	small := ix.files[2]
+	require.Greater(t, ix.files[1].size, idleShare*small.size)
+	for range 2 {
+		_, err = ix.Maintain(t.Context())
+		require.NoError(t, err)
+		ix.work.wait()
+		require.Len(t, ix.files, 2)
+		require.Same(t, small, ix.files[1])
+	}
+	rows, _ := ix.files[0].weight()
+	require.Equal(t, 2000, rows)
+	for _, i := range []int{0, 1499, 1500, 1999, 2000} {
+		row := &changes[i].Rows[0]
+		hits, err := ix.SearchVectors(t.Context(), backend.VectorQuery{Part: benchPart, Vector: row.Vector, K: 1})
+		require.NoError(t, err)
+		require.Equal(t, row.Chunk, hits[0].Chunk)
+	}
+}
