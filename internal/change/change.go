@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 8"
+const rulesVersion = "rules 9"
 
 // Engine compares memories. It is safe for concurrent use.
 type Engine struct {
@@ -294,6 +294,9 @@ func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, err
 		return nil, err
 	}
 	if err := r.judge(s, near, verdicts); err != nil {
+		return nil, err
+	}
+	if err := r.notes(s, near, verdicts); err != nil {
 		return nil, err
 	}
 	if r.Consolidate {

@@ -26,6 +26,7 @@ type statement struct {
 	speaker string
 	before  string    // the text directly before it
 	own     bool      // see Own
+	talk    bool      // a message of a conversation, with an assistant or with a speaker before it
 	vector  []float32 // nil if unknown
 	like    float64   // inner product with the statement that it is compared with; 0 if unknown
 	out     float64   // weighted standard deviations by which it is nearer than the others; see standOut
@@ -114,7 +115,7 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *statement {
 	if text == "" || !doc.Pairs && severalSpeak(c.Text) {
 		return nil
 	}
-	s := &statement{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c)}
+	s := &statement{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c), talk: doc.Pairs || len(doc.Turns) > 0 || speakerOf(c.Text) != ""}
 	if labels[strings.ToLower(s.speaker)] || heads(s.speaker) {
 		s.speaker = ""
 	}

@@ -179,7 +179,7 @@ func (s *succession) read(ask []int64) error {
 		if step == 0 {
 			s.hints = slices.Clone(found)
 		}
-		if found = slices.DeleteFunc(found, func(f backend.Succession) bool { return f.Confidence <= change.Orders }); len(found) == 0 {
+		if found = slices.DeleteFunc(found, s.tooWeak); len(found) == 0 {
 			break
 		}
 		ends := make([]end, len(found))
@@ -233,6 +233,27 @@ func (s *succession) concerned(found []backend.Succession) []backend.Succession 
 	return slices.DeleteFunc(found, func(f backend.Succession) bool {
 		return s.asked.Elsewhere(f.Extra) || strings.HasPrefix(f.Decider, "rules: ") && s.asked.Beside(s.texts[f.Earlier], f.Matter)
 	})
+}
+
+// tooWeak reports whether a succession does not order its two memories by itself. One of notes does if its confidence and the scores together say so.
+func (s *succession) tooWeak(f backend.Succession) bool {
+	if !change.OrdersByScores(&f) {
+		return f.Confidence <= change.Orders
+	}
+	var earlier, later float64
+	for _, h := range s.hits {
+		switch h.Row.Src.Num {
+		case f.Earlier:
+			earlier = max(earlier, h.Score)
+		case f.Later:
+			later = max(later, h.Score)
+		}
+	}
+	share := 0.0
+	if earlier > 0 {
+		share = later / earlier
+	}
+	return !change.Before(f.Confidence, share)
 }
 
 // end is a memory on one side of a succession, with the ordinal of the chunk that the succession is about; -1: the whole memory.

@@ -134,8 +134,11 @@ func (s *succession) value(of map[int64][]*weighed, all []weighed, talk float64,
 	return true
 }
 
-// counts reports whether a hint is about two hits and counts.
+// counts reports whether a hint is about two hits and counts. What the decider about notes found orders by itself or not at all; see tooWeak.
 func (s *succession) counts(f *backend.Succession, a, b *weighed) bool {
+	if change.OrdersByScores(f) {
+		return false
+	}
 	if at := ordinalOf(a.Hit); f.EarlierChunk >= 0 && at >= 0 && f.EarlierChunk != at {
 		return false
 	}

@@ -1,0 +1,115 @@
+package change
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/judge"
+)
+
+// Short notes have words of their own, and a judge that learnt of conversations gives nearly all their pairs a probability near 0. Its
+// logits still order the pairs. A logistic function of them and of what the words say, learnt of stores of notes, tells the pairs apart.
+// What it finds orders two memories and is not shown.
+
+const (
+	maxNote   = 300       // bytes of a note
+	byNotes   = "notes: " // begins the decider's name, before the judge's
+	mostNoted = .79       // greatest confidence of the decider: below Shown
+)
+
+// note reports whether a statement is a short note: not a part of a conversation.
+func (s *statement) note() bool {
+	return s.own && !s.talk && len(s.text) <= maxNote
+}
+
+// OrdersByScores reports whether a succession is of the decider about notes, so that it orders two memories only together with their scores.
+func OrdersByScores(f *backend.Succession) bool { return strings.HasPrefix(f.Decider, byNotes) }
+
+// Weights of the logit with which a note replaces another for a question, learnt of questions to stores of notes.
+const (
+	orderNote  = .91
+	orderShare = 1.51
+	orderShift = -.9
+)
+
+// Before reports whether a note comes before the one that it may replace. share is its score as a share of the other's, 0 to 1.
+func Before(confidence, share float64) bool {
+	return orderNote*logit(confidence)+orderShare*min(share, 1)+orderShift > 0
+}
+
+// notes asks the judge about a note and the earlier notes that are near it, and keeps its verdict where it is more certain than that of other deciders.
+func (r *run) notes(s *statement, near []*statement, out []verdict) error {
+	if r.Judge == nil || s.vector == nil || !s.note() {
+		return nil
+	}
+	if narrow, ok := r.Judge.(judge.Narrow); !ok || !narrow.Narrow() {
+		return nil
+	}
+	var earlier []*statement
+	var at []int
+	for i, n := range near {
+		if later, _ := order(s, n); later == s && n.note() {
+			earlier, at = append(earlier, n), append(at, i)
+		}
+	}
+	if len(earlier) == 0 {
+		return nil
+	}
+	asked, err := r.askAbout(s, earlier)
+	if err != nil {
+		return err
+	}
+	for i, x := range signals(s, earlier, asked) {
+		p := min(x.probability(), mostNoted)
+		if p > out[at[i]].confidence {
+			out[at[i]] = verdict{confidence: p, matter: short(earlier[i].text), evidence: short(s.text), decider: byNotes + r.Judge.Model()}
+		}
+	}
+	return nil
+}
+
+// judged is what a judge says about a note and an earlier one, as logits.
+type judged struct {
+	replaces float64 // the note replaces the earlier one
+	back     float64 // the earlier one would replace the note
+	answers  float64 // the note answers the earlier one, read as a question
+}
+
+// askAbout asks the judge about a note and each of the earlier ones.
+func (r *run) askAbout(s *statement, earlier []*statement) ([]judged, error) {
+	pairs := make([]judge.Pair, 0, 2*len(earlier))
+	for _, e := range earlier {
+		a, b := judge.Statement{Text: e.text}, judge.Statement{Text: s.text}
+		pairs = append(pairs, judge.Pair{Earlier: a, Later: b}, judge.Pair{Earlier: b, Later: a})
+	}
+	probs, err := r.replaces(pairs)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]judged, len(earlier))
+	for i, e := range earlier {
+		var answers []float64
+		err := fault.Guard(func() (err error) {
+			answers, err = r.Judge.Answers(r.ctx, e.text, []string{s.text})
+			return err
+		})
+		if err == nil && len(answers) != 1 {
+			err = errors.New("another number of probabilities")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("judge: %w", err)
+		}
+		out[i] = judged{logit(probs[2*i]), logit(probs[2*i+1]), logit(answers[0])}
+	}
+	return out, nil
+}
+
+// logit returns the logit of a probability, which it keeps away from 0 and 1.
+func logit(p float64) float64 {
+	p = min(max(p, surest), 1-surest)
+	return math.Log(p / (1 - p))
+}

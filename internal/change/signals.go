@@ -1,0 +1,236 @@
+package change
+
+import (
+	"math"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/contextmem/contextmem/internal/lazyregexp"
+	"github.com/contextmem/contextmem/internal/lexical"
+)
+
+// signal is the index of what is known about a note and an earlier one.
+type signal int
+
+const (
+	sReplaces    signal = iota // logit of the judge
+	sTurned                    // the same, less that of the two notes in the other order
+	sAnswers                   // logit of the judge that the later note answers the earlier one
+	sLike                      // inner product of their vectors
+	sShared                    // words of the earlier note that are in the later one, as a share by weight
+	sRarest                    // weight of the rarest common word
+	sNearer                    // sLike, less the greatest of the other earlier notes
+	sSharesMore                // the same of sShared
+	sRarer                     // the same of sRarest
+	sNearest                   // 1: no other earlier note is nearer
+	sCue                       // 1: the later note has a word of change
+	sEarlierCue                // 1: the earlier note has one
+	sCueLogit                  // sReplaces if the later note has one
+	sUnsettled                 // 1: the later note is a plan, a wish, a question or a condition
+	sOwners                    // 1: they name the same thing of different people
+	sNumbered                  // 1: they name things of one kind with different numbers: "bed 3", "bed 7"
+	sOtherEvent                // 1: both tell the day, the time or the price of something, and not of the same
+	sSameEvent                 // 1: both tell those of the same
+	sSameValues                // 1: they have a number in common
+	sFirst                     // 1: the later note has the first word of the earlier one
+	sLong                      // logarithm of the later note's length
+	sEarlierLong               // logarithm of the earlier note's length
+	signalCount
+)
+
+// known holds the signals about a note and an earlier one.
+type known [signalCount]float64
+
+// probability returns the probability that the later note replaces the earlier one.
+func (k *known) probability() float64 {
+	sum := noteShift
+	for i, x := range k {
+		sum += noteWeights[i] * x
+	}
+	return 1 / (1 + math.Exp(-sum))
+}
+
+// signals returns what is known about a note and each of the earlier ones.
+func signals(s *statement, earlier []*statement, asked []judged) []known {
+	later := look(s)
+	all := make([]*looked, len(earlier))
+	used := map[string]int{}
+	count := func(l *looked) {
+		for w := range l.words {
+			used[w]++
+		}
+	}
+	count(later)
+	for i, e := range earlier {
+		all[i] = look(e)
+		count(all[i])
+	}
+	weight := func(w string) float64 { return math.Log(float64(len(earlier)+2) / float64(used[w])) }
+	out := make([]known, len(earlier))
+	for i, e := range all {
+		out[i] = pair(later, e, &asked[i], weight)
+		out[i][sLike] = earlier[i].like
+		out[i][sOtherEvent], out[i][sSameEvent] = ofEvents(s, earlier[i])
+	}
+	ahead := func(to, of signal) {
+		for i := range out {
+			best, others := math.Inf(-1), false
+			for j := range out {
+				if j != i {
+					best, others = max(best, out[j][of]), true
+				}
+			}
+			if others {
+				out[i][to] = out[i][of] - best
+			}
+		}
+	}
+	ahead(sNearer, sLike)
+	ahead(sSharesMore, sShared)
+	ahead(sRarer, sRarest)
+	for i := range out {
+		out[i][sNearest] = flag(out[i][sNearer] > 0)
+	}
+	return out
+}
+
+// pair returns the signals that no other note has a part in.
+func pair(l, e *looked, asked *judged, weight func(string) float64) (k known) {
+	k[sReplaces], k[sTurned], k[sAnswers] = asked.replaces, asked.replaces-asked.back, asked.answers
+	var ofEarlier, common float64
+	for w := range e.words {
+		ofEarlier += weight(w)
+		if l.words[w] {
+			common += weight(w)
+			k[sRarest] = max(k[sRarest], weight(w))
+		}
+	}
+	if ofEarlier > 0 {
+		k[sShared] = common / ofEarlier
+	}
+	cue := flag(l.cue)
+	k[sCue], k[sEarlierCue], k[sCueLogit] = cue, flag(e.cue), cue*k[sReplaces]
+	k[sUnsettled] = flag(l.unsettled)
+	k[sFirst] = flag(e.first != "" && l.words[e.first])
+	k[sLong], k[sEarlierLong] = math.Log(float64(1+l.runes)), math.Log(float64(1+e.runes))
+	for thing, owner := range l.owners {
+		if o, ok := e.owners[thing]; ok && o != owner {
+			k[sOwners] = 1
+		}
+	}
+	for kind, n := range l.numbered {
+		if m, ok := e.numbered[kind]; ok && m != n {
+			k[sNumbered] = 1
+		}
+	}
+	for v := range l.values {
+		if e.values[v] {
+			k[sSameValues] = 1
+		}
+	}
+	return k
+}
+
+// ofEvents returns whether two statements with events name different ones, and whether they name one.
+func ofEvents(later, earlier *statement) (other, same float64) {
+	for _, l := range later.events() {
+		for _, e := range earlier.events() {
+			_, a := l.same(&e)
+			_, b := e.same(&l)
+			if a || b {
+				return 0, 1
+			}
+			other = 1
+		}
+	}
+	return other, 0
+}
+
+func flag(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// looked is what a note's words say.
+type looked struct {
+	words          map[string]bool
+	first          string            // the first of them
+	owners         map[string]string // by thing: "coach" of "Dana's coach" has the owner "dana"
+	numbered       map[string]string // by kind: "bed" of "bed 3" has the number "3"
+	values         map[string]bool   // numbers and days
+	cue, unsettled bool
+	runes          int
+}
+
+var (
+	ownsThing = lazyregexp.New(`([\pL\d]+)['’]s? ([\pL\d]+)`)
+	hasNumber = lazyregexp.New(`(?i)([\pL]{3,}) (?:no\.? ?|number |nr\.? ?)?(\d+)(?:[^\d.,:]|[.,:]\D|[.,:]?$)`)
+	aNumber   = lazyregexp.New(`\d+(?:[.,:]\d+)*`)
+	aDay      = lazyregexp.New(`(?i)\b(?:(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?s?|(?:mon|diens|donners|frei|sams|sonn)tags?|mittwochs?|(?:lun|mar|mercre|jeu|vendre|same)di|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|(?:lune|marte|mercole|giove|vener)d[iì]|sabato|domenica|segunda|terça|quarta|quinta|sexta)\b|[月火水木金土日]曜|[周星期][一二三四五六日天]`)
+)
+
+// look reads a note.
+func look(s *statement) *looked {
+	l := &looked{words: map[string]bool{}, values: map[string]bool{}, runes: utf8.RuneCountInString(s.text)}
+	for _, t := range lexical.Analyze(nil, s.text) {
+		w := strings.ToLower(s.text[t.Start:t.End])
+		switch {
+		case noteCues[w]:
+			l.cue = true
+		case doubts[w]:
+			l.unsettled = true
+		}
+		if t.Stop() || lexical.IsStem(t.Term) || functionWords[w] {
+			continue
+		}
+		if l.first == "" {
+			l.first = t.Term
+		}
+		l.words[t.Term] = true
+	}
+	for _, r := range s.text {
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
+			l.cue = l.cue || strings.ContainsRune(changeSigns, r)
+		}
+	}
+	l.unsettled = l.unsettled || !s.assertsTruth()
+	l.owners = pairsOf(ownsThing.Compiled(), s.text, 2, 1)
+	l.numbered = pairsOf(hasNumber.Compiled(), s.text, 1, 2)
+	for _, v := range aNumber.Compiled().FindAllString(s.text, -1) {
+		l.values[v] = true
+	}
+	for _, v := range aDay.Compiled().FindAllString(s.text, -1) {
+		l.values[strings.ToLower(v[:min(3, len(v))])] = true
+	}
+	return l
+}
+
+// pairsOf returns the group value by the group key of all matches, both in lower case.
+func pairsOf(r *regexp.Regexp, text string, key, value int) map[string]string {
+	var out map[string]string
+	for _, m := range r.FindAllStringSubmatch(text, -1) {
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[strings.ToLower(m[key])] = strings.ToLower(m[value])
+	}
+	return out
+}
+
+// Words of notes in the languages of the training stores.
+var (
+	noteCues = words(`now longer anymore instead moved moves switch switched change changed changes swap swapped swapping replaced replaces quit sold off cancelled canceled gone split stopped stops pushed push postponed rescheduled
+		takes took handed finally lost died dropped froze pulled bumped back again new
+		jetzt nun neu neue neuer neues gezogen verschoben verlegt mehr aus statt wieder ab ahora nuevo nueva mudado mudada ya cambiado maintenant nouveau nouvelle plus repoussé changé changée coup adesso ora nuovo nuova spostato
+		spostata passano agora novo nova mudou mudei nu nieuwe niet weer теперь больше artık yeni bytt nya teraz nowy nowa`)
+	changeSigns = "改了变換换更今辞推转移"
+	doubts      = words(`might maybe perhaps if would could joke wants asked vielleicht würde könnte wenn peut-être si quizás forse se talvez`)
+	// functionWords say nothing of what a note is about.
+	functionWords = words(`the a an of to in on at for and or is are was were be been it its it's that this with by from as so but if not no do does did have has had will can than then there here all any up out over he she they them his her their you your
+		der die das den dem des ein eine einen einem und ist sind im in am zu zum zur mit von vom für bei auf hat le la les de du des un une et est en au aux à il elle pour avec el los las una y es con por se lo gli e di da del della per che
+		o os as um uma do na no em het een van op met en w z na i do и в на у с`)
+)
