@@ -332,7 +332,7 @@ func (d *partitionDictionary) hits(found []object, scale float64, into []backend
 			return nil, fmt.Errorf("weaviate: a hit has no score: %w", backend.ErrCorrupt)
 		}
 		if c, ok := d.chunks.of(nameOf(o.id())); ok {
-			hits = append(hits, backend.Hit{Chunk: c.chunk, Source: c.source, Score: float32(score * scale)})
+			hits = append(hits, backend.Hit{Chunk: c.chunk, Source: c.source, Score: float32(score * scale), Rough: true})
 		}
 	}
 	return hits, nil

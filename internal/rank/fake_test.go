@@ -25,6 +25,7 @@ type memo struct {
 	first, second          bool
 	at                     time.Time
 	entities               []int64
+	rough                  bool // the keyword score is a search engine's own
 }
 
 // world is a fake partition whose searches return given scores.
@@ -98,7 +99,11 @@ func (k keywords) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]b
 	k.asked.keywords++
 	k.asked.text = append(k.asked.text, q.Text)
 	k.mu.Unlock()
-	return hits(k.memos, func(m *memo) float32 { return m.keyword }), nil
+	out := hits(k.memos, func(m *memo) float32 { return m.keyword })
+	for i := range out {
+		out[i].Rough = slices.ContainsFunc(k.memos, func(m memo) bool { return m.rough && m.chunk == out[i].Chunk })
+	}
+	return out, nil
 }
 
 func (k keywords) SearchSessions(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {

@@ -89,7 +89,8 @@ func (q *work) lists() error {
 		}
 		q.found, q.out.Cut = hits[:0], len(hits) >= k
 		for _, h := range hits {
-			q.rows[q.at(h)].Keyword = h.Score
+			at := q.at(h)
+			q.rows[at].Keyword, q.cand[at].rough = h.Score, h.Rough
 		}
 		q.lap("keyword")
 	}
