@@ -53,16 +53,78 @@ func (s sketchingStore) RelationsByNum(ctx context.Context, part backend.Partiti
 	return out, err
 }
 
+// largeIndexes have memories that seem to be many. They find no vectors before relations were sketched.
+type largeIndexes struct {
+	backend.Indexers
+	sketched chan struct{}
+}
+
+func (x largeIndexes) OpenIndexes(ctx context.Context, uid string) (backend.IndexSet, error) {
+	set, err := x.Indexers.OpenIndexes(ctx, uid)
+	return largeSet{set, x.sketched}, err
+}
+
+type largeSet struct {
+	backend.IndexSet
+	sketched chan struct{}
+}
+
+func (s largeSet) Vectors() backend.Vectors { return lateVectors{s.IndexSet.Vectors(), s.sketched} }
+func (s largeSet) Graph() backend.Graph     { return largeGraph{s.IndexSet.Graph()} }
+
+type lateVectors struct {
+	backend.Vectors
+	sketched chan struct{}
+}
+
+func (v lateVectors) SearchVectors(ctx context.Context, q backend.VectorQuery) ([]backend.Hit, error) {
+	if q.Part.Class == backend.Memory {
+		select {
+		case <-v.sketched:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return v.Vectors.SearchVectors(ctx, q)
+}
+
+type largeGraph struct{ backend.Graph }
+
+func (g largeGraph) Info(ctx context.Context, part backend.Partition) (backend.GraphInfo, error) {
+	info, err := g.Graph.Info(ctx, part)
+	if part.Class == backend.Memory {
+		info.Chunks += 20_000
+	}
+	return info, err
+}
+
+// tellingStore is a sketchingStore that tells when it sketches.
+type tellingStore struct {
+	sketchingStore
+	sketched chan struct{}
+}
+
+func (s tellingStore) SketchRelations(ctx context.Context, q backend.RelationQuery) ([]*backend.Relation, error) {
+	if q.Part.Class == backend.Memory {
+		s.sketched <- struct{}{}
+	}
+	return s.sketchingStore.SketchRelations(ctx, q)
+}
+
 // TestGraphContextReadsFewRelationsWhole checks that the graph context of an entity with many relations is that of a store that reads all of them
-// whole, and that only those which are shown or hold a word of the question are read whole.
+// whole, and that only those which are shown or hold a word of the question are read whole. Where memories are many, it is read beside ranking.
 func TestGraphContextReadsFewRelationsWhole(t *testing.T) {
 	t.Parallel()
 	ctx, dir := t.Context(), t.TempDir()
-	openWith := func(wrap func(backend.Store) backend.Store) *contextmem.Service {
+	openWith := func(wrap func(backend.Store) backend.Store, sketched chan struct{}) *contextmem.Service {
 		stores, err := sqlite.Open(ctx, dir, &sqlite.Options{CacheBytes: 1 << 17}) // too small for the relations
 		require.NoError(t, err)
-		indexers, err := local.Open(dir, nil)
+		var indexers backend.Indexers
+		indexers, err = local.Open(dir, nil)
 		require.NoError(t, err)
+		if sketched != nil {
+			indexers = largeIndexes{indexers, sketched}
+		}
 		svc, err := contextmem.New(ctx, backend.Compose(wrappedStores{stores, wrap}, indexers), nil)
 		require.NoError(t, err)
 		return svc
@@ -81,7 +143,7 @@ func TestGraphContextReadsFewRelationsWhole(t *testing.T) {
 		return out
 	}
 	var whole atomic.Int64
-	svc := openWith(func(s backend.Store) backend.Store { return sketchingStore{plainStore{s, &whole}} })
+	svc := openWith(func(s backend.Store) backend.Store { return sketchingStore{plainStore{s, &whole}} }, nil)
 	_, err := svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "t"})
 	require.NoError(t, err)
 	sub := svc.Tenant("t").Sub("a")
@@ -111,8 +173,13 @@ func TestGraphContextReadsFewRelationsWhole(t *testing.T) {
 	require.NoError(t, svc.Close())
 
 	whole.Store(0)
-	svc = openWith(func(s backend.Store) backend.Store { return plainStore{s, &whole} })
+	svc = openWith(func(s backend.Store) backend.Store { return plainStore{s, &whole} }, nil)
 	require.Equal(t, ask(svc), sketched)
 	require.Less(t, 2*few, whole.Load(), "relations that were read whole")
+	require.NoError(t, svc.Close())
+
+	told := make(chan struct{}, 1)
+	svc = openWith(func(s backend.Store) backend.Store { return tellingStore{sketchingStore{plainStore{s, &whole}}, told} }, told)
+	require.Equal(t, ask(svc), sketched, "read beside ranking")
 	require.NoError(t, svc.Close())
 }

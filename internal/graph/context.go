@@ -90,11 +90,13 @@ func (r *Reader) Context(q *Question) (Context, error) {
 		return Context{}, err
 	}
 	slices.SortFunc(q.Named, func(a, b Named) int { return compareParts(a.Part, b.Part) })
-	if err := g.nameMemories(); err != nil {
-		return Context{}, err
-	}
-	if slices.ContainsFunc(q.Named, func(n Named) bool { return len(n.Entities) > 0 }) {
-		g.words.ask(q.Query)
+	if !r.prepared.done {
+		if err := g.nameMemories(); err != nil {
+			return Context{}, err
+		}
+		if slices.ContainsFunc(q.Named, func(n Named) bool { return len(n.Entities) > 0 }) {
+			g.words.ask(q.Query)
+		}
 	}
 	for _, named := range q.Named {
 		if err := g.queryPaths(named.Part, named.Entities); err != nil {
@@ -222,9 +224,6 @@ func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	if err != nil {
 		return err
 	}
-	if first, err = g.spell(part, first); err != nil {
-		return err
-	}
 	paths := slices.Grow(g.chains[:0], len(first))
 	g.worths = g.worths[:0]
 	for i := range first {
@@ -275,9 +274,36 @@ func (g *builder) queryPaths(part backend.Partition, ents []int64) error {
 	return nil
 }
 
-// firstRelations returns the relations of the entities of a question.
-// It drops the words of the entities' names from the question's words, because each of these relations holds them.
+// firstRelations returns the relations of the entities of a question, and those of the hits that the query for them did not reach.
 func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, error) {
+	first := g.prepared.first
+	if g.prepared.done {
+		g.dropNames(ents) // those that only relations of the hits led to
+	} else {
+		var err error
+		if first, err = g.reached(part, ents); err != nil {
+			return nil, err
+		}
+	}
+	read := first
+	for _, a := range g.anchors {
+		if a.part != part {
+			continue
+		}
+		for i := range a.links {
+			l := &a.links[i]
+			if slices.Contains(ents, l.From) || slices.Contains(ents, l.To) {
+				if _, ok := sort.Find(len(read), func(i int) int { return cmp.Compare(l.Num, read[i].Num) }); !ok {
+					first = append(first, *l)
+				}
+			}
+		}
+	}
+	return first, nil
+}
+
+// reached reads the first relations of the entities of a question, and whole those whose context may hold words of the question.
+func (g *builder) reached(part backend.Partition, ents []int64) ([]Link, error) {
 	first, err := g.read(backend.RelationQuery{Part: part, Entities: ents}, relationPages, g.lazy())
 	if err != nil {
 		return nil, err
@@ -290,26 +316,17 @@ func (g *builder) firstRelations(part backend.Partition, ents []int64) ([]Link, 
 	if err := g.fetch(); err != nil {
 		return nil, err
 	}
+	g.dropNames(ents)
+	return g.spell(part, first)
+}
+
+// dropNames drops the words of the names of entities from the question's words, because each relation of an entity holds them.
+func (g *builder) dropNames(ents []int64) {
 	for _, num := range ents {
 		if e := g.entities.get(num); loaded(e) {
 			g.words.drop(e.Name)
 		}
 	}
-	read := first
-	for _, a := range g.anchors {
-		if a.part != part {
-			continue
-		}
-		for i := range a.links { // relations of the hits that the query did not reach
-			l := &a.links[i]
-			if slices.Contains(ents, l.From) || slices.Contains(ents, l.To) {
-				if _, ok := sort.Find(len(read), func(i int) int { return cmp.Compare(l.Num, read[i].Num) }); !ok {
-					first = append(first, *l)
-				}
-			}
-		}
-	}
-	return first, nil
 }
 
 // secondRelations appends chains of two relations: each first relation with the relations of the entity that it leads to.

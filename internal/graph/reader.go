@@ -39,6 +39,8 @@ type reading struct {
 	ids     idRoom
 	types   map[entityKey]string // entity types by visible sources
 	view    *View                // nil until needed
+
+	prepared prepared
 }
 
 // scratch is the memory of a Reader, which the pool passes on to the next one.

@@ -79,6 +79,9 @@ func (r *run) search() error {
 	if r.RecencyBias > 0 {
 		r.most = max(r.most, maxRecent)
 	}
+	if err := r.readAhead(); err != nil {
+		return err
+	}
 	if err := r.rankAll(); err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
-	"github.com/contextmem/contextmem/internal/graph"
-	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/rank"
 )
 
@@ -129,29 +127,6 @@ func (r *run) related() error {
 		}
 	}
 	return nil
-}
-
-// links returns a graph reader that has the rows of the hits already.
-func (r *run) links() *graph.Reader {
-	if r.reader == nil {
-		for _, h := range r.res.Hits {
-			r.known = append(r.known, graph.Hit{Row: h.Row, Score: h.Score})
-		}
-		r.reader = graph.NewReader(r.ctx, r.Store, r.Now, r.Visible, r.known)
-		r.reader.Share(r.view)
-	}
-	return r.reader
-}
-
-// graph fills the graph context.
-func (r *run) graph() (err error) {
-	for i := range r.scopes {
-		r.named = append(r.named, graph.Named{Part: r.scopes[i].Part, Entities: r.scopes[i].answer.Entities})
-	}
-	r.around, err = r.links().Context(&graph.Question{Query: r.Query, Cues: func() *language.Cues { return r.cuesAt(r.Now) }, Named: r.named, UserKey: r.UserKey,
-		Graph: r.Workspace.Graph, Keywords: r.Keywords, Thinking: r.res.Thinking, Filter: r.Filter, AsOf: r.AsOf, KnownAt: r.KnownAt})
-	r.res.Graph = &r.around
-	return err
 }
 
 // hint adds a warning to an empty result that says where the caller could search instead.

@@ -175,13 +175,12 @@ type run struct {
 	res      Result
 	cues     *language.Cues // cues of the query without its hint, as of Now; nil: not read yet
 	question *rank.Question
-	said     statements // inferred statements among the hits
-	most     int        // number of ranked hits of a scope to consider
-	reader   *graph.Reader
+	said     statements  // inferred statements among the hits
+	most     int         // number of ranked hits of a scope to consider
 	view     *graph.View // what the caller may see of the graph; nil: everything
 	own      Workspace   // the caller's workspace with its store replaced by store
 	store    intactStore
-	around   graph.Context
+	around   aroundHits
 	verdicts map[int64]verdict // verdict on each chunk, if Request.Asked is set
 	scratch
 }
@@ -211,6 +210,7 @@ const maxScratch = 1 << 12
 // Search answers a request. The caller releases the result.
 func (e *Engine) Search(ctx context.Context, ws *Workspace, req *Request) (*Result, error) {
 	r := newRun(ctx, e, ws, req)
+	defer r.await()
 	if err := r.look(); err != nil {
 		return nil, err
 	}
@@ -272,8 +272,8 @@ func (res *Result) Release() {
 			a.Release()
 		}
 	}
-	if r.reader != nil {
-		r.reader.Release()
+	if reader := r.around.reader; reader != nil {
+		reader.Release()
 	}
 	s := r.scratch
 	if max(cap(s.room), cap(s.hits), cap(s.live), cap(s.parts)) > maxScratch {
