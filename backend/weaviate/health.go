@@ -238,6 +238,16 @@ func (c *cluster) lastDown() time.Time {
 	return c.health.lastDown
 }
 
+// lastUp returns when a node last came up after it had been down, as far as this process has seen.
+func (c *cluster) lastUp() (last time.Time) {
+	for _, n := range c.nodes {
+		if up := n.lastUp(); up.After(last) {
+			last = up
+		}
+	}
+	return last
+}
+
 // allUpFor reports whether all nodes have been up for d.
 func (c *cluster) allUpFor(d time.Duration) bool {
 	c.health.mu.Lock()

@@ -36,6 +36,7 @@ type index struct {
 	wroteLate      atomic.Bool          // whether a write may be carried out after the lead of this process ended; see confess
 	incomplete     atomic.Uint64        // number of reads that may have missed changes
 	marks          rewriteMarks
+	repaired       moment // when this process last rewrote something
 	fills          fills
 	maintenance    maintenance
 	presence       presence

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/lexical"
@@ -136,70 +134,11 @@ func (q *keywordQuery) where(f backend.Filter) (where, bool) {
 	return withFilter(where{op: "Or", parts: []where{anyOf(propWords, words), anyOf(propStops, stops)}}, f)
 }
 
-// query returns the text of the cluster's BM25 search. c has the statistics of the terms, and objects is the number of chunks of all
-// partitions. The cluster takes the rarity of a term from all of them, and weighs the term by the number of its repeats. Its scores, times
-// scale, are about those by the statistics of the partition.
-func (q *keywordQuery) query(c *counts, objects int) (text string, scale float64) {
-	var terms []string
-	var weights, matter []float64
-	all := counts{docs: max(objects, c.docs), df: c.df}
-	for _, t := range q.terms {
-		if !isStop(t.Term) && c.df[t.Term] > 0 {
-			scores := float64(t.Weight) * c.idf(t.Term)
-			terms = append(terms, wordOf(q.space, t.Term)+" ")
-			weights, matter = append(weights, scores/all.idf(t.Term)), append(matter, scores)
-		}
-	}
-	var b strings.Builder
-	times, scale := repeats(weights, matter)
-	for i, n := range times {
-		b.WriteString(strings.Repeat(terms[i], n))
-	}
-	return b.String(), scale
-}
-
-// maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
-// repeats are fewer.
-const (
-	maxRepeats  = 40
-	repeatError = .01
-	// minMatter is the share of the best term's score below which the error of a term's weight does not count.
-	minMatter = .02
-)
-
-// repeats returns small numbers that times scale are about weights, except those that hardly matter.
-func repeats(weights, matter []float64) (times []int, scale float64) {
-	if len(weights) == 0 {
-		return nil, 0
-	}
-	heaviest, most, least := slices.Max(weights), slices.Max(matter), math.Inf(1)
-	for n := 1; n <= maxRepeats && least > repeatError; n++ {
-		some, worst := make([]int, len(weights)), 0.0
-		for i, w := range weights {
-			exact := w / heaviest * float64(n)
-			some[i] = max(1, int(math.Round(exact)))
-			if matter[i] > minMatter*most {
-				worst = max(worst, math.Abs(float64(some[i])-exact)/exact)
-			}
-		}
-		if worst < least {
-			times, scale, least = some, heaviest/float64(n), worst
-		}
-	}
-	return times, scale
-}
-
 const (
 	// fewMatches is the minimum number of matches read in the first round.
 	fewMatches = 2000
-	// minCandidates is the minimum number of chunks that the cluster selects by its own BM25, and moreCandidates the share, one in
-	// moreCandidates, by which they are more than a search returns.
-	minCandidates, moreCandidates = 128, 4
-	rankFields                    = propChunk + " " + propSource + " " + propBag
-	bagFields                     = rankFields + " " + propTags
-	scoreFields                   = " _additional{id score}"
-	// fewOthers is partitionCache.others. The cluster takes the average length of chunks from all partitions.
-	fewOthers = 4
+	rankFields = propChunk + " " + propSource + " " + propBag
+	bagFields  = rankFields + " " + propTags
 )
 
 // wordsHere returns the keyword index of the other Indexers if it has the words of a partition, with all changes that the
@@ -272,70 +211,6 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 			return hits[:min(q.K, len(hits))], nil
 		}
 	}
-}
-
-// selected searches those chunks alone that the cluster selects by its own BM25, and recent ones, if there are many matches. It
-// returns false if that may leave out some of the best.
-func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) ([]backend.Hit, bool, error) {
-	most := max(minCandidates, of.K+of.K/moreCandidates)
-	if len(q.phrases) > 0 || most > maxResults || q.matches(c) <= most {
-		return nil, false, nil
-	}
-	objects := x.objects(ctx)
-	words, scale := q.query(c, objects)
-	if words == "" {
-		return nil, false, nil
-	}
-	w, ok := withFilter(q.whereRequired(), of.Filter) // the words are those of the partition
-	if !ok {
-		return nil, true, nil
-	}
-	var recent []backend.Hit
-	if !x.useRecent(ctx, of.Part, func(r *partitionRecent) { recent = r.search(q, c, of.Filter, of.K) }) {
-		return nil, false, nil
-	}
-	a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: words, limit: most, fields: rankFields}
-	mostly := objects > 0 && (objects-c.docs)*x.x.partitions.others <= c.docs
-	named := mostly && x.useDictionary(ctx, of.Part, func(*partitionDictionary) {})
-	if named {
-		a.fields, a.limit = scoreFields, of.K+tieMargin
-	}
-	found, err := x.get(ctx, a)
-	if err != nil {
-		return nil, false, err
-	}
-	var hits []backend.Hit
-	if !named {
-		hits, err = q.rank(found, c, of.Answer.Into)
-	} else if !x.useDictionary(ctx, of.Part, func(d *partitionDictionary) { hits, err = d.hits(found, scale, of.Answer.Into) }) {
-		return nil, false, nil // it was dropped meanwhile
-	}
-	if err != nil {
-		return nil, false, err
-	}
-	exact := make(map[int64]bool, len(recent))
-	for _, h := range recent {
-		exact[h.Chunk] = true
-	}
-	hits = append(slices.DeleteFunc(hits, func(h backend.Hit) bool { return exact[h.Chunk] }), recent...)
-	sortHits(hits)
-	return hits[:min(of.K, len(hits))], true, nil
-}
-
-// hits returns the chunks of objects that the cluster's BM25 has found, with their scores. It leaves out chunks that were put after the
-// last change that the dictionary includes.
-func (d *partitionDictionary) hits(found []object, scale float64, into []backend.Hit) ([]backend.Hit, error) {
-	hits := into[:0]
-	for _, o := range found {
-		score, ok := o.score()
-		if !ok {
-			return nil, fmt.Errorf("weaviate: a hit has no score: %w", backend.ErrCorrupt)
-		}
-		if c, ok := d.chunks.of(nameOf(o.id())); ok {
-			hits = append(hits, backend.Hit{Chunk: c.chunk, Source: c.source, Score: float32(score * scale), Rough: true})
-		}
-	}
-	return hits, nil
 }
 
 // rank returns the found chunks that match, with their scores, in descending order of score.

@@ -104,11 +104,25 @@ func (r *recentRead) abandon() {
 	}
 }
 
+// settled reports whether what the nodes have in memory was put in the last minutes. That is not so after a node came back, which has again
+// in memory what it had there when it died, and after this process or another one has stored on replicas what they lacked.
+func (x *index) settled() bool {
+	for _, since := range []time.Time{x.x.cluster.lastUp(), x.repaired.last(), x.marks.changed()} {
+		if time.Since(since) <= x.x.partitions.settle {
+			return false
+		}
+	}
+	return true
+}
+
 // useRecent calls f with the recent terms of a partition. It reports whether all others are where the BM25 of the nodes works, so that it
 // can be asked for the best. Recent terms are collected from the first call on. Those of before are known once a dictionary was read.
 func (x *index) useRecent(ctx context.Context, part backend.Partition, f func(*partitionRecent)) bool {
 	k, cache := partitionKey{of: x, part: part, dim: recentDim}, x.x.partitions
 	e := x.findCached(ctx, k)
+	if !x.settled() {
+		return false
+	}
 	if e == nil {
 		if !x.leading.Load() && x.currentMark(ctx) == 0 {
 			return false

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -18,6 +19,7 @@ type rewriteMarks struct {
 	mu     sync.Mutex
 	mark   uint64    // 0: the states were not read yet
 	at     time.Time // when the read of the states began that gave it
+	other  time.Time // when this process last saw another mark than before
 	asking sync.Mutex
 	failed time.Time // when the states could last not be read; guarded by asking
 }
@@ -59,8 +61,19 @@ func (m *rewriteMarks) set(own string, newest map[string]state, began time.Time)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if began.After(m.at) {
-		m.mark, m.at = h.Sum64()|1, began
+		mark := h.Sum64() | 1
+		if m.mark != 0 && m.mark != mark {
+			m.other = time.Now()
+		}
+		m.mark, m.at = mark, began
 	}
+}
+
+// changed returns when this process last noticed rewrites by others.
+func (m *rewriteMarks) changed() time.Time {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.other
 }
 
 // markTimeout is how long a search waits for the states of other processes. Without them it reads from the cluster.
@@ -87,4 +100,23 @@ func (x *index) currentMark(ctx context.Context) uint64 {
 }
 
 // noteRewrite counts a rewrite of this process. The next state that it stores tells the others. The caller holds mu.
-func (x *index) noteRewrite() { x.rewritten++ }
+func (x *index) noteRewrite() {
+	x.rewritten++
+	x.repaired.note()
+}
+
+// moment is the time at which something last happened. It is safe for concurrent use.
+type moment struct{ at atomic.Pointer[time.Time] }
+
+func (m *moment) note() {
+	now := time.Now()
+	m.at.Store(&now)
+}
+
+// last returns the time, which is zero if it has not happened.
+func (m *moment) last() time.Time {
+	if at := m.at.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
