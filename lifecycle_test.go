@@ -45,6 +45,30 @@ func TestProvisioningThatFails(t *testing.T) {
 	})
 }
 
+// TestCloseDoesNotWaitForIndexes closes a service whose indexes take longer to be written than Close waits. That is no error, and
+// the next opening finds everything.
+func TestCloseDoesNotWaitForIndexes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		be := inmem.New()
+		plan := backendtest.NewPlan()
+		svc, err := contextmem.New(t.Context(), backendtest.Faulty(be, plan), nil)
+		require.NoError(t, err)
+		remember(t, tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a"), contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+		require.NoError(t, svc.Drain(t.Context()))
+		plan.Add(backendtest.Fault{Method: "Index.Flush", Block: true})
+		before, start := plan.Calls("Index.Flush"), time.Now()
+		require.NoError(t, svc.Close())
+		require.Greater(t, plan.Calls("Index.Flush"), before)
+		require.Equal(t, 10*time.Second, time.Since(start))
+		be, err = be.Reopen()
+		require.NoError(t, err)
+		svc, err = contextmem.New(t.Context(), be, nil)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		require.Contains(t, find(t, svc.Tenant("acme").Sub("a"), "kettle"), "m")
+	})
+}
+
 // TestTransientStorageFailures lets each method of a store fail once. Every item must still complete.
 func TestTransientStorageFailures(t *testing.T) {
 	for _, method := range []string{"Store.Claim", "Store.Index", "Store.Finish", "Store.Changes", "Index.Apply", "Store.Backlog", "Store.Expire", "Store.Events", "Registry.TenantByUID"} {

@@ -287,7 +287,12 @@ func (s *Set) closeSpace(sp *Space) error {
 	}
 	s.keepUses(ctx, sp)
 	sp.Follower.Close()
-	err := errors.Join(sp.Follower.Flush(ctx), sp.Workspace.Close())
+	err := sp.Follower.Flush(ctx)
+	if errors.Is(err, context.DeadlineExceeded) { // nothing is lost
+		s.Logger.Warn("the indexes of a tenant could not be written in time: they are made from its store when it is opened", "uid", sp.UID, "waited", s.Patience)
+		err = nil
+	}
+	err = errors.Join(err, sp.Workspace.Close())
 	if name := lease.OfIndexes(sp.UID); s.Leases != nil && s.Leases.Holds(name) {
 		_ = s.Leases.Release(ctx, name) // else it ends by itself
 	}
