@@ -16,6 +16,7 @@ func TestDictionaryOfInactiveTenant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits until chunks are not recent any more")
 	}
+	t.Parallel()
 	w, err := testtool.StartWeaviate(serverProgram(t), t.TempDir(), 1, map[string]string{"PERSISTENCE_MEMTABLES_FLUSH_DIRTY_AFTER_SECONDS": "10"})
 	require.NoError(t, err)
 	t.Cleanup(w.Stop)

@@ -104,11 +104,15 @@ func (r *recentRead) abandon() {
 	}
 }
 
+// unsettledTimes is how many times settleTime no node selects candidates after one came back or replicas were mended. How long a node keeps in memory
+// what it reads from its log or gets once more was not measured.
+const unsettledTimes = 5
+
 // settled reports whether what the nodes have in memory was put in the last minutes. That is not so after a node came back, which has again
 // in memory what it had there when it died, and after this process or another one has stored on replicas what they lacked.
 func (x *index) settled() bool {
 	for _, since := range []time.Time{x.x.cluster.lastUp(), x.repaired.last(), x.marks.changed()} {
-		if time.Since(since) <= x.x.partitions.settle {
+		if time.Since(since) <= unsettledTimes*x.x.partitions.settle {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -82,24 +83,33 @@ func testNodesSelect(t *testing.T, others int) {
 	query := func(part backend.Partition, f backend.Filter) backend.KeywordQuery {
 		return backend.KeywordQuery{Part: part, Text: "word0 word1 " + sentence(6), K: 100, Filter: f}
 	}
-	// compare returns the shares of the 10 best, and of all, that are found.
+	// compare returns the shares of the 10 best, and of all, that are found. Exact scores must be right up to what removed chunks that are
+	// still counted make of them, and all but a few of a node's own.
 	compare := func(n int) (first, all float64) {
 		t.Helper()
+		own, off := 0, 0
 		for i := range n {
 			for _, f := range []backend.Filter{{}, {All: [][]uint64{{1, 2}}}} {
 				q := query(parts[i%2], f)
 				got, best := find(set, q), find(want, q)
-				have := map[int64]float32{}
+				have := map[int64]backend.Hit{}
 				for _, h := range got {
-					have[h.Chunk] = h.Score
+					have[h.Chunk] = h
 				}
 				require.Len(t, got, len(best))
 				for j, h := range best {
-					score, ok := have[h.Chunk]
-					ok = ok || h.Score-got[j].Score < 1e-3 // another one of the same score
-					if score > 0 {
-						require.InEpsilon(t, h.Score, score, .02)
+					g, ok := have[h.Chunk]
+					switch wrong := math.Abs(float64(g.Score/h.Score) - 1); {
+					case !ok:
+					case g.Rough:
+						own++
+						if wrong > .02 {
+							off++
+						}
+					default:
+						require.Less(t, wrong, .02)
 					}
+					ok = ok || h.Score-got[j].Score < 1e-3 // another one of the same score
 					if ok && j < 10 {
 						first += 1. / 10 / float64(2*n)
 					}
@@ -109,6 +119,8 @@ func testNodesSelect(t *testing.T, others int) {
 				}
 			}
 		}
+		t.Logf("%d of %d scores of the node are off", off, own)
+		require.LessOrEqual(t, float64(off), .05*float64(own))
 		return first, all
 	}
 	for _, part := range parts {
@@ -151,7 +163,9 @@ func testNodesSelect(t *testing.T, others int) {
 		got, best := find(set, q), find(want, q)
 		require.Len(t, got, len(best))
 		for i := range best {
-			require.InEpsilon(t, best[i].Score, got[i].Score, .02)
+			if !got[i].Rough {
+				require.InEpsilon(t, best[i].Score, got[i].Score, .02)
+			}
 		}
 		require.Equal(t, best[0].Chunk, got[0].Chunk)
 	}

@@ -62,7 +62,7 @@ func TestUnsettledNodesSelectNothing(t *testing.T) {
 			require.True(t, x.settled(), what)
 			f()
 			require.False(t, x.settled(), what)
-			time.Sleep(settleTime)
+			time.Sleep(unsettledTimes * settleTime)
 			require.False(t, x.settled(), what)
 			time.Sleep(time.Second)
 			require.True(t, x.settled(), what)
