@@ -154,7 +154,7 @@ func (x *index) wordsHere(part backend.Partition) backend.Keywords {
 // of other partitions are cached as far as Options.CacheBytes allows, and brought up to date with the changes. Until a large
 // partition is cached, and for phrases, the cluster is searched, for at most 10,000 hits. It selects candidates by its own BM25,
 // if this process has seen all recent changes; see partitionRecent. If the partition has most chunks of the workspace, the scores are the
-// cluster's too: each term weighs as much as it should, up to about 1 %. Otherwise chunks that have one of the rarest terms are ranked by
+// cluster's too, except those of the best, which are exact and by which the others are checked; see index.selected. Otherwise chunks that have one of the rarest terms are ranked by
 // all terms. Further terms are included until no chunk without the rarest ones can be among the best, or until 10,000 chunks are
 // ranked. If more than 10,000 chunks have the rarest term, or all required terms, the cluster selects 10,000 of them.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
