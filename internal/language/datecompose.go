@@ -36,7 +36,13 @@ func (d *Document) composed(s *Sentence, i int) (Date, bool) {
 		return d.monthDay(s, i, j)
 	case t.Kind != KindWord:
 		return Date{}, false
-	case t.Is(DatePart):
+	case t.Is(DatePart), d.spelledNumber(t), t.Is(NumberWord) && j+1 < s.Hi && d.Tokens[j+1].Is(DatePart):
+		if h, ok := d.spelledDay(s, i, j); ok {
+			return h, true
+		}
+		if !t.Is(DatePart) {
+			return Date{}, false
+		}
 		if h, ok := d.nthOf(s, i, j); ok {
 			return h, true
 		}
@@ -339,10 +345,18 @@ func third(a Date, part int) period {
 func (d *Document) monthDay(s *Sentence, lo, i int) (Date, bool) {
 	n, ok := d.Number(i)
 	end := d.ordinal(s, i+1)
-	if !ok || n < 1 || n > 31 || end == i+1 || !d.IsWord(s, lo, "on") || !d.IsWord(s, i-1, "the") {
+	if !ok || n < 1 || n > 31 || end == i+1 {
 		return Date{}, false
 	}
-	if end < s.Hi && d.Tokens[end].Kind != KindPunct && !(d.Tokens[end].Kind == KindWord && d.Tokens[end].Is(Preposition|Conjunction) && !d.IsWord(s, end, "of")) {
+	return d.dayAlone(s, lo, i, end, n)
+}
+
+// dayAlone reads day n of a month, written at the tokens [i, end) behind "on the" at token lo.
+func (d *Document) dayAlone(s *Sentence, lo, i, end, n int) (Date, bool) {
+	if !d.IsWord(s, lo, "on") || !d.IsWord(s, i-1, "the") {
+		return Date{}, false
+	}
+	if end < s.Hi && d.Tokens[end].Kind != KindPunct && !(d.Tokens[end].Kind == KindWord && (d.Tokens[end].Is(Preposition|Conjunction) || d.nominative(s, end)) && !d.IsWord(s, end, "of")) {
 		return Date{}, false // "on the 5th floor"
 	}
 	if d.Reference.IsZero() {

@@ -85,3 +85,20 @@ func TestDatesWithoutReference(t *testing.T) {
 	assert.Equal(t, []string{"the day after 9 June 2023=2023-06-10..2023-06-10 day"}, spans(Dates("Yesterday, or the day after 9 June 2023, or the week before 9 June.", time.Time{})))
 	assert.Empty(t, Dates("", time.Now()))
 }
+
+// TestSpelledDays reads days that are written in words, and leaves ordinal numbers of other things alone.
+func TestSpelledDays(t *testing.T) {
+	t.Parallel()
+	ref := time.Date(2026, 9, 16, 10, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"The fair opens on the thirtieth of October": "2026-10-30", "We sail on the twenty-third of November": "2026-11-23", "Her birthday was the twelfth of August": "2026-08-12", "the roof comes off on the twenty fifth": "2026-09-25",
+		"I saw him on the ninth": "2026-09-09", "she rings on the third i think": "2026-10-03", "the first of May 2019": "2019-05-01",
+		"He lives on the fifth floor": "", "we won on the second attempt": "", "the third of five brothers": "", "a tenth of my wages": "", "my twentieth birthday": "", "one third of March was wet": "2026-03-01",
+	} {
+		got := ""
+		if dates := Dates(text, ref); len(dates) > 0 {
+			got = dates[0].From.Format(time.DateOnly)
+		}
+		assert.Equal(t, want, got, text)
+	}
+}
