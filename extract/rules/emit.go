@@ -50,11 +50,11 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 func (d *doc) stillMode(s *language.Sentence, st *statement, dates []language.Date, m extract.Mode) extract.Mode {
 	c := st.clause
 	switch {
-	case m == extract.ModePast && c == nil && d.stillRelated(st.predicate, st.target.lo):
+	case m == extract.ModePast && c == nil && d.stillRelated(st.predicate, st.target.lo), m == extract.ModePlan && c == nil && d.ownedBy(st.target.lo):
 		return extract.ModeAsserted
 	case m == extract.ModeAsserted && c != nil && d.bygone(st.predicate, c.verbTok):
 		return extract.ModePast
-	case m == extract.ModePast && c != nil && !c.ended && st.predicate == "lives_in":
+	case m == extract.ModePast && c != nil && !c.ended:
 		if from, _, _ := d.validity(s, dates, st); d.arrived(s, st.predicate, c.verbTok, from) {
 			return extract.ModeAsserted
 		}
@@ -231,7 +231,7 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 			to = h.To
 		case d.IsOneOf(s, h.Lo-1, "since", "from", "after", "between"):
 			from = h.From
-			if h.Precision == extract.PrecisionDay && h.To.Sub(h.From) > 2*24*time.Hour { // "from 3 to 12 September"
+			if h.Precision == extract.PrecisionDay && h.To.Sub(h.From) > 2*24*time.Hour && d.IsOneOf(s, h.Lo-1, "from", "between") { // "from 3 to 12 September"
 				to = h.To
 			}
 		case count == 1:

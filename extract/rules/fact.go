@@ -219,6 +219,9 @@ func (d *doc) addFact(s *language.Sentence, f extract.Fact) {
 	if f.Mode == extract.ModePast && d.at >= 0 && (f.Kind == extract.KindRelationship && d.stillRelated(f.Predicate, d.at) || d.arrived(s, f.Predicate, d.at, f.ValidFrom)) {
 		f.Mode = extract.ModeAsserted
 	}
+	if f.Mode == extract.ModePlan && f.Kind == extract.KindRelationship && d.ownedBy(d.at) {
+		f.Mode = extract.ModeAsserted
+	}
 	if f.Time = d.in.Time; !s.Said.IsZero() {
 		f.Time = s.Said
 	}

@@ -120,7 +120,7 @@ func (d *doc) vagueGoal(g *segment, predicate string, i int) bool {
 	if !d.in.Memory {
 		return false
 	}
-	if i+2 == g.hi && d.objectIsPronoun(i+1, g.hi) {
+	if (i+2 == g.hi || i+1 < g.hi && d.verbName(i) == "do") && d.objectIsPronoun(i+1, g.hi) {
 		return true
 	}
 	if !g.past || g.perfect {

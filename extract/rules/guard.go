@@ -214,27 +214,56 @@ func (d *doc) bygone(predicate string, i int) bool {
 // recentYears is how long ago somebody can have moved so that he lives there still, for all that is said.
 const recentYears = 3
 
-// arrived reports whether a past verb at token i tells where somebody lives since: "my sister moved to Spain". A time long ago, or what was
-// before or after it, leaves that open: "we moved to Winchester when I was six".
+// arrived reports whether a past verb at token i tells what holds since: "my sister moved to Spain", "I joined a choir", "she got a job at Acme".
+// A time long ago, or what was before or after it, leaves that open: "we moved to Winchester when I was six".
 func (d *doc) arrived(s *language.Sentence, predicate string, i int, from time.Time) bool {
-	if predicate != "lives_in" || !d.in.Memory || i < 0 || !from.IsZero() && from.Before(d.Reference.AddDate(-recentYears, 0, 0)) {
+	if !d.in.Memory || i < s.Lo || i >= s.Hi || !from.IsZero() && from.Before(d.Reference.AddDate(-recentYears, 0, 0)) {
 		return false
 	}
-	switch d.verbName(i) {
-	case "move", "relocate", "settle":
+	name := d.verbName(i)
+	switch predicate {
+	case "lives_in":
+		if name != "move" && name != "relocate" && name != "settle" {
+			return false
+		}
+	case "member_of":
+		if name != "join" {
+			return false
+		}
+	case "works_at":
+		if name != "get" && name != "land" && name != "find" && name != "join" {
+			return false
+		}
+	case "marital_status":
+		if name != "marry" || !d.IsWord(s, i+1, "into") {
+			return false
+		}
 	default:
 		return false
 	}
 	for j := s.Lo; j < s.Hi; j++ {
-		if d.Tokens[j].Shape != language.LowerCase || !d.Tokens[j].Is(language.FunctionWord|language.Adverb|language.Temporal|language.Preposition) {
+		if d.Tokens[j].Shape != language.LowerCase {
 			continue
 		}
 		switch d.TokenText(j) {
-		case "when", "before", "after", "then", "first", "back", "once", "later", "where", "for", "until", "till":
+		case "at":
+			if j+1 < s.Hi && (d.Tokens[j+1].Kind == language.KindNumber || d.Tokens[j+1].Is(language.NumberWord)) {
+				return false // "at nineteen"
+			}
+		case "for":
+			if j+1 < s.Hi && (d.Tokens[j+1].Kind == language.KindNumber || d.Tokens[j+1].Is(language.NumberWord|language.TimeUnit|language.DateLead)) && !(j+2 < s.Hi && d.IsOneOf(s, j+1, "a", "an") && !d.anyUnit(s, j+2)) {
+				return false // "for two years"
+			}
+		case "when", "before", "after", "then", "first", "back", "once", "later", "where", "until", "till", "left", "quit", "used":
 			return false
 		}
 	}
 	return true
+}
+
+// anyUnit reports whether one of the two words from token i on is a unit of time: "a year", "a whole year".
+func (d *doc) anyUnit(s *language.Sentence, i int) bool {
+	return d.Tokens[i].Is(language.TimeUnit) || i+1 < s.Hi && d.Tokens[i+1].Is(language.TimeUnit)
 }
 
 // somebody reports whether the subject before the verb at token v is a person: "my sister", not "my team".

@@ -102,6 +102,11 @@ func (r *relator) mistakenKin(s *language.Sentence, n *node, be int, apart bool)
 	return apart && (n.typ == extract.TypeLocation || n.typ == extract.TypeOrganization || n.typ == extract.TypeEvent)
 }
 
+// ownedBy reports whether a possessive at token i relates two people, which holds whatever else is planned: "my manager Rohit is moving in April".
+func (d *doc) ownedBy(i int) bool {
+	return d.in.Memory && i >= 0 && d.Tokens[i].Is(language.Possessive)
+}
+
 // stillRelated reports whether two people are related although the clause at token i, whose verb is past, says it by the way: "my wife Folake
 // joined me in 2023". A verb that ends a relation, or a word such as "late", leaves it open.
 func (d *doc) stillRelated(predicate string, i int) bool {
@@ -124,6 +129,8 @@ func (d *doc) stillRelated(predicate string, i int) bool {
 		}
 		if t.Word.Verb > 0 && !t.Is(language.FormOfBe) {
 			switch base := language.VerbAt(t.Word.Verb).Base; {
+			case base == "move" && !blood && predicate != "manages" && predicate != "works_for" && predicate != "lives_with" && predicate != "neighbor_of" && !(j+1 < c.Hi && d.WordKey(j+1) == "out"):
+				continue // "my best friend Tuva moved to Oslo"
 			case base == "die" || base == "pass" || base == "kill" || base == "lose", !blood && wordLists()["parting"][base]:
 				return false
 			}

@@ -19,7 +19,7 @@ func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool 
 		return true
 	}
 	if h.Lo > c.verbTok {
-		return !c.past && !c.perfect && !c.ended && d.verbBetween(s, c.verbTok+1, h.Lo) || d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.ofThing(s, h, c, before)
+		return !c.past && !c.perfect && !c.ended && d.verbBetween(s, c.verbTok+1, h.Lo) || d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.inRelative(s, h, c) || d.ofThing(s, h, c, before)
 	}
 	return d.apartFrom(s, h, c) && !(c.past && !c.perfect && !d.Reference.IsZero() && h.From.Before(d.Reference))
 }
@@ -52,6 +52,16 @@ func (d *doc) apartFrom(s *language.Sentence, h *language.Date, c *clause) bool 
 	return h.Lo < c.verbTok || !d.IsOneOf(s, other.Lo, "since", "until", "till")
 }
 
+// inRelative reports whether a date behind the verb of c stands in a relative clause: "I have two rooms which are full until May".
+func (d *doc) inRelative(s *language.Sentence, h *language.Date, c *clause) bool {
+	for i := h.Lo - 1; i > c.verbTok && d.Tokens[i].Kind != language.KindPunct; i-- {
+		if d.IsOneOf(s, i, "who", "which", "whose") {
+			return true
+		}
+	}
+	return false
+}
+
 // verbBetween reports whether a past verb or a form of "be" stands in [lo, hi) behind what can be its subject, in a text without signs: "I grow
 // leeks my best was nine pound in 1983".
 func (d *doc) verbBetween(s *language.Sentence, lo, hi int) bool {
@@ -75,8 +85,15 @@ func (d *doc) ofThing(s *language.Sentence, h *language.Date, c *clause, lo int)
 	if c.past || c.future || c.ended {
 		return false
 	}
+	if lo > c.verbTok+1 && d.IsWord(s, lo, "from") && h.Precision == extract.PrecisionYear && h.To.Before(d.Reference) && !c.perfect {
+		switch d.verbName(c.verbTok) {
+		case "live", "work", "study", "teach", "be", "stay":
+		default:
+			return true // "she plays it on a drum kit from 2012"
+		}
+	}
 	switch d.verbName(c.verbTok) {
-	case "have", "own", "drive", "ride", "wear", "use", "play", "keep", "collect":
+	case "have", "own", "drive", "ride", "wear", "use", "play", "keep", "collect", "run", "grow":
 	case "write", "read", "watch":
 		i := h.Lo - 1
 		for i > c.verbTok && (d.Tokens[i].Kind == language.KindNumber || d.IsWord(s, i, "to") || d.IsPunct(s, i, '-')) {
@@ -132,5 +149,5 @@ func (d *doc) untilClause(s *language.Sentence, h *language.Date, c *clause) boo
 		return false
 	}
 	other := d.ClauseOf(h.Lo)
-	return other != nil && other.Lo > c.verbTok && d.IsOneOf(s, other.Lo, "until", "till")
+	return other != nil && other.Lo > c.verbTok && (d.IsOneOf(s, other.Lo, "until", "till") || d.IsOneOf(s, other.Lo-1, "until", "till"))
 }

@@ -164,6 +164,11 @@ func (d *Document) simpleDate(s *Sentence, i int) (Date, bool) {
 			return h, true
 		}
 	}
+	if t.Is(NumberWord) {
+		if h, ok := d.spelledYear(s, i); ok {
+			return h, true
+		}
+	}
 	return d.relativeDate(s, i)
 }
 

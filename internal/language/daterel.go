@@ -195,6 +195,9 @@ func (d *Document) habit(s *Sentence, i int) bool {
 	if d.IsWord(s, i+1, "of") && d.IsOneOf(s, i+2, "the", "each", "every") && d.IsWord(s, i+3, "month") {
 		return true
 	}
+	if i+1 < s.Hi && i > s.Lo && d.Tokens[i-1].WordIs(Determiner|Possessive) && d.IsOneOf(s, i+1, "school", "lunch", "dinner", "dinners", "roast", "class", "league", "market", "paper", "papers", "shift", "shifts", "service", "group", "club", "choir") {
+		return true // "the Sunday school"
+	}
 	for j := i - 1; j >= s.Lo && j >= i-5; j-- {
 		switch strings.ToLower(d.TokenText(j)) {
 		case "every", "each", "most", "any", "alternate", "weekly":

@@ -45,3 +45,52 @@ func (d *Document) ordinalAt(s *Sentence, i int) (n, end int) {
 	}
 	return 0, end
 }
+
+// spelledYear reads a year in words behind a preposition: "since nineteen ninety-eight", "in two thousand and nine".
+func (d *Document) spelledYear(s *Sentence, i int) (Date, bool) {
+	if !d.IsOneOf(s, i-1, "in", "since", "until", "till", "from", "of", "by", "to", "around", "about", "before", "after") {
+		return Date{}, false
+	}
+	y, hi := 0, i+1
+	switch first := int(d.Tokens[i].Word.Num); {
+	case first == 2 && d.IsWord(s, hi, "thousand"):
+		y, hi = 2000, hi+1
+		if d.IsWord(s, hi, "and") {
+			hi++
+		}
+		n, end := d.cardinalAt(s, hi)
+		if n == 0 || n > 99 {
+			return Date{}, false
+		}
+		y, hi = y+n, end
+	case first == 18 || first == 19 || first == 20:
+		n, end := d.cardinalAt(s, hi)
+		if n < 10 || n > 99 {
+			return Date{}, false
+		}
+		y, hi = 100*first+n, end
+	default:
+		return Date{}, false
+	}
+	if hi < s.Hi && d.Tokens[hi].Kind == KindWord && (d.Tokens[hi].Is(NumberWord|Unit|TimeUnit|Currency|Scale) || d.Tokens[hi].Word == (Word{})) && !d.Tokens[hi].Is(Preposition|FunctionWord) {
+		return Date{}, false // "of two thousand and nine people"
+	}
+	p := yearOf(y)
+	return Date{Lo: i, Hi: hi, From: p.From, To: p.To, Precision: p.Precision}, true
+}
+
+// cardinalAt returns the number below a hundred in words at token i, and the token after it; 0 for none.
+func (d *Document) cardinalAt(s *Sentence, i int) (n, end int) {
+	if i >= s.Hi || d.Tokens[i].Kind != KindWord {
+		return 0, i
+	}
+	t := &d.Tokens[i]
+	if !t.Is(NumberWord) {
+		return hyphenNumber(strings.ToLower(d.TokenText(i))), i + 1
+	}
+	n, end = int(t.Word.Num), i+1
+	if n >= 20 && n < 100 && n%10 == 0 && end < s.Hi && d.Tokens[end].Is(NumberWord) && d.Tokens[end].Word.Num > 0 && d.Tokens[end].Word.Num < 10 {
+		return n + int(d.Tokens[end].Word.Num), end + 1
+	}
+	return n, end
+}

@@ -343,7 +343,7 @@ func (d *Document) ownMode(s *Sentence, c *Clause) extract.Mode {
 		return extract.ModeEnded
 	case d.phraseIn(wishPhrases, c.Lo, c.Hi) >= 0:
 		return extract.ModeWish
-	case d.phraseIn(planPhrases, c.Lo, c.Hi) >= 0, d.arranged(s, c):
+	case d.looksAhead(s, c), d.arranged(s, c):
 		return extract.ModePlan
 	case d.negates(s, c):
 		return extract.ModeNegated

@@ -32,6 +32,8 @@ func (d *Document) tense(s *Sentence, i int) int {
 	switch {
 	case past && !ahead && d.setFor(s, i):
 		return 1
+	case past && !ahead && d.signedUp(s, i):
+		return 0
 	case past && !ahead:
 		return -1
 	case ahead && !past:
@@ -133,6 +135,27 @@ func (d *Document) setFor(s *Sentence, i int) bool {
 		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0 && t.Word.Form&BaseForm == 0 {
 			base := VerbAt(t.Word.Verb).Base
 			return arranging[base] && (base != "move" || d.IsWord(s, i-1, "to"))
+		}
+	}
+	return false
+}
+
+// signedUp reports whether the month or day at token i may be that of a thing for which somebody put down his name before: "I signed up for a
+// course in May".
+func (d *Document) signedUp(s *Sentence, i int) bool {
+	if !d.IsOneOf(s, i-1, "in", "on") {
+		return false
+	}
+	to := false
+	for j := i - 2; j >= s.Lo && d.Tokens[j].Kind != KindPunct; j-- {
+		t := &d.Tokens[j]
+		to = to || d.IsOneOf(s, j, "for", "on", "onto", "to")
+		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0 && t.Word.Form&BaseForm == 0 {
+			switch VerbAt(t.Word.Verb).Base {
+			case "sign", "enroll", "register", "book", "enter":
+				return to
+			}
+			return false
 		}
 	}
 	return false
