@@ -220,27 +220,26 @@ func (d *doc) arrived(s *language.Sentence, predicate string, i int, from time.T
 	if !d.in.Memory || i < s.Lo || i >= s.Hi || !from.IsZero() && from.Before(d.Reference.AddDate(-recentYears, 0, 0)) {
 		return false
 	}
-	name := d.verbName(i)
+	return begins(predicate, d.verbName(i), d.IsWord(s, i+1, "into")) && !d.leftOpen(s)
+}
+
+// begins reports whether a verb begins what a predicate says; into says that "into" follows.
+func begins(predicate, verb string, into bool) bool {
 	switch predicate {
 	case "lives_in":
-		if name != "move" && name != "relocate" && name != "settle" {
-			return false
-		}
+		return verb == "move" || verb == "relocate" || verb == "settle"
 	case "member_of":
-		if name != "join" {
-			return false
-		}
+		return verb == "join"
 	case "works_at":
-		if name != "get" && name != "land" && name != "find" && name != "join" {
-			return false
-		}
+		return verb == "get" || verb == "land" || verb == "find" || verb == "join"
 	case "marital_status":
-		if name != "marry" || !d.IsWord(s, i+1, "into") {
-			return false
-		}
-	default:
-		return false
+		return verb == "marry" && into
 	}
+	return false
+}
+
+// leftOpen reports whether words of a sentence say when something was, how long, or what came before or after it.
+func (d *doc) leftOpen(s *language.Sentence) bool {
 	for j := s.Lo; j < s.Hi; j++ {
 		if d.Tokens[j].Shape != language.LowerCase {
 			continue
@@ -248,17 +247,28 @@ func (d *doc) arrived(s *language.Sentence, predicate string, i int, from time.T
 		switch d.TokenText(j) {
 		case "at":
 			if j+1 < s.Hi && (d.Tokens[j+1].Kind == language.KindNumber || d.Tokens[j+1].Is(language.NumberWord)) {
-				return false // "at nineteen"
+				return true // "at nineteen"
 			}
 		case "for":
-			if j+1 < s.Hi && (d.Tokens[j+1].Kind == language.KindNumber || d.Tokens[j+1].Is(language.NumberWord|language.TimeUnit|language.DateLead)) && !(j+2 < s.Hi && d.IsOneOf(s, j+1, "a", "an") && !d.anyUnit(s, j+2)) {
-				return false // "for two years"
+			if d.howLong(s, j+1) {
+				return true // "for two years"
 			}
 		case "when", "before", "after", "then", "first", "back", "once", "later", "where", "until", "till", "left", "quit", "used":
-			return false
+			return true
 		}
 	}
-	return true
+	return false
+}
+
+// howLong reports whether a length of time follows at token i: "two years", "a whole year", not "a job".
+func (d *doc) howLong(s *language.Sentence, i int) bool {
+	switch {
+	case i >= s.Hi:
+		return false
+	case d.IsOneOf(s, i, "a", "an"):
+		return i+1 < s.Hi && d.anyUnit(s, i+1)
+	}
+	return d.Tokens[i].Kind == language.KindNumber || d.Tokens[i].Is(language.NumberWord|language.TimeUnit|language.DateLead)
 }
 
 // anyUnit reports whether one of the two words from token i on is a unit of time: "a year", "a whole year".

@@ -29,10 +29,12 @@ func (d *doc) otherMeaning(s *language.Sentence, c *claim) bool {
 	switch c.predicate {
 	case "goes_to", "went_to":
 		return d.IsOneOf(s, c.lo, "me", "him", "her", "us", "them") // "my nan goes to me you should marry a doctor"
-	case "arrived_in", "arrive_in", "taught_in", "teaches_in", "works_in", "lives_in":
+	case "arrived_in", "arrive_in", "taught_in", "teaches_in", "works_in":
 		return d.dateBegins(s, c.lo) // "arrived in September 2022 with a student visa"
 	case "does":
 		return c.ended && strings.Contains(c.object, " until ") // "given up port until my birthday"
+	case "lives_in":
+		return d.dateBegins(s, c.lo) || d.IsOneOf(s, c.hi-1, "team", "entity", "department", "office", "org", "squad", "role", "position", "desk") // "moving to the Singapore entity"
 	case "lives_with":
 		return wordLists()["rooms"][d.WordKey(c.hi-1)] // "we live in one room with kitchen"
 	case "fears", "fear":

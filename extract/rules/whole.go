@@ -22,7 +22,7 @@ func (d *doc) sayable(s *language.Sentence, c *claim) bool {
 	if c.hi <= c.lo || c.lo < s.Lo || c.hi > s.Hi || c.about == "ofme" {
 		return true
 	}
-	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c) && !d.cutShort(s, c) && !d.misread(s, c) && !figurative(c.object)
+	return !d.pointsAway(c) && !d.runsOn(c) && !lasts(d, c) && !d.cutShort(s, c) && !d.misread(s, c) && !d.unsaid(s, c) && !figurative(c.object)
 }
 
 // cutShort reports whether an object is only a part of what the words say: "walked across the room in the middle | of the night", "swims
@@ -225,6 +225,8 @@ func (d *doc) clauseBeginsWith(w string, i, hi int) bool {
 	switch w {
 	case "you":
 		return i+1 < hi && d.WordKey(i+1) == "know"
+	case "can", "could", "would":
+		return i+1 < hi && d.WordKey(i+1) == "you" // "a plumber can you believe it"
 	case "she", "he", "they", "we", "i":
 		return i+1 < hi && !before.Is(language.Conjunction|language.Preposition|language.WhWord) && d.verbOrClitic(i+1)
 	case "mine", "ours":

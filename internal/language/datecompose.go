@@ -356,7 +356,7 @@ func (d *Document) dayAlone(s *Sentence, lo, i, end, n int) (Date, bool) {
 	if !d.IsWord(s, lo, "on") || !d.IsWord(s, i-1, "the") {
 		return Date{}, false
 	}
-	if end < s.Hi && d.Tokens[end].Kind != KindPunct && !(d.Tokens[end].Kind == KindWord && (d.Tokens[end].Is(Preposition|Conjunction) || d.nominative(s, end)) && !d.IsWord(s, end, "of")) {
+	if end < s.Hi && d.Tokens[end].Kind != KindPunct && !(d.Tokens[end].Kind == KindWord && (d.Tokens[end].Is(Preposition|Conjunction) || d.nominative(s, end) || d.Tokens[end].WordIs(Neuter)) && !d.IsWord(s, end, "of")) {
 		return Date{}, false // "on the 5th floor"
 	}
 	if d.Reference.IsZero() {
