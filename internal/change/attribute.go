@@ -96,6 +96,8 @@ func (s *statement) attribute(text string) (a attribute, ok bool) {
 		}
 		return r.FindStringSubmatch(text)
 	}
+	first, _, _ := strings.Cut(strings.ToLower(text), " ")
+	nameless := noSubject[strings.TrimSuffix(strings.TrimSuffix(first, "'s"), "’s")] // as of most clauses about the speaker
 	var subject, value string
 	if m := match(mayNumber, newNumber); m != nil {
 		subject, value, a.changed = "my phone", m[1], true
@@ -105,6 +107,8 @@ func (s *statement) attribute(text string) (a attribute, ok bool) {
 		subject, value, a.changed = "my "+m[2], m[4], true
 	} else if m := match(mayHave, newOne); m != nil {
 		subject, value, a.changed = m[2]+" "+m[3], m[1], true
+	} else if nameless {
+		return a, false
 	} else if m := match(mayBeOver, isOver); m != nil {
 		subject, a.over = m[1], true
 	} else if m := match(mayEnd, noLonger); m != nil {

@@ -107,6 +107,16 @@ func mayHaveValue(text string) bool { return hasDigit(text) || triggersOf(text)&
 
 func hasDigit(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
+// hasOrdinal reports whether a text has a number with the ending of a day, as in "28th", or joined to a month, as in "3May" or "3.Mai".
+func hasOrdinal(text string) bool {
+	for i := 1; i < len(text); i++ {
+		if c := text[i-1]; c >= '0' && c <= '9' && (text[i]|0x20 >= 'a' && text[i]|0x20 <= 'z' || text[i] == 0xc2) { // "º" begins with it
+			return true
+		}
+	}
+	return false
+}
+
 // readEvent reads an event from a clause.
 func readEvent(text string) (e event, ok bool) {
 	if at := reason.Compiled().FindStringIndex(text); at != nil && mayHaveValue(text[:at[0]]) {
@@ -114,9 +124,10 @@ func readEvent(text string) (e event, ok bool) {
 	}
 	rest := text
 	e.values = map[string]string{}
-	digit, day := hasDigit(text), triggersOf(text)&mayDay != 0
+	may, digit := triggersOf(text), hasDigit(text)
 	for _, k := range dayKinds {
-		if k.name == "weekday" && !day || k.name != "weekday" && !digit {
+		switch {
+		case k.name == "weekday" && may&mayDay == 0, k.name != "weekday" && !digit, k.name == "date" && may&mayDate == 0 && !hasOrdinal(text):
 			continue
 		}
 		at := k.value.Compiled().FindStringIndex(rest)
@@ -132,7 +143,7 @@ func readEvent(text string) (e event, ok bool) {
 		return e, false
 	}
 	rest = shortened.ReplaceAllString(rest, "")
-	e.changed = eventChanges.MatchString(rest)
+	e.changed = may&(mayShift|mayMove) != 0 && eventChanges.MatchString(rest)
 	if i := strings.LastIndex(rest, ": "); i >= 0 && lettersOf.MatchString(rest[i:]) { // "We got one more week: the essay is due on 3 May"
 		rest = rest[i:]
 	}

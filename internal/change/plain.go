@@ -74,6 +74,9 @@ var (
 
 // withSubject puts "I" before verbs at the start of a sentence, as in "Sold the Corsa."
 func withSubject(text string) string {
+	if triggersOf(text)&mayImply == 0 {
+		return text
+	}
 	return impliedI.ReplaceAllStringFunc(text, func(m string) string {
 		verb := strings.TrimLeft(m, ".;!? ")
 		return m[:len(m)-len(verb)] + "I " + strings.ToLower(verb)
@@ -90,8 +93,15 @@ func hasOne(text, list string) bool {
 	return false
 }
 
-// plainFacts returns the plain facts in a statement.
-func (s *statement) plainFacts() (out []fact) {
+// plainFacts returns the plain facts in a statement, and computes them once.
+func (s *statement) plainFacts() []fact {
+	if !s.passed {
+		s.passed, s.plain = true, s.readPlain()
+	}
+	return s.plain
+}
+
+func (s *statement) readPlain() (out []fact) {
 	if len(s.text) > maxStated {
 		return nil
 	}

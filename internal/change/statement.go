@@ -36,6 +36,8 @@ type statement struct {
 	asked, guess    bool // see believed
 	read            bool // see facts
 	stated          []fact
+	passed          bool // see plainFacts
+	plain           []fact
 	valued          bool // see attributes
 	values          []attribute
 	timed           bool // see events

@@ -34,6 +34,8 @@ const (
 	mayCarry   // shifted, relocated
 	mayCancel  // isOff, calledOff
 	mayResume  // resumes
+	mayDate    // the name of a month
+	mayImply   // impliedI
 	mayClose   // a phrase that marks a clause as ended or cancelled
 )
 
@@ -74,7 +76,11 @@ var triggers = func() map[string]trigger {
 			repris asume cargo ahora maintenant`,
 		mayDay: `monday tuesday wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays montag dienstag mittwoch donnerstag freitag samstag sonntag
 			lunes martes rcoles jueves viernes bado domingo lundi mardi mercredi jeudi vendredi samedi dimanche luned marted mercoled gioved venerd sabato domenica segunda ter quarta quinta sexta`,
-		mayShift: `extension more extra moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
+		mayImply: `left quit sold moved relocated emigrated joined bought traded switched stopped gave broke resigned retired`,
+		mayDate: `jan january feb february mar march apr april may jun june jul july aug august sep sept september oct october nov november dec december januar februar rz mai juni juli oktober dezember
+			enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre janvier vrier mars avril juin juillet ao septembre octobre novembre cembre gennaio febbraio aprile maggio
+			giugno luglio settembre ottobre dicembre janeiro fevereiro maio junho julho setembro outubro novembro dezembro`, // "rz" of "März", "vrier" of "février", "ao" of "août", "cembre" of "décembre", "mar" of "março"
+		mayShift: `extension gesunken ndert more extra moved moves pushed postponed rescheduled forward back brought shift shifts shifted change changed changes raised cut went goes dropped now new instead verschoben verlegt vorverlegt verschiebt jetzt nun neuer stattdessen gestiegen erh aplazado aplazada cambiado cambiada movido movida pospuesto pospuesta retrasado retrasada
 			adelantado adelantada ahora pasa pasan passa passano trasladado trasladada report reporté plac cal avanc repouss maintenant sormais spostato spostata rinviato rinviata anticipato anticipata posticipato
 			posticipata adesso ora adiado adiada remarcado remarcada mudado mudada transferido transferida passou antecipado antecipada agora slips slipped move push rebook rebooked postpone reschedule delayed extended bumped lowered increased
 			reduced gone going moving pushing shifting postponing date day slot price deadline put puts`,
@@ -120,8 +126,10 @@ func triggersOf(text string) (all trigger) {
 					all |= mayTell
 				case strings.ContainsRune("消中キな", r):
 					all |= mayCallOff | mayShift
-				case strings.ContainsRune("改推提延変移", r):
+				case strings.ContainsRune("改推提延変移ず", r):
 					all |= mayShift
+				case r == '月':
+					all |= mayDay | mayDate
 				case strings.ContainsRune("星周曜", r):
 					all |= mayDay
 				}

@@ -38,6 +38,28 @@ func testTexts(t *testing.T) (texts []string) {
 	return texts
 }
 
+// TestTriggersOfEvents checks that what is looked for before the expressions of events finds every text that they match.
+func TestTriggersOfEvents(t *testing.T) {
+	t.Parallel()
+	dates, changes, implied := 0, 0, 0
+	for _, text := range append(testTexts(t), "Die Miete ist gesunken, auf 850", "3.Mai", "am 3. März", "le 3 août", "3月4日", "den 28th", "予定がずれました", "Sold it.") {
+		may := triggersOf(text)
+		if dayKinds[0].value.MatchString(text) {
+			dates++
+			require.True(t, may&mayDate != 0 || hasOrdinal(text), text)
+		}
+		if eventChanges.MatchString(text) {
+			changes++
+			require.NotZero(t, may&(mayShift|mayMove), text)
+		}
+		if impliedI.MatchString(text) {
+			implied++
+			require.NotZero(t, may&mayImply, text)
+		}
+	}
+	require.Greater(t, min(dates, changes, implied), 5)
+}
+
 // TestTriggersWithin checks that triggersWithin of a text has every expression that a clause of it may match.
 func TestTriggersWithin(t *testing.T) {
 	t.Parallel()
