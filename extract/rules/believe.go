@@ -262,7 +262,7 @@ func (d *doc) emptyObject(n *node) bool {
 	if n.lo > 0 && d.Tokens[n.lo-1].Is(language.SecondPerson) && d.Tokens[n.lo-1].Is(language.Possessive) {
 		return true
 	}
-	return n.hi-n.lo == 1 && t.Word.Verb > 0 && t.Word.Form == language.Participle|language.PastForm || n.hi-n.lo == 1 && t.Is(language.Adjective|language.Adverb|language.DatePart) && !t.Is(language.Occupation|language.KinNoun)
+	return n.hi-n.lo == 1 && t.Word().Verb > 0 && t.Word().Form == language.Participle|language.PastForm || n.hi-n.lo == 1 && t.Is(language.Adjective|language.Adverb|language.DatePart) && !t.Is(language.Occupation|language.KinNoun)
 }
 
 // participleAt reports whether token i is a participle, so that "get" before it forms a passive.
@@ -271,10 +271,10 @@ func (d *doc) participleAt(i, hi int) bool {
 		return false
 	}
 	t := &d.Tokens[i]
-	if t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.Preposition) && i > 0 && d.Tokens[i-1].Word.Form&language.PastForm != 0 {
+	if t.Word().Verb > 0 && t.Word().Form&language.Participle != 0 && i+1 < hi && d.Tokens[i+1].Kind == language.KindWord && d.Tokens[i+1].Is(language.Preposition) && i > 0 && d.Tokens[i-1].Word().Form&language.PastForm != 0 {
 		return true // "got put on nights"
 	}
-	return t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 && t.Word.Form&language.BaseForm == 0 || t.Word.Flags == 0 && t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
+	return t.Word().Verb > 0 && t.Word().Form&language.Participle != 0 && t.Word().Form&language.BaseForm == 0 || t.Word().Flags == 0 && t.Word().Verb == 0 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 
 // contracted matches a clause in the place of an object: "epipen's in the glovebox".

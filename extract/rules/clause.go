@@ -27,7 +27,7 @@ func (d *doc) clauses(s *language.Sentence, nodes []node, out []clause) []clause
 	hyp := d.hypothetical(s)
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]
-		if t.Kind != language.KindWord || t.Word.Verb == 0 || t.Shape == language.Capitalized && i != s.Lo || t.Is(language.FormOfDo) || nodeAt(nodes, i) >= 0 || d.usedAsNoun(s, i) {
+		if t.Kind != language.KindWord || t.Word().Verb == 0 || t.Shape == language.Capitalized && i != s.Lo || t.Is(language.FormOfDo) || nodeAt(nodes, i) >= 0 || d.usedAsNoun(s, i) {
 			continue
 		}
 		if d.IsWord(s, i, "like") && i > s.Lo && !d.Tokens[i-1].Is(language.FirstPerson|language.FirstPlural|language.SecondPerson|language.ThirdPlural|language.Modal|language.FormOfDo|language.Adverb|language.Negation|language.Conjunction) && (!plainPlural(d.TokenText(i-1)) || d.in.Memory && i-1 == s.Lo && d.Tokens[i-1].Shape == language.Capitalized && !d.Tokens[i-1].Is(language.GivenName)) {
@@ -71,7 +71,7 @@ func (d *doc) auxiliary(s *language.Sentence, i int) bool {
 		if t.Is(language.Adverb | language.Negation) {
 			continue
 		}
-		return t.Kind == language.KindWord && !t.Is(language.Determiner) && (t.Word.Verb > 0 && t.Word.Form&language.Participle != 0 || t.Word.Verb == 0 && strings.HasSuffix(d.TokenText(j), "ed"))
+		return t.Kind == language.KindWord && !t.Is(language.Determiner) && (t.Word().Verb > 0 && t.Word().Form&language.Participle != 0 || t.Word().Verb == 0 && strings.HasSuffix(d.TokenText(j), "ed"))
 	}
 	return false
 }
@@ -82,11 +82,11 @@ func (d *doc) usedAsNoun(s *language.Sentence, i int) bool {
 		return false
 	}
 	t, prev := &d.Tokens[i], &d.Tokens[i-1]
-	form := t.Word.Form
+	form := t.Word().Form
 	if d.isOwned(t, prev) || prev.Kind == language.KindWord && d.isObjectOf(s, i) {
 		return true
 	}
-	if d.in.Memory && prev.WordIs(language.NumberWord) && i-2 >= s.Lo && (d.Tokens[i-2].Is(language.FormOfHave) || form&language.BaseForm != 0 && d.Tokens[i-2].Word.Verb > 0) {
+	if d.in.Memory && prev.WordIs(language.NumberWord) && i-2 >= s.Lo && (d.Tokens[i-2].Is(language.FormOfHave) || form&language.BaseForm != 0 && d.Tokens[i-2].Word().Verb > 0) {
 		return true // "I have two direct reports"
 	}
 	if form&language.IngForm != 0 { // a gerund is a clause only after "be", or as a participle after a comma
@@ -102,15 +102,15 @@ func (d *doc) isOwned(t, prev *language.Token) bool {
 	case language.KindWord:
 		return prev.Is(language.Determiner|language.Possessive) && !prev.Is(language.Masculine|language.Feminine|language.ThirdPlural)
 	case language.KindClitic:
-		return d.Text[prev.End-1] == 's' && t.Word.Form&(language.IngForm|language.Participle) == 0
+		return d.Text[prev.End-1] == 's' && t.Word().Form&(language.IngForm|language.Participle) == 0
 	}
 	return false
 }
 
 // isObjectOf reports whether the word before the word at i, a verb, an adjective or a preposition, takes it as a noun.
 func (d *doc) isObjectOf(s *language.Sentence, i int) bool {
-	form, prev := d.Tokens[i].Word.Form, &d.Tokens[i-1]
-	if prev.Word.Verb > 0 && prev.Word.Form&language.IngForm == 0 && form&(language.PastForm|language.IngForm) == 0 &&
+	form, prev := d.Tokens[i].Word().Form, &d.Tokens[i-1]
+	if prev.Word().Verb > 0 && prev.Word().Form&language.IngForm == 0 && form&(language.PastForm|language.IngForm) == 0 &&
 		!prev.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal|language.Preposition) &&
 		(form&language.ThirdForm != 0 || !d.IsWord(s, i-1, "help") && !d.IsWord(s, i-1, "let")) {
 		return true // "enjoys trains"
@@ -160,11 +160,11 @@ func (d *doc) auxiliaryEnding(s *language.Sentence, c *clause, i int) (words int
 	case d.IsWord(s, i, "longer") && d.IsWord(s, i-1, "no"):
 		c.ended = true
 		return 2, false
-	case p.Is(language.FormOfBe) && (p.Kind != language.KindClitic || d.Text[p.End-1] != 's' || t.Word.Form&(language.IngForm|language.Participle) != 0):
+	case p.Is(language.FormOfBe) && (p.Kind != language.KindClitic || d.Text[p.End-1] != 's' || t.Word().Form&(language.IngForm|language.Participle) != 0):
 		c.past = c.past || d.IsOneOf(s, i, "was", "were")
 		return 1, true
 	case p.Is(language.FormOfHave):
-		c.perfect, c.past = true, c.past || t.Word.Form&language.Participle != 0
+		c.perfect, c.past = true, c.past || t.Word().Form&language.Participle != 0
 	case p.Is(language.FormOfDo):
 		c.past = c.past || d.IsOneOf(s, i, "did", "didn't")
 	case p.Is(language.Future):
@@ -185,7 +185,7 @@ func (d *doc) auxiliaryEnding(s *language.Sentence, c *clause, i int) (words int
 
 // isPassive reports whether the verb of a clause is a passive participle; be says that a form of "be" stands before it.
 func (d *doc) isPassive(s *language.Sentence, c *clause, be bool) bool {
-	form := d.Tokens[c.verbTok].Word.Form
+	form := d.Tokens[c.verbTok].Word().Form
 	if form&language.Participle == 0 {
 		return false
 	}

@@ -48,7 +48,7 @@ func (d *doc) shareSubject(s *language.Sentence, nodes []node, c, before *clause
 		return
 	}
 	if d.IsOneOf(s, c.lo-1, "and", "but", "or") {
-		form := d.Tokens[c.verbTok].Word.Form
+		form := d.Tokens[c.verbTok].Word().Form
 		c.hyp = c.hyp || before.hyp
 		c.passive = c.passive || before.passive && c.lo == c.verbTok && form&language.Participle != 0 && form&language.BaseForm == 0
 	}
@@ -68,7 +68,7 @@ func (d *doc) antecedent(s *language.Sentence, nodes []node, c *clause, i int) (
 	k = nodeAt(nodes, i)
 	if k < 0 {
 		t := &d.Tokens[i]
-		return -1, t.Kind == language.KindWord && t.Shape == language.LowerCase && i == c.lo-2 && !t.Is(language.FormOfBe) && t.Word.Verb == 0 // "somebody who takes"
+		return -1, t.Kind == language.KindWord && t.Shape == language.LowerCase && i == c.lo-2 && !t.Is(language.FormOfBe) && t.Word().Verb == 0 // "somebody who takes"
 	}
 	n := &nodes[k]
 	if n.kind == nodeName && n.typ == extract.TypePerson {
@@ -172,7 +172,7 @@ func (d *doc) endsClause(s *language.Sentence, i int) bool {
 		if t.Is(language.Conjunction|language.WhWord) && !t.Is(language.Preposition) && !d.IsOneOf(s, i, "and", "or") {
 			return true
 		}
-		return t.Word.Verb > 0 && t.Word.Form&(language.PastForm|language.ThirdForm) != 0 && !d.usedAsNoun(s, i) && !t.Is(language.Determiner)
+		return t.Word().Verb > 0 && t.Word().Form&(language.PastForm|language.ThirdForm) != 0 && !d.usedAsNoun(s, i) && !t.Is(language.Determiner)
 	}
 	return false
 }
@@ -207,7 +207,7 @@ func (d *doc) governed(s *language.Sentence, lo int) bool {
 	for i > s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Determiner|language.Adjective) && !d.Tokens[i].Is(language.Preposition) {
 		i--
 	}
-	return i >= s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition) && d.Tokens[i].Word.Verb == 0
+	return i >= s.Lo && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Preposition) && d.Tokens[i].Word().Verb == 0
 }
 
 // beforePreposition returns the token before the preposition that governs the node at lo.

@@ -18,7 +18,7 @@ func (r *relator) copulas(s *language.Sentence) {
 		if c.hi >= s.Hi || c.hyp || r.status(s, &c) {
 			continue
 		}
-		if n := &d.Tokens[c.hi]; n.Word.Verb > 0 && n.Word.Form&(language.Participle|language.IngForm) != 0 && nodeAt(r.nodes, c.hi) < 0 {
+		if n := &d.Tokens[c.hi]; n.Word().Verb > 0 && n.Word().Form&(language.Participle|language.IngForm) != 0 && nodeAt(r.nodes, c.hi) < 0 {
 			continue // passive or progressive: a verb clause
 		}
 		d.findSubject(s, r.nodes, &c, nil)

@@ -91,7 +91,7 @@ func (d *doc) segments(s *language.Sentence, yield func(*segment)) {
 		case d.subjectStart(s, i) && d.boundary(s, i):
 			flush(i)
 			start = i
-		case d.IsPunct(s, i-1, ';') && d.in.Memory && d.Tokens[i].Word.Verb > 0 && d.Tokens[i].Word.Form == language.ThirdForm:
+		case d.IsPunct(s, i-1, ';') && d.in.Memory && d.Tokens[i].Word().Verb > 0 && d.Tokens[i].Word().Form == language.ThirdForm:
 			flush(i)
 			start = i // "Likes hiking; hates rain"
 		case d.IsPunct(s, i-1, ',') && d.turnsAway(s, i):
@@ -166,7 +166,7 @@ func (d *doc) subjectStart(s *language.Sentence, i int) bool {
 	if t.Is(language.FirstPerson|language.FirstPlural) && t.Is(language.Possessive) && !d.IsWord(s, i, "mine") && !d.IsWord(s, i, "ours") {
 		for j := i + 1; j < s.Hi && j < i+6; j++ { // "my old boss is": a verb follows soon
 			n := &d.Tokens[j]
-			if n.Is(language.FormOfBe) && n.Kind == language.KindWord || n.Kind == language.KindWord && n.Word.Verb > 0 && n.Word.Form&(language.ThirdForm|language.PastForm) != 0 && n.Word.Form&language.BaseForm == 0 {
+			if n.Is(language.FormOfBe) && n.Kind == language.KindWord || n.Kind == language.KindWord && n.Word().Verb > 0 && n.Word().Form&(language.ThirdForm|language.PastForm) != 0 && n.Word().Form&language.BaseForm == 0 {
 				return true
 			}
 			if n.Kind == language.KindPunct || n.Is(language.Conjunction|language.Preposition) {
@@ -190,7 +190,7 @@ func (d *doc) boundary(s *language.Sentence, i int) bool {
 	if d.IsWord(s, at, "that") {
 		at--
 	}
-	return d.coordinator(s, i-1) || p.Kind == language.KindWord && p.Word.Verb > 0 && wordLists()["chatter"][language.VerbAt(p.Word.Verb).Base] && d.ownVerb(s, at) // "I think I like"
+	return d.coordinator(s, i-1) || p.Kind == language.KindWord && p.Word().Verb > 0 && wordLists()["chatter"][language.VerbAt(p.Word().Verb).Base] && d.ownVerb(s, at) // "I think I like"
 
 }
 

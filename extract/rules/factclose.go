@@ -24,9 +24,9 @@ func (d *doc) openMy(s *language.Sentence, g *segment) bool {
 		case i == g.lo+1: // the noun
 		case t.WordIs(language.Modal | language.FormOfDo | language.FormOfHave):
 			return d.openVerb(s, g, i)
-		case t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&language.BaseForm == 0:
+		case t.Kind == language.KindWord && t.Word().Verb > 0 && t.Word().Form&(language.ThirdForm|language.PastForm) != 0 && t.Word().Form&language.BaseForm == 0:
 			g.verb, g.comp = i, i+1
-			g.past = t.Word.Form&language.PastForm != 0
+			g.past = t.Word().Form&language.PastForm != 0
 			g.negated = d.in.Memory && d.WordKey(i-1) == "never" // "my dad never eats fish"
 			return true
 		}
@@ -48,14 +48,14 @@ func (d *doc) endsOwned(s *language.Sentence, g *segment, i int) bool {
 // pluralThing reports whether the word at token i is a plural and no verb, since a verb follows: "my library books are overdue".
 func (d *doc) pluralThing(g *segment, i int) bool {
 	t := &d.Tokens[i]
-	if t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form != language.ThirdForm || i+1 >= g.hi {
+	if t.Kind != language.KindWord || t.Word().Verb == 0 || t.Word().Form != language.ThirdForm || i+1 >= g.hi {
 		return false
 	}
 	next := &d.Tokens[i+1]
 	if next.Kind != language.KindWord {
 		return false
 	}
-	return next.Is(language.FormOfBe|language.Modal|language.FormOfHave|language.FormOfDo) || next.Is(language.Adverb) && d.verbWithin(g, i+2) || next.Word.Verb > 0 && next.OnlyPast()
+	return next.Is(language.FormOfBe|language.Modal|language.FormOfHave|language.FormOfDo) || next.Is(language.Adverb) && d.verbWithin(g, i+2) || next.Word().Verb > 0 && next.OnlyPast()
 }
 
 // ownerOfOther reports whether "'s" at token i makes the words before it the owner of somebody or something else: "my friend's other brother".
@@ -65,7 +65,7 @@ func (d *doc) ownerOfOther(g *segment, i int) bool {
 		return false
 	}
 	other, noun := &d.Tokens[i+1], &d.Tokens[i+2]
-	return other.Is(language.Adjective) && !other.Is(language.Adverb|language.Determiner) && noun.Kind == language.KindWord && noun.Shape == language.LowerCase && noun.Word.Verb == 0 &&
+	return other.Is(language.Adjective) && !other.Is(language.Adverb|language.Determiner) && noun.Kind == language.KindWord && noun.Shape == language.LowerCase && noun.Word().Verb == 0 &&
 		!noun.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal)
 }
 
@@ -86,7 +86,7 @@ func (d *doc) isBe(g *segment, i int) bool {
 		if j < g.hi && d.WordKey(j) == "getting" {
 			return true // "my sister's getting married"
 		}
-		if j < g.hi && (d.WordKey(j) == "had" || j+1 < g.hi && d.Tokens[j].Word.Verb > 0 && d.Tokens[j].OnlyPast() && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive|language.NumberWord)) {
+		if j < g.hi && (d.WordKey(j) == "had" || j+1 < g.hi && d.Tokens[j].Word().Verb > 0 && d.Tokens[j].OnlyPast() && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive|language.NumberWord)) {
 			return false // "my brother's just had twins", "my lad's just passed his test"
 		}
 	}
@@ -169,7 +169,7 @@ func (d *doc) progressive(o *owned) bool {
 		return false
 	}
 	g := o.g
-	return d.Tokens[g.verb].Is(language.FormOfBe) && d.gerundWithin(g, g.comp) && d.Tokens[g.comp].Word.Verb > 0
+	return d.Tokens[g.verb].Is(language.FormOfBe) && d.gerundWithin(g, g.comp) && d.Tokens[g.comp].Word().Verb > 0
 }
 
 // ownedDoes adds what somebody or something of the speaker does.

@@ -81,10 +81,10 @@ func (d *doc) undergoneDeed(a *action, f *extract.Fact) bool {
 
 // wishedDeed reads "my son wants to try". What was wanted says nothing about the present.
 func (d *doc) wishedDeed(a *action, f *extract.Fact) bool {
-	if d.Tokens[a.verb].Word.Form&language.PastForm != 0 || wordLists()["request-words"][d.WordKey(a.next+1)] {
+	if d.Tokens[a.verb].Word().Form&language.PastForm != 0 || wordLists()["request-words"][d.WordKey(a.next+1)] {
 		return false
 	}
-	f.Predicate, f.Object = language.VerbAt(d.Tokens[a.verb].Word.Verb).Third, d.object(a.next+1, a.g.hi)
+	f.Predicate, f.Object = language.VerbAt(d.Tokens[a.verb].Word().Verb).Third, d.object(a.next+1, a.g.hi)
 	return f.Object != ""
 }
 
@@ -101,20 +101,20 @@ func (d *doc) particleDeed(a *action, f *extract.Fact) bool {
 // directDeed gives a fact the predicate of the verb's frame with a direct object, if there is such an object.
 func (d *doc) directDeed(a *action, f *extract.Fact) bool {
 	t := &d.Tokens[a.verb]
-	if t.Word.Verb == 0 || f.Object == "" {
+	if t.Word().Verb == 0 || f.Object == "" {
 		return true
 	}
 	if next := &d.Tokens[a.next]; next.Is(language.Preposition|language.FunctionWord) && !next.Is(language.Determiner|language.Possessive|language.NumberWord) {
 		return true
 	}
-	fr := directFrame(t.Word)
+	fr := directFrame(t.Word())
 	if fr == nil {
 		return true
 	}
 	if !d.objectFits(a.s, fr.predicate, a.next, a.g.hi) {
 		return false
 	}
-	past := t.Word.Form&language.PastForm != 0 || d.helped(a.verb) && !(d.in.Memory && d.gerund(a.verb))
+	past := t.Word().Form&language.PastForm != 0 || d.helped(a.verb) && !(d.in.Memory && d.gerund(a.verb))
 	f.Predicate = d.habitual(&clause{verbTok: a.verb, past: past}, fr.predicate)
 	dislike(f)
 	return true

@@ -24,10 +24,10 @@ func (d *doc) stopped(s *language.Sentence, g *segment, f extract.Fact, verb int
 	}
 	f.Retracts, f.Negated, f.Kind = true, false, extract.KindFact
 	d.endAt(&f)
-	if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 {
+	if t := &d.Tokens[i]; t.Word().Verb > 0 && t.Word().Form&language.IngForm != 0 {
 		hi := d.untilDate(s, i+1, g.hi)
 		f.Predicate, f.Object = d.verbName(i), d.withoutArticle(i+1, hi)
-		v := framesOf(t.Word)
+		v := framesOf(t.Word())
 		for k := range v {
 			fr := &v[k]
 			switch {

@@ -45,7 +45,7 @@ func (d *doc) incomplete(a *action, object string) bool {
 	if object != "" {
 		return false
 	}
-	unknown := d.Tokens[a.verb].Word.Verb == 0
+	unknown := d.Tokens[a.verb].Word().Verb == 0
 	switch {
 	case more && !(g.ended && d.WordKey(a.next) == "anymore"):
 		return true
@@ -127,10 +127,10 @@ func (d *doc) directPredicate(a *action, f *extract.Fact) {
 		f.Predicate = "finds" // "I find beetroot disgusting"
 		return
 	}
-	if d.Tokens[a.verb].Word.Verb == 0 || a.next < a.g.hi && d.Tokens[a.next].Is(language.Preposition) {
+	if d.Tokens[a.verb].Word().Verb == 0 || a.next < a.g.hi && d.Tokens[a.next].Is(language.Preposition) {
 		return
 	}
-	fr := directFrame(d.Tokens[a.verb].Word)
+	fr := directFrame(d.Tokens[a.verb].Word())
 	if fr == nil {
 		return
 	}
@@ -159,10 +159,10 @@ func directFrame(w language.Word) *frame {
 
 // transitive reports whether the verb at token i has a frame with a direct object, so that the verb alone says nothing.
 func (d *doc) transitive(i int) bool {
-	if d.Tokens[i].Word.Verb == 0 {
+	if d.Tokens[i].Word().Verb == 0 {
 		return false
 	}
-	for _, fr := range framesOf(d.Tokens[i].Word) {
+	for _, fr := range framesOf(d.Tokens[i].Word()) {
 		if len(fr.preps) == 0 && !fr.passive && fr.kind == extract.KindEvent {
 			return true
 		}
@@ -199,10 +199,10 @@ func (d *doc) prepositional(s *language.Sentence, g *segment, f *extract.Fact, v
 
 // frameBefore returns the active frame of the verb before token i whose preposition stands there, or nil.
 func (d *doc) frameBefore(i, hi int) *frame {
-	if d.Tokens[i-1].Word.Verb == 0 || i+1 >= hi {
+	if d.Tokens[i-1].Word().Verb == 0 || i+1 >= hi {
 		return nil
 	}
-	frames := framesOf(d.Tokens[i-1].Word)
+	frames := framesOf(d.Tokens[i-1].Word())
 	for k := range frames {
 		if fr := &frames[k]; !fr.passive && fr.matches(d.TokenText(i)) {
 			return fr

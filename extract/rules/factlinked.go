@@ -96,8 +96,8 @@ func (d *doc) inSegment(st *statement, g *segment, self string) bool {
 // verbName returns the base form of the verb at token i.
 func (d *doc) verbName(i int) string {
 	t := &d.Tokens[i]
-	if t.Word.Verb > 0 {
-		return language.VerbAt(t.Word.Verb).Base
+	if t.Word().Verb > 0 {
+		return language.VerbAt(t.Word().Verb).Base
 	}
 	return snake(d.TokenText(i))
 }

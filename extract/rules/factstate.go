@@ -80,7 +80,7 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 		return
 	}
 	f.Kind = extract.KindFact
-	if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 {
+	if t := &d.Tokens[i]; t.Word().Verb > 0 && t.Word().Form&language.IngForm != 0 {
 		d.verbFact(s, g, f, sts)
 		return
 	}
@@ -93,8 +93,8 @@ func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []
 func (d *doc) afterAdverbs(i, hi int) int {
 	for ; i < hi && d.Tokens[i].Kind == language.KindWord; i++ {
 		t := &d.Tokens[i]
-		adverb := t.Is(language.Adverb) && t.Word.Verb == 0
-		if !adverb && (i+1 >= hi || t.Word.Flags != 0 || !strings.HasSuffix(d.TokenText(i), "ly")) {
+		adverb := t.Is(language.Adverb) && t.Word().Verb == 0
+		if !adverb && (i+1 >= hi || t.Word().Flags != 0 || !strings.HasSuffix(d.TokenText(i), "ly")) {
 			return i
 		}
 	}
@@ -113,7 +113,7 @@ func (d *doc) state(s *language.Sentence, g *segment, i int, f *extract.Fact) bo
 		return true
 	case t.Is(language.Determiner):
 		return d.kindState(s, g, i, f)
-	case t.Word.Verb > 0 && t.Word.Form&language.Participle != 0:
+	case t.Word().Verb > 0 && t.Word().Form&language.Participle != 0:
 		return d.participleState(s, g, i, f)
 	case t.Kind == language.KindWord && !t.Is(language.FunctionWord):
 		return d.quality(s, g, i, f)
@@ -135,7 +135,7 @@ func (d *doc) kindState(s *language.Sentence, g *segment, i int, f *extract.Fact
 // dance", "done with winter" and "fed up with".
 func (d *doc) participleState(s *language.Sentence, g *segment, i int, f *extract.Fact) bool {
 	w := strings.ToLower(d.TokenText(i))
-	if i+1 < g.hi && d.passiveFrame(d.Tokens[i].Word, d.TokenText(i+1)) || d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w] {
+	if i+1 < g.hi && d.passiveFrame(d.Tokens[i].Word(), d.TokenText(i+1)) || d.IsWord(s, i+1, "to") || wordLists()["fleeting"][w] {
 		return false
 	}
 	if next := d.WordKey(min(i+1, len(d.Tokens)-1)); d.in.Memory && wordLists()["aways"][next] && next != "in" {
@@ -177,7 +177,7 @@ func (d *doc) quality(s *language.Sentence, g *segment, i int, f *extract.Fact) 
 // activity reports whether the word w at token i only says what somebody is doing, although the tables do not know its verb: "I'm framing it".
 func (d *doc) activity(s *language.Sentence, g *segment, i int, w string) bool {
 	t := &d.Tokens[i]
-	if strings.HasSuffix(w, "ing") && t.Word.Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) {
+	if strings.HasSuffix(w, "ing") && t.Word().Flags == 0 && (g.hi > i+1 || g.negated || d.in.Memory) {
 		return true
 	}
 	return d.in.Memory && clippedIng(t, w) || w == "born" && d.IsWord(s, i+1, "to")
@@ -303,7 +303,7 @@ func (d *doc) eachObject(s *language.Sentence, i, hi int, yield func(string)) {
 		if lo < hi && (d.IsWord(s, lo, "and") || d.IsWord(s, lo, "or")) {
 			continue
 		}
-		if lo < hi && d.Tokens[lo].Kind == language.KindWord && !d.Tokens[lo].Is(language.Determiner|language.Possessive) && (d.Tokens[lo].Is(language.FunctionWord|language.Adverb) || d.Tokens[lo].Word.Verb > 0 && d.Tokens[lo].Word.Form&(language.BaseForm|language.IngForm) == 0) {
+		if lo < hi && d.Tokens[lo].Kind == language.KindWord && !d.Tokens[lo].Is(language.Determiner|language.Possessive) && (d.Tokens[lo].Is(language.FunctionWord|language.Adverb) || d.Tokens[lo].Word().Verb > 0 && d.Tokens[lo].Word().Form&(language.BaseForm|language.IngForm) == 0) {
 			return // ", who ...": the list has ended
 		}
 	}

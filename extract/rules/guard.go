@@ -52,10 +52,10 @@ func (d *doc) unfitting(predicate string, n *node) bool {
 // withoutDoing cuts an activity off the end of an object: "broke my wrist skating".
 func (d *doc) withoutDoing(n *node) int {
 	hi := n.hi
-	if hi-n.lo > 1 && strings.HasSuffix(d.TokenText(hi-1), "ly") && d.Tokens[hi-1].Word.Flags == 0 {
+	if hi-n.lo > 1 && strings.HasSuffix(d.TokenText(hi-1), "ly") && d.Tokens[hi-1].Word().Flags == 0 {
 		hi-- // "plays the accordion badly"
 	}
-	if hi-n.lo > 1 && n.lo > 0 && d.Tokens[n.lo-1].Is(language.Possessive) && (d.Tokens[hi-1].Word.Form&language.IngForm != 0 || strings.HasSuffix(d.TokenText(hi-1), "ing") && d.Tokens[hi-1].Word.Flags == 0) {
+	if hi-n.lo > 1 && n.lo > 0 && d.Tokens[n.lo-1].Is(language.Possessive) && (d.Tokens[hi-1].Word().Form&language.IngForm != 0 || strings.HasSuffix(d.TokenText(hi-1), "ing") && d.Tokens[hi-1].Word().Flags == 0) {
 		hi--
 	}
 	return hi
@@ -96,7 +96,7 @@ func (d *doc) empty(s *language.Sentence, c *clause, base string) bool {
 	case "read", "learn", "know", "understand":
 		return d.IsWord(s, next, "that") && d.clauseBehind(s, next+1)
 	case "hear", "see", "guess":
-		if f := d.Tokens[c.verbTok].Word.Form; f&language.BaseForm == 0 || c.past || c.perfect {
+		if f := d.Tokens[c.verbTok].Word().Form; f&language.BaseForm == 0 || c.past || c.perfect {
 			return false
 		}
 		return d.clauseBehind(s, next) // the rest is the content of what was heard
@@ -106,8 +106,8 @@ func (d *doc) empty(s *language.Sentence, c *clause, base string) bool {
 
 // wanted reports whether the object that ends before token i is only the subject of a wish: "want my next car to be electric".
 func (d *doc) wanted(s *language.Sentence, c *clause, i int) bool {
-	base := language.VerbAt(d.Tokens[c.verbTok].Word.Verb).Base
-	return (base == "want" || base == "need" || base == "expect" || base == "like" || base == "prefer") && d.IsWord(s, i, "to") && i+1 < s.Hi && (d.Tokens[i+1].Is(language.FormOfBe) || d.Tokens[i+1].Word.Verb > 0)
+	base := language.VerbAt(d.Tokens[c.verbTok].Word().Verb).Base
+	return (base == "want" || base == "need" || base == "expect" || base == "like" || base == "prefer") && d.IsWord(s, i, "to") && i+1 < s.Hi && (d.Tokens[i+1].Is(language.FormOfBe) || d.Tokens[i+1].Word().Verb > 0)
 }
 
 // besidePerson reports whether a phrase is a person followed by a thing: "teaches my daughter maths".
@@ -118,7 +118,7 @@ func (d *doc) besidePerson(n *node) bool {
 // clauseBehind reports whether a clause with its own verb follows from token i on.
 func (d *doc) clauseBehind(s *language.Sentence, i int) bool {
 	for ; i < s.Hi; i++ {
-		if d.Tokens[i].Is(language.FormOfBe|language.FormOfHave) || d.Tokens[i].Word.Verb > 0 && d.Tokens[i].Word.Form&(language.ThirdForm|language.PastForm) != 0 {
+		if d.Tokens[i].Is(language.FormOfBe|language.FormOfHave) || d.Tokens[i].Word().Verb > 0 && d.Tokens[i].Word().Form&(language.ThirdForm|language.PastForm) != 0 {
 			return true
 		}
 	}
@@ -138,14 +138,14 @@ func (d *doc) habitual(c *clause, predicate string) string {
 	if c.past || c.perfect || c.passive || c.ended || c.future || d.modeAt(c.verbTok) == extract.ModePlan {
 		return predicate
 	}
-	if form := t.Word.Form; form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || form&language.PastForm != 0 {
+	if form := t.Word().Form; form&(language.BaseForm|language.ThirdForm|language.IngForm) == 0 || form&language.PastForm != 0 {
 		return predicate
 	}
 	first, rest, more := strings.Cut(predicate, "_")
-	if w := language.Lookup(first); w.Verb != t.Word.Verb || w.Form&language.PastForm == 0 {
+	if w := language.Lookup(first); w.Verb != t.Word().Verb || w.Form&language.PastForm == 0 {
 		return predicate
 	}
-	verb := language.VerbAt(t.Word.Verb)
+	verb := language.VerbAt(t.Word().Verb)
 	switch {
 	case !more:
 		return verb.Third
@@ -162,7 +162,7 @@ func (d *doc) doneOnce(c *clause, predicate string) string {
 	switch {
 	case have && c.past && !c.perfect && !c.ended:
 		return "had"
-	case t.Word.Verb == 0 || !c.past || c.ended || c.perfect && d.since(c.verbTok):
+	case t.Word().Verb == 0 || !c.past || c.ended || c.perfect && d.since(c.verbTok):
 		return ""
 	case have && c.perfect:
 		return "had" // "I've had a wobble"
@@ -173,7 +173,7 @@ func (d *doc) doneOnce(c *clause, predicate string) string {
 	case c.perfect || c.passive || !t.OnlyPast() || !wordLists()["over"][predicate]:
 		return ""
 	}
-	if rest, ok := strings.CutPrefix(predicate, language.VerbAt(t.Word.Verb).Third); ok {
+	if rest, ok := strings.CutPrefix(predicate, language.VerbAt(t.Word().Verb).Third); ok {
 		return d.WordKey(c.verbTok) + rest // "I ran the fans"
 	}
 	return ""
@@ -186,7 +186,7 @@ func (d *doc) bygone(predicate string, i int) bool {
 	default:
 		return false
 	}
-	if !d.in.Memory || i < 0 || d.Tokens[i].Word.Form&language.Participle == 0 {
+	if !d.in.Memory || i < 0 || d.Tokens[i].Word().Form&language.Participle == 0 {
 		return false
 	}
 	have := i - 1

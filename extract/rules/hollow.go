@@ -96,7 +96,7 @@ func (d *doc) closed(s *language.Sentence, i int) bool {
 			return true
 		case t.Kind == language.KindWord && t.Is(language.WhWord) || d.IsWord(s, i, "that") || d.IsWord(s, i, "of"):
 			return true
-		case t.Is(language.FormOfBe) && (t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < s.Hi && (d.Tokens[i+1].Is(language.Preposition|language.Adverb|language.Negation) || d.Tokens[i+1].Word.Form&language.IngForm != 0)), t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.ThirdForm|language.PastForm) != 0 && t.Word.Form&(language.BaseForm|language.Participle) == 0:
+		case t.Is(language.FormOfBe) && (t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < s.Hi && (d.Tokens[i+1].Is(language.Preposition|language.Adverb|language.Negation) || d.Tokens[i+1].Word().Form&language.IngForm != 0)), t.Kind == language.KindWord && t.Word().Verb > 0 && t.Word().Form&(language.ThirdForm|language.PastForm) != 0 && t.Word().Form&(language.BaseForm|language.Participle) == 0:
 			return false
 		}
 	}
@@ -136,20 +136,20 @@ func (d *doc) supposed(s *language.Sentence, i int) bool {
 func (d *doc) noVerb(s *language.Sentence, g *segment, verb int) bool {
 	t, next := &d.Tokens[verb], verb+1
 	switch {
-	case t.Word.Verb == 0 && (t.Is(language.DayWord|language.Weekday) || wordLists()["weekdays"][d.WordKey(verb)]):
+	case t.Word().Verb == 0 && (t.Is(language.DayWord|language.Weekday) || wordLists()["weekdays"][d.WordKey(verb)]):
 		return true
 	case next >= g.hi:
 		return false
 	case d.slang(next), d.IsWord(s, next, "like"), d.IsWord(s, next, "about") && (d.Tokens[next+1].Kind == language.KindNumber || d.Tokens[next+1].Is(language.NumberWord)):
 		return true
-	case d.verbName(verb) == "wish", d.verbName(verb) == "go" && !d.Tokens[next].Is(language.Preposition) && d.Tokens[next].Word.Form&language.IngForm == 0:
+	case d.verbName(verb) == "wish", d.verbName(verb) == "go" && !d.Tokens[next].Is(language.Preposition) && d.Tokens[next].Word().Form&language.IngForm == 0:
 		return true // "I go bench only"
 	case d.IsWord(s, verb, "forget") && g.negated:
 		return true
 	case g.bare && d.IsWord(s, verb, "left") && d.Tokens[next].Kind == language.KindWord && !d.Tokens[next].Is(language.Determiner|language.Possessive|language.Preposition) && d.Tokens[next].Shape == language.LowerCase:
 		return true
 	}
-	return t.Word.Verb == 0 && d.Tokens[next].Word.Verb > 0 && d.Tokens[next].Word.Form&language.BaseForm != 0 && d.Tokens[next].Word.Flags == 0 && !d.Tokens[next].Is(language.Determiner)
+	return t.Word().Verb == 0 && d.Tokens[next].Word().Verb > 0 && d.Tokens[next].Word().Form&language.BaseForm != 0 && d.Tokens[next].Word().Flags == 0 && !d.Tokens[next].Is(language.Determiner)
 }
 
 // helped reports whether an auxiliary precedes the verb at token v.
@@ -188,7 +188,7 @@ func (d *doc) hearsay(s *language.Sentence, i int) bool {
 	for j := s.Lo; j+1 < s.Hi && j < i; j++ {
 		own = own && d.Tokens[j].Kind != language.KindPunct
 		own = own || d.Tokens[j].Is(language.FirstPerson|language.FirstPlural) && !d.Tokens[j].Is(language.Possessive)
-		if w := d.Tokens[j].Word; w.Verb == 0 && w.Flags != 0 { // no verb, as of most words
+		if w := d.Tokens[j].Word(); w.Verb == 0 && w.Flags != 0 { // no verb, as of most words
 			continue
 		}
 		if d.asksOf(s, j) {

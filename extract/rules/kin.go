@@ -119,7 +119,7 @@ func (d *doc) stillRelated(predicate string, i int) bool {
 		return false
 	}
 	c := d.ClauseOf(i)
-	if c == nil || !d.in.Memory || d.Tokens[i].Word.Verb > 0 {
+	if c == nil || !d.in.Memory || d.Tokens[i].Word().Verb > 0 {
 		return false // the verb itself relates them: "I married Ana"
 	}
 	for j := c.Lo; j < c.Hi; j++ {
@@ -127,8 +127,8 @@ func (d *doc) stillRelated(predicate string, i int) bool {
 		if t.Kind != language.KindWord {
 			continue
 		}
-		if t.Word.Verb > 0 && !t.Is(language.FormOfBe) {
-			switch base := language.VerbAt(t.Word.Verb).Base; {
+		if t.Word().Verb > 0 && !t.Is(language.FormOfBe) {
+			switch base := language.VerbAt(t.Word().Verb).Base; {
 			case base == "move" && !blood && predicate != "manages" && predicate != "works_for" && predicate != "lives_with" && predicate != "neighbor_of" && !(j+1 < c.Hi && d.WordKey(j+1) == "out"):
 				continue // "my best friend Tuva moved to Oslo"
 			case base == "die" || base == "pass" || base == "kill" || base == "lose", !blood && wordLists()["parting"][base]:
@@ -168,7 +168,7 @@ func (r *relator) possessor(s *language.Sentence, i int) (node, bool) {
 			}
 			return node{}, false
 		}
-		if t.Kind == language.KindWord && t.Is(language.Determiner) && j-2 >= s.Lo && s.Speaker != "" && d.Tokens[j-2].Is(language.FirstPerson|language.FirstPlural) && d.Tokens[j-1].Word.Verb > 0 {
+		if t.Kind == language.KindWord && t.Is(language.Determiner) && j-2 >= s.Lo && s.Speaker != "" && d.Tokens[j-2].Is(language.FirstPerson|language.FirstPlural) && d.Tokens[j-1].Word().Verb > 0 {
 			return d.speakerNode(s, j-2), true // "I have a dog named Rex"
 		}
 		if t.Kind != language.KindWord || t.Is(language.FunctionWord) && !t.Is(language.Adjective) {

@@ -45,7 +45,7 @@ func (d *doc) otherMeaning(s *language.Sentence, c *claim) bool {
 		return d.IsWord(s, c.at-1, "or") && d.IsWord(s, c.at, "like") // "a pilot or like a YouTuber"
 	case "started_at", "starts_at":
 		t := &d.Tokens[c.at] // "I start at Siemens on the first"
-		return c.about == "i" && c.mode != extract.ModePlan && !c.ended && t.Word.Form&language.PastForm == 0 && t.Word.Verb > 0
+		return c.about == "i" && c.mode != extract.ModePlan && !c.ended && t.Word().Form&language.PastForm == 0 && t.Word().Verb > 0
 	case "diet", "is_a", "has_role", "is":
 		return d.notQuite(s, c)
 	}

@@ -262,7 +262,7 @@ func (d *doc) extendsPhrase(s *language.Sentence, i int) bool {
 	if t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition) && !t.Is(language.Adjective) {
 		return false
 	}
-	if form := t.Word.Form; t.Word.Verb > 0 && form&(language.PastForm|language.Participle) != 0 && form&(language.BaseForm|language.IngForm) == 0 && d.Tokens[i-1].Kind != language.KindClitic {
+	if form := t.Word().Form; t.Word().Verb > 0 && form&(language.PastForm|language.Participle) != 0 && form&(language.BaseForm|language.IngForm) == 0 && d.Tokens[i-1].Kind != language.KindClitic {
 		return false // "a dog named Rex"
 	}
 	if i+1 >= s.Hi {
@@ -277,7 +277,7 @@ func (d *doc) extendsPhrase(s *language.Sentence, i int) bool {
 // unknownParticiple reports whether the word at token i, which the tables do not have, ends like a participle: "pierced".
 func (d *doc) unknownParticiple(i int) bool {
 	t := &d.Tokens[i]
-	return t.Word.Verb == 0 && t.Word.Flags == 0 && t.End-t.Start > 5 && strings.HasSuffix(d.TokenText(i), "ed")
+	return t.Word().Verb == 0 && t.Word().Flags == 0 && t.End-t.Start > 5 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 
 // phraseNode returns the noun phrase at i as a node.

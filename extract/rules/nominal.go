@@ -216,10 +216,10 @@ func (p *nominal) wholePredicate(noun string, i int, typ string) string {
 // placed reads the participle after a description: "a firm based in Porto".
 func (p *nominal) placed(i int) {
 	d := p.r.d
-	if i+2 >= p.s.Hi || d.Tokens[i].Kind != language.KindWord || d.Tokens[i].Word.Verb == 0 || d.Tokens[i].Word.Form&language.Participle == 0 {
+	if i+2 >= p.s.Hi || d.Tokens[i].Kind != language.KindWord || d.Tokens[i].Word().Verb == 0 || d.Tokens[i].Word().Form&language.Participle == 0 {
 		return
 	}
-	v := framesOf(d.Tokens[i].Word)
+	v := framesOf(d.Tokens[i].Word())
 	for f := range v {
 		fr := &v[f]
 		if !fr.passive || !fr.matches(d.TokenText(i+1)) {

@@ -149,7 +149,7 @@ func (d *doc) asksBare(g *segment) bool {
 		return false
 	}
 	for i := g.lo + 2; i < min(g.hi, g.lo+5); i++ {
-		if t := &d.Tokens[i]; t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&language.BaseForm != 0 {
+		if t := &d.Tokens[i]; t.Kind == language.KindWord && t.Word().Verb > 0 && t.Word().Form&language.BaseForm != 0 {
 			return true
 		}
 	}

@@ -72,7 +72,7 @@ func (d *doc) verbBetween(s *language.Sentence, lo, hi int) bool {
 		case t.Kind != language.KindWord:
 		case t.Is(language.Possessive):
 			owner = true
-		case owner && (t.Is(language.FormOfBe) || t.Word.Verb > 0 && t.OnlyPast()):
+		case owner && (t.Is(language.FormOfBe) || t.Word().Verb > 0 && t.OnlyPast()):
 			return true
 		}
 	}
@@ -128,7 +128,7 @@ func (d *doc) everyWeek(s *language.Sentence, h *language.Date, c *clause) bool 
 	if h.Hi != h.Lo+1 || !d.Tokens[h.Lo].Is(language.Weekday) || c.past || c.perfect || c.future || c.ended || c.passive {
 		return false
 	}
-	if t := &d.Tokens[c.verbTok]; t.Word.Verb == 0 || t.Word.Form&(language.BaseForm|language.ThirdForm) == 0 || t.Word.Form&language.PastForm != 0 || d.modeAt(c.verbTok) == extract.ModePlan {
+	if t := &d.Tokens[c.verbTok]; t.Word().Verb == 0 || t.Word().Form&(language.BaseForm|language.ThirdForm) == 0 || t.Word().Form&language.PastForm != 0 || d.modeAt(c.verbTok) == extract.ModePlan {
 		return false
 	}
 	for i := c.verbTok - 1; i >= s.Lo && i > c.verbTok-4; i-- {

@@ -33,8 +33,8 @@ func (d *doc) verbBehind(i, hi int) bool {
 		return false
 	}
 	t, next := &d.Tokens[i], &d.Tokens[i+1]
-	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Shape == language.LowerCase && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0 &&
-		!t.Is(language.Adjective|language.Preposition|language.Conjunction|language.FunctionWord) && next.Kind == language.KindWord && next.Is(language.Preposition) && d.Tokens[i-1].Word.Form&language.PastForm != 0 &&
+	return t.Kind == language.KindWord && t.Word().Verb > 0 && t.Shape == language.LowerCase && t.Word().Form&language.PastForm != 0 && t.Word().Form&language.BaseForm == 0 &&
+		!t.Is(language.Adjective|language.Preposition|language.Conjunction|language.FunctionWord) && next.Kind == language.KindWord && next.Is(language.Preposition) && d.Tokens[i-1].Word().Form&language.PastForm != 0 &&
 		!d.Tokens[i-1].Is(language.FormOfHave|language.FormOfBe) && d.verbName(i-1) != "get"
 }
 
@@ -106,7 +106,7 @@ func (d *doc) plainly(n *node) bool {
 // didThing reports whether "did" at token i is followed by a noun that cannot be a verb: "I did night buses".
 func (d *doc) didThing(i int, w string) bool {
 	t := &d.Tokens[i+1]
-	return d.in.Memory && (w == "did" || w == "do" || w == "does") && t.Kind == language.KindWord && t.Word.Verb == 0 && t.Word.Flags != 0 && !t.Is(language.Adverb|language.Negation)
+	return d.in.Memory && (w == "did" || w == "do" || w == "does") && t.Kind == language.KindWord && t.Word().Verb == 0 && t.Word().Flags != 0 && !t.Is(language.Adverb|language.Negation)
 }
 
 // doubted reports whether the speaker is unsure about a statement in the past: "I think I left my jacket at yours".

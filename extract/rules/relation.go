@@ -108,7 +108,7 @@ func (r *relator) verb(s *language.Sentence, c *clause) {
 		return
 	}
 	d := r.d
-	v := framesOf(d.Tokens[c.verbTok].Word)
+	v := framesOf(d.Tokens[c.verbTok].Word())
 	passive := c.passive || r.participle(s, c, v)
 	if passive {
 		r.byAgent(s, c, v, c.end)
@@ -188,7 +188,7 @@ func (r *relator) clauseEnd(s *language.Sentence, c *clause) int {
 func (r *relator) participle(s *language.Sentence, c *clause, v []frame) bool {
 	d := r.d
 	t := &d.Tokens[c.verbTok]
-	if c.lo != c.verbTok || t.Word.Form&language.Participle == 0 || c.hi >= s.Hi || !d.Tokens[c.hi].Is(language.Preposition) {
+	if c.lo != c.verbTok || t.Word().Form&language.Participle == 0 || c.hi >= s.Hi || !d.Tokens[c.hi].Is(language.Preposition) {
 		return false
 	}
 	active := false
@@ -196,7 +196,7 @@ func (r *relator) participle(s *language.Sentence, c *clause, v []frame) bool {
 		fr := &v[f]
 		if fr.matches(d.TokenText(c.hi)) {
 			if fr.passive {
-				return t.Word.Form&language.BaseForm == 0
+				return t.Word().Form&language.BaseForm == 0
 			}
 			active = true
 		}

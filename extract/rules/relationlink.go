@@ -91,7 +91,7 @@ func (r *relator) vagueObject(l *candidate) bool {
 	case oneWord && (t.Kind == language.KindNumber || t.Is(language.NumberWord)) && d.IsWord(l.s, n.hi, "of") && n.hi+1 < l.s.Hi && d.objectIsPronoun(n.hi+1, l.s.Hi):
 		return true
 	}
-	return oneWord && n.kind == nodePhrase && l.fr.predicate == "knows" && t.Word.Form == language.ThirdForm
+	return oneWord && n.kind == nodePhrase && l.fr.predicate == "knows" && t.Word().Form == language.ThirdForm
 }
 
 // trimObject cuts words off a noun phrase that are not part of the object. It reports whether an object is left.

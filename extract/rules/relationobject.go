@@ -9,10 +9,10 @@ import (
 
 // notPreposition reports whether "to" at i begins an infinitive or ends a phrase such as "due to".
 func (d *doc) notPreposition(s *language.Sentence, i int) bool {
-	if i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0 {
+	if i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word().Verb > 0 && d.Tokens[i+1].Word().Form&language.BaseForm != 0 {
 		return true
 	}
-	if w := d.TokenText(i + min(1, s.Hi-1-i)); d.in.Memory && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Flags == 0 && len(w) > 5 && (strings.HasSuffix(w, "ise") || strings.HasSuffix(w, "ize") || strings.HasSuffix(w, "ify")) {
+	if w := d.TokenText(i + min(1, s.Hi-1-i)); d.in.Memory && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word().Flags == 0 && len(w) > 5 && (strings.HasSuffix(w, "ise") || strings.HasSuffix(w, "ize") || strings.HasSuffix(w, "ify")) {
 		return true // "enough Dutch to apologise"
 	}
 	return d.IsWord(s, i-1, "due") || d.IsWord(s, i-1, "next") || d.IsWord(s, i-1, "up") || d.IsWord(s, i-1, "according") || d.IsWord(s, i-1, "thanks")
@@ -48,7 +48,7 @@ func (r *relator) objects(s *language.Sentence, c *clause, fr *frame, i, end int
 		if j == next+1 && d.IsPunct(s, next, ',') && fr.target == extract.TypeLocation && (fr.predicate != "located_in" || r.nodes[c.subject].kind == nodeSpeaker) && !r.lists(s, j, end) {
 			return // "in Lisbon, Portugal": the second place contains the first
 		}
-		if j == next || j >= end || d.Tokens[j].Kind == language.KindWord && (d.Tokens[j].Word.Verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.Tokens[j].Is(language.Conjunction|language.WhWord|language.Adverb|language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)) {
+		if j == next || j >= end || d.Tokens[j].Kind == language.KindWord && (d.Tokens[j].Word().Verb > 0 && nodeAt(r.nodes, j) < 0 && !d.gerund(j) || d.Tokens[j].Is(language.Conjunction|language.WhWord|language.Adverb|language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.Neuter|language.ThirdPlural|language.SecondPerson)) {
 			return
 		}
 		i = j
@@ -65,7 +65,7 @@ func (r *relator) lists(s *language.Sentence, i, end int) bool {
 	return false
 }
 
-func (d *doc) gerund(i int) bool { return d.Tokens[i].Word.Form&language.IngForm != 0 }
+func (d *doc) gerund(i int) bool { return d.Tokens[i].Word().Form&language.IngForm != 0 }
 
 // object reads one object at token i: a name, or a noun phrase.
 func (r *relator) object(s *language.Sentence, c *clause, fr *frame, i, end int, direct bool) (node, int, bool) {
@@ -124,7 +124,7 @@ func (d *doc) beforeName(s *language.Sentence, i int, first bool) bool {
 	case t.Is(language.Adverb) && !t.Is(language.Adjective):
 		return false
 	}
-	return t.Word.Verb == 0 || t.Word.Form&language.IngForm != 0 || d.usedAsNoun(s, i)
+	return t.Word().Verb == 0 || t.Word().Form&language.IngForm != 0 || d.usedAsNoun(s, i)
 }
 
 // wholeName returns node k as an object, with the words after it that it modifies: "Harbor Street bakery". In "his brother" and "Anna's book"
@@ -149,7 +149,7 @@ func (d *doc) modifies(s *language.Sentence, n *node) int {
 	hi := n.hi
 	for hi < s.Hi && hi-n.lo < 8 {
 		t := &d.Tokens[hi]
-		if t.Kind != language.KindWord || t.Gap != language.SpaceGap || t.Shape != language.LowerCase || t.Used || t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition|language.Temporal|language.TimeUnit|language.Retraction|language.DayWord) || d.isAdverbEnd(hi) || t.Word.Verb > 0 && t.Word.Form&(language.BaseForm|language.IngForm) == 0 {
+		if t.Kind != language.KindWord || t.Gap != language.SpaceGap || t.Shape != language.LowerCase || t.Used || t.Is(language.FunctionWord|language.Adverb|language.Conjunction|language.Preposition|language.Temporal|language.TimeUnit|language.Retraction|language.DayWord) || d.isAdverbEnd(hi) || t.Word().Verb > 0 && t.Word().Form&(language.BaseForm|language.IngForm) == 0 {
 			break
 		}
 		hi++

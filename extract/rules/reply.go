@@ -31,14 +31,14 @@ func (d *doc) standing(s *language.Sentence) bool {
 		if d.IsWord(s, at, "always") || d.IsWord(s, at, "never") {
 			at++
 		}
-		if w := d.Tokens[at].Word; w.Verb > 0 && w.Form&language.BaseForm == 0 {
+		if w := d.Tokens[at].Word(); w.Verb > 0 && w.Form&language.BaseForm == 0 {
 			return false // "never told HR"
 		}
 	}
 	if d.IsWord(s, i, "always") || d.IsWord(s, i, "never") {
 		verb++
 	}
-	if verb+1 >= s.Hi || d.Tokens[verb].Word.Form&language.BaseForm == 0 && (d.Tokens[verb].Is(language.FunctionWord) || d.Tokens[verb].Kind != language.KindWord) || s.Hi-s.Lo > maxFactWords {
+	if verb+1 >= s.Hi || d.Tokens[verb].Word().Form&language.BaseForm == 0 && (d.Tokens[verb].Is(language.FunctionWord) || d.Tokens[verb].Kind != language.KindWord) || s.Hi-s.Lo > maxFactWords {
 		return false
 	}
 	g := segment{lo: i, hi: s.Hi, verb: verb}
@@ -89,7 +89,7 @@ func (d *doc) lasting(s *language.Sentence, i int) bool {
 	if verb+1 >= hi || hi-i > maxFactWords {
 		return false
 	}
-	if w := &d.Tokens[verb]; w.Kind != language.KindWord || w.Word.Form&language.BaseForm == 0 || w.Is(language.FunctionWord) {
+	if w := &d.Tokens[verb]; w.Kind != language.KindWord || w.Word().Form&language.BaseForm == 0 || w.Is(language.FunctionWord) {
 		return false
 	}
 	g := segment{lo: verb, hi: hi, verb: verb}

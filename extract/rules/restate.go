@@ -102,9 +102,9 @@ func (r *restater) token(i, hi int) int {
 			return i
 		}
 	}
-	if r.present && t.Kind == language.KindWord && t.Shape == language.LowerCase && i > 0 && d.IsWord(r.s, i-1, "and") && t.Word.Verb > 0 && t.Word.Form&(language.BaseForm|language.PastForm) == language.BaseForm && !d.usedAsNoun(r.s, i) {
+	if r.present && t.Kind == language.KindWord && t.Shape == language.LowerCase && i > 0 && d.IsWord(r.s, i-1, "and") && t.Word().Verb > 0 && t.Word().Form&(language.BaseForm|language.PastForm) == language.BaseForm && !d.usedAsNoun(r.s, i) {
 		r.space(t)
-		r.b.WriteString(language.VerbAt(t.Word.Verb).Third)
+		r.b.WriteString(language.VerbAt(t.Word().Verb).Third)
 		return i
 	}
 	if t.Kind == language.KindPunct && t.Sign == '?' {
@@ -194,7 +194,7 @@ func (r *restater) third(i int) (out string, done bool) {
 	case "'ll":
 		return "will", true
 	case "'d":
-		if i+1 < len(d.Tokens) && d.Tokens[i+1].Word.Form&language.Participle != 0 && d.Tokens[i+1].Word.Form&language.BaseForm == 0 {
+		if i+1 < len(d.Tokens) && d.Tokens[i+1].Word().Form&language.Participle != 0 && d.Tokens[i+1].Word().Form&language.BaseForm == 0 {
 			return "had", true
 		}
 		return "would", true
@@ -204,10 +204,10 @@ func (r *restater) third(i int) (out string, done bool) {
 	if t.Is(language.Modal | language.FormOfDo | language.FormOfBe | language.FormOfHave) {
 		return d.TokenText(i), true
 	}
-	if t.Word.Verb > 0 {
-		if t.Word.Form&language.BaseForm != 0 && !(t.Word.Form&language.PastForm != 0 && r.pastDate()) {
+	if t.Word().Verb > 0 {
+		if t.Word().Form&language.BaseForm != 0 && !(t.Word().Form&language.PastForm != 0 && r.pastDate()) {
 			r.present = true
-			return language.VerbAt(t.Word.Verb).Third, true
+			return language.VerbAt(t.Word().Verb).Third, true
 		}
 		return d.TokenText(i), true
 	}

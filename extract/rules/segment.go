@@ -28,12 +28,12 @@ func (d *doc) openSegment(s *language.Sentence, g *segment) bool {
 		i++
 	case d.IsWord(s, g.lo, "user"), language.FoldEqual(d.TokenText(g.lo), s.Speaker):
 		g.third = true
-	case t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g) && !d.IsWord(s, g.lo+1, "to") && !d.behindOther(s) && !d.asksBare(g):
+	case t.Word().Verb > 0 && t.Word().Form == language.ThirdForm && d.in.Memory && !d.saysI() && d.actsOn(g) && !d.IsWord(s, g.lo+1, "to") && !d.behindOther(s) && !d.asksBare(g):
 		g.bare, g.verb, g.comp = true, g.lo, g.lo+1
 		return true
 	case d.in.Memory && g.lo == d.skipOpeners(s, s.Lo) && d.barePast(s, g):
 		return true
-	case d.complementWord(s, g.lo) && d.in.Memory && d.standsAlone(g) && !(t.Word.Verb > 0 && d.behindOther(s)):
+	case d.complementWord(s, g.lo) && d.in.Memory && d.standsAlone(g) && !(t.Word().Verb > 0 && d.behindOther(s)):
 		g.bare, g.be, g.verb, g.comp = true, true, g.lo, g.lo
 		return true
 	default:
@@ -55,7 +55,7 @@ func (d *doc) barePast(s *language.Sentence, g *segment) bool {
 	if n := &d.Tokens[i+1]; n.Kind == language.KindPunct && n.Sign != '"' || d.IsWord(s, i+1, "by") || d.IsPunct(s, i+2, ':') || n.Capital() && (d.IsWord(s, i, "called") || d.IsWord(s, i, "named")) {
 		return false // "Sent, ten minutes to spare", "Checked by Lujan", "Called Mizzle"
 	}
-	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word.Verb == 0 || t.Word.Form&language.PastForm == 0 || t.Word.Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
+	if c := d.ClauseOf(i); c == nil || c.About != extract.AboutSpeaker || t.Kind != language.KindWord || t.Word().Verb == 0 || t.Word().Form&language.PastForm == 0 || t.Word().Form&language.BaseForm != 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo) || d.IsWord(s, i+1, "to") || d.participleAt(i+1, g.hi) {
 		return false
 	}
 	if d.behindOther(s) {
@@ -94,8 +94,8 @@ func (d *doc) mainVerb(g *segment, i int) bool {
 		return false
 	}
 	w := strings.ToLower(d.TokenText(i))
-	switch form := t.Word.Form; {
-	case t.Word.Verb > 0 && !(g.be && form&(language.IngForm|language.Participle) == 0):
+	switch form := t.Word().Form; {
+	case t.Word().Verb > 0 && !(g.be && form&(language.IngForm|language.Participle) == 0):
 		if g.be && form&language.IngForm == 0 {
 			return false
 		}
@@ -133,7 +133,7 @@ func (d *doc) auxiliaryAt(s *language.Sentence, g *segment, i int) int {
 	case t.Is(language.FormOfBe) && !(t.Kind == language.KindClitic && w == "'s"):
 		g.be, g.verb = true, i
 		g.past = g.past || w == "was" || w == "were"
-	case t.Is(language.Negation), t.Is(language.Adverb) && t.Word.Verb == 0, t.Word.Verb == 0 && t.Word.Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ly"):
+	case t.Is(language.Negation), t.Is(language.Adverb) && t.Word().Verb == 0, t.Word().Verb == 0 && t.Word().Flags == 0 && len(w) > 5 && strings.HasSuffix(w, "ly"):
 		g.hyp = g.hyp || t.Is(language.Hypothetical)
 	default:
 		return 0
@@ -184,7 +184,7 @@ func (d *doc) would(s *language.Sentence, g *segment, i int, w string) {
 	switch {
 	case d.IsOneOf(s, i+1, "like", "love", "rather", "prefer"):
 		g.wish = true
-	case w == "'d" && i+1 < g.hi && d.Tokens[i+1].Word.Form&language.Participle != 0 && d.Tokens[i+1].Word.Form&language.BaseForm == 0:
+	case w == "'d" && i+1 < g.hi && d.Tokens[i+1].Word().Form&language.Participle != 0 && d.Tokens[i+1].Word().Form&language.BaseForm == 0:
 		g.past = true
 	default:
 		g.hyp = true
@@ -192,7 +192,7 @@ func (d *doc) would(s *language.Sentence, g *segment, i int, w string) {
 }
 
 // verbWithin reports whether token i is in a segment and can be a verb.
-func (d *doc) verbWithin(g *segment, i int) bool { return i < g.hi && d.Tokens[i].Word.Verb > 0 }
+func (d *doc) verbWithin(g *segment, i int) bool { return i < g.hi && d.Tokens[i].Word().Verb > 0 }
 
 // auxiliaryDo reports whether the form w of "do" at token i has a verb of its own after it, and no object: not "I do nights".
 func (d *doc) auxiliaryDo(g *segment, i int, w string) bool {
@@ -200,7 +200,7 @@ func (d *doc) auxiliaryDo(g *segment, i int, w string) bool {
 		return false
 	}
 	next := &d.Tokens[i+1]
-	things := (w == "do" || w == "does") && next.Word.Verb == 0 && plainPlural(d.TokenText(i+1)) && !next.Is(language.Adverb|language.Negation)
+	things := (w == "do" || w == "does") && next.Word().Verb == 0 && plainPlural(d.TokenText(i+1)) && !next.Is(language.Adverb|language.Negation)
 	return !things
 }
 
@@ -208,7 +208,7 @@ func (d *doc) auxiliaryDo(g *segment, i int, w string) bool {
 func (d *doc) leadsToVerb(i int) bool {
 	for j := i; j < len(d.Tokens) && j < i+4; j++ {
 		t := &d.Tokens[j]
-		if t.Kind == language.KindWord && t.Word.Verb > 0 {
+		if t.Kind == language.KindWord && t.Word().Verb > 0 {
 			return true
 		}
 		if !t.Is(language.Adverb | language.Negation) {

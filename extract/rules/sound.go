@@ -85,7 +85,7 @@ func (d *doc) giftAt(s *language.Sentence, receiver *node) bool {
 	case t.Shape != language.LowerCase || t.Is(language.FunctionWord|language.Adverb|language.Preposition|language.Conjunction|language.Temporal|language.DayWord) || d.isAdverbEnd(i):
 		return false
 	}
-	return t.Word.Verb == 0 || t.Word.Form&language.BaseForm != 0 && receiver.kind == nodeName
+	return t.Word().Verb == 0 || t.Word().Form&language.BaseForm != 0 && receiver.kind == nodeName
 }
 
 // classes reports whether a description can apply to its subject: it is no number or mere quality, a person is not described as a
@@ -122,7 +122,7 @@ func (d *doc) classes(st *statement) bool {
 
 // clippedIng reports whether a word is a participle in colloquial spelling: "thinkin", "stayin'".
 func clippedIng(t *language.Token, w string) bool {
-	if len(w) < 5 || !strings.HasSuffix(w, "in") || t.Word.Flags != 0 || t.Word.Verb != 0 {
+	if len(w) < 5 || !strings.HasSuffix(w, "in") || t.Word().Flags != 0 || t.Word().Verb != 0 {
 		return false
 	}
 	whole := language.Lookup(w + "g")
@@ -175,7 +175,7 @@ func (d *doc) joinsStatement(i, hi int) bool {
 	case "no":
 		return but || d.WordKey(i+2) == "longer"
 	case "that", "this", "there":
-		return after.Is(language.FormOfBe) || after.Word.Form&(language.ThirdForm|language.PastForm) != 0
+		return after.Is(language.FormOfBe) || after.Word().Form&(language.ThirdForm|language.PastForm) != 0
 	}
 	return false
 }
@@ -192,10 +192,10 @@ func (d *doc) opensStatement(i, hi int) bool {
 		return d.WordKey(j) != "me" && d.WordKey(j) != "us"
 	case t.WordIs(language.FormOfDo) && t.Is(language.Negation):
 		return true
-	case j+1 < hi && d.WordKey(i) == "and" && t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form == language.BaseForm && !t.Is(language.Occupation|language.Adjective) && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive):
+	case j+1 < hi && d.WordKey(i) == "and" && t.Kind == language.KindWord && t.Word().Verb > 0 && t.Word().Form == language.BaseForm && !t.Is(language.Occupation|language.Adjective) && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive):
 		return true // "120 board and do the lawns"
 	}
-	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.OnlyPast() && !t.Is(language.Adjective)
+	return t.Kind == language.KindWord && t.Word().Verb > 0 && t.OnlyPast() && !t.Is(language.Adjective)
 }
 
 // statementBehind reports whether a verb stands close behind the "and" or "but" at token i, after its subject: "and she is proud".
@@ -214,7 +214,7 @@ func (d *doc) statementBehind(i, hi int) bool {
 			return true // "buy the house but bank wants 15 percent"
 		case t.Is(language.FormOfBe):
 			return true
-		case t.Word.Verb > 0 && t.OnlyPast() && t.Word.Form&language.Participle == 0 && !t.Is(language.Adjective):
+		case t.Word().Verb > 0 && t.OnlyPast() && t.Word().Form&language.Participle == 0 && !t.Is(language.Adjective):
 			return true
 		}
 	}
@@ -270,7 +270,7 @@ func (d *doc) causes(s *language.Sentence, c *clause, i int) bool {
 	if t.Kind == language.KindWord && t.Shape == language.LowerCase && d.unknownParticiple(i) {
 		return true // "got my nose pierced"
 	}
-	return t.Kind == language.KindWord && t.Word.Verb > 0 && t.Word.Form&(language.Participle|language.IngForm) != 0 && t.Word.Form&language.BaseForm == 0 && !t.Is(language.Preposition|language.Conjunction|language.Adjective) && t.Shape == language.LowerCase && !d.IsWord(s, i, "called") && !d.IsWord(s, i, "named")
+	return t.Kind == language.KindWord && t.Word().Verb > 0 && t.Word().Form&(language.Participle|language.IngForm) != 0 && t.Word().Form&language.BaseForm == 0 && !t.Is(language.Preposition|language.Conjunction|language.Adjective) && t.Shape == language.LowerCase && !d.IsWord(s, i, "called") && !d.IsWord(s, i, "named")
 }
 
 // detached reports whether a preposition does not belong to the verb of its clause: "run the line on Montague Street" does not run on
@@ -304,7 +304,7 @@ func (d *doc) doesThing(g *segment, i int) bool {
 	if !d.in.Memory || w != "do" && w != "does" {
 		return false
 	}
-	return !(d.Tokens[i+1].Word.Verb > 0 && wordLists()["emphatic"][d.verbName(i+1)]) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)
+	return !(d.Tokens[i+1].Word().Verb > 0 && wordLists()["emphatic"][d.verbName(i+1)]) && !d.Tokens[i+1].Is(language.Adverb|language.Negation)
 }
 
 // actsOn reports whether the first word, which may be a verb or a noun, is followed by its object: "Likes tea", not "Books were
@@ -314,7 +314,7 @@ func (d *doc) actsOn(g *segment) bool {
 		return true
 	}
 	t := &d.Tokens[g.lo+1]
-	return t.Kind != language.KindPunct && !t.Is(language.FormOfBe|language.FormOfHave|language.Modal) && !(t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0 && t.Word.Form&language.BaseForm == 0)
+	return t.Kind != language.KindPunct && !t.Is(language.FormOfBe|language.FormOfHave|language.Modal) && !(t.Word().Verb > 0 && t.Word().Form&language.PastForm != 0 && t.Word().Form&language.BaseForm == 0)
 }
 
 // standsAlone reports whether a state at the beginning of a note is not part of a noun phrase: "Vegetarian.", "allergic to nuts", not
@@ -324,7 +324,7 @@ func (d *doc) standsAlone(g *segment) bool {
 		return true
 	}
 	t := &d.Tokens[g.lo+1]
-	return t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal|language.Possessive|language.Determiner) || t.Shape != language.LowerCase || d.Tokens[g.lo].Word.Verb > 0 && !(t.Word.Verb == 0 && t.Word.Flags&^language.Occupation == 0)
+	return t.Kind != language.KindWord || t.Is(language.Preposition|language.Conjunction|language.Adverb|language.Temporal|language.Possessive|language.Determiner) || t.Shape != language.LowerCase || d.Tokens[g.lo].Word().Verb > 0 && !(t.Word().Verb == 0 && t.Word().Flags&^language.Occupation == 0)
 }
 
 // asksOf reports whether, from token j on, somebody asks the writer a question: "he asks do I like dancing".
@@ -351,7 +351,7 @@ func (d *doc) heading(s *language.Sentence, name string) bool {
 
 // toInfinitive reports whether "to" and a verb stand at token i.
 func (d *doc) toInfinitive(s *language.Sentence, i int) bool {
-	return d.IsWord(s, i, "to") && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word.Verb > 0 && d.Tokens[i+1].Word.Form&language.BaseForm != 0
+	return d.IsWord(s, i, "to") && i+1 < s.Hi && d.Tokens[i+1].Shape == language.LowerCase && d.Tokens[i+1].Word().Verb > 0 && d.Tokens[i+1].Word().Form&language.BaseForm != 0
 }
 
 // bearsName reports whether a name at the beginning of a statement can be a name: "Quietly" and "Half" cannot.
@@ -364,13 +364,13 @@ func (d *doc) bearsName(n *node) bool {
 		return false
 	}
 	w := d.TokenText(n.lo)
-	return n.hi-n.lo > 1 || t.Kind != language.KindWord || t.Is(language.GivenName) || !(strings.HasSuffix(w, "ly") && n.weak || n.weak && t.Is(language.Adverb|language.Adjective) || t.Shape == language.UpperCase && t.Word.Verb > 0 && t.Word.Form&language.PastForm != 0)
+	return n.hi-n.lo > 1 || t.Kind != language.KindWord || t.Is(language.GivenName) || !(strings.HasSuffix(w, "ly") && n.weak || n.weak && t.Is(language.Adverb|language.Adjective) || t.Shape == language.UpperCase && t.Word().Verb > 0 && t.Word().Form&language.PastForm != 0)
 }
 
 // bareVerb reports whether token i is a verb and nothing makes it a noun.
 func (d *doc) bareVerb(i int) bool {
 	t := &d.Tokens[i]
-	return t.Word.Verb > 0 && t.Word.Form&language.BaseForm != 0 && t.Word.Flags == 0 && i > 0 && !d.Tokens[i-1].Is(language.Determiner|language.Possessive|language.Adjective) &&
+	return t.Word().Verb > 0 && t.Word().Form&language.BaseForm != 0 && t.Word().Flags == 0 && i > 0 && !d.Tokens[i-1].Is(language.Determiner|language.Possessive|language.Adjective) &&
 		i+1 < len(d.Tokens) && d.Tokens[i+1].Is(language.Determiner|language.Possessive)
 }
 

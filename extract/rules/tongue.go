@@ -24,7 +24,7 @@ func (d *doc) foreignWords(s *language.Sentence) bool {
 			continue
 		}
 		words++
-		if n := t.End - t.Start; !t.Is(language.ForeignWord) && (n > 2 && t.Is(language.English) || n > 3 && (t.Word.Verb > 0 || t.Is(language.Month|language.KinNoun|language.Occupation|language.TimeUnit|language.NumberWord))) {
+		if n := t.End - t.Start; !t.Is(language.ForeignWord) && (n > 2 && t.Is(language.English) || n > 3 && (t.Word().Verb > 0 || t.Is(language.Month|language.KinNoun|language.Occupation|language.TimeUnit|language.NumberWord))) {
 			english++
 		}
 	}

@@ -229,9 +229,9 @@ func (d *doc) verbTraits(s *language.Sentence, c *claim, t *traits) {
 	v := &d.Tokens[c.at]
 	class := d.class(c.at)
 	t.add("verb", class)
-	if v.Word.Verb > 0 {
-		t.add("base", language.VerbAt(v.Word.Verb).Base)
-		t.add2("base", language.VerbAt(v.Word.Verb).Base, class)
+	if v.Word().Verb > 0 {
+		t.add("base", language.VerbAt(v.Word().Verb).Base)
+		t.add2("base", language.VerbAt(v.Word().Verb).Base, class)
 	} else {
 		t.add("noverb", d.plain(c.at))
 	}

@@ -82,8 +82,8 @@ func (d *doc) wordClass(t *language.Token) string {
 		return "adj"
 	case t.Is(language.Adverb):
 		return "adv"
-	case t.Word.Verb > 0:
-		return formClass(t.Word.Form)
+	case t.Word().Verb > 0:
+		return formClass(t.Word().Form)
 	case t.Is(language.FunctionWord):
 		return "func"
 	}

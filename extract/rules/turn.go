@@ -62,7 +62,7 @@ func (d *doc) turnPrefix(s *language.Sentence) (name string, next int, ok bool) 
 			if known {
 				return name, i + 1, true
 			}
-			if _, note := noteKey(name); note || d.in.Pairs || d.heading(s, name) || d.topic(name, i+1) || first.Shape == language.LowerCase || first.Word.Verb > 0 && !first.Is(language.GivenName) || first.Is(language.FunctionWord|language.Starter|language.DayWord|language.Month|language.Weekday|language.Season) && !first.Is(language.GivenName) {
+			if _, note := noteKey(name); note || d.in.Pairs || d.heading(s, name) || d.topic(name, i+1) || first.Shape == language.LowerCase || first.Word().Verb > 0 && !first.Is(language.GivenName) || first.Is(language.FunctionWord|language.Starter|language.DayWord|language.Month|language.Weekday|language.Season) && !first.Is(language.GivenName) {
 				return "", 0, false
 			}
 			return name, i + 1, i+1 < s.Hi && (i-s.Lo == 1 || first.Is(language.GivenName|language.PersonTitle))

@@ -101,7 +101,7 @@ func figurative(object string) bool {
 // strangerBefore reports whether a noun that is no part of the speaker's clause stands right before the verb at token i and is its subject:
 // "i like tea my husband likes coffee".
 func (d *doc) strangerBefore(s *language.Sentence, i int) bool {
-	if t := &d.Tokens[i]; t.Word.Verb == 0 || t.Word.Form != language.ThirdForm || i-2 < s.Lo {
+	if t := &d.Tokens[i]; t.Word().Verb == 0 || t.Word().Form != language.ThirdForm || i-2 < s.Lo {
 		return false
 	}
 	p := &d.Tokens[i-1]
@@ -144,8 +144,8 @@ func (d *doc) impending(s *language.Sentence, c *claim) bool {
 		return false
 	}
 	for i := c.at; i < min(s.Hi, c.at+2); i++ {
-		if t := &d.Tokens[i]; t.Word.Verb > 0 && t.Word.Form&language.IngForm != 0 && t.Word.Form&language.BaseForm == 0 {
-			switch language.VerbAt(t.Word.Verb).Base {
+		if t := &d.Tokens[i]; t.Word().Verb > 0 && t.Word().Form&language.IngForm != 0 && t.Word().Form&language.BaseForm == 0 {
+			switch language.VerbAt(t.Word().Verb).Base {
 			case "move", "join", "marry", "relocate", "start":
 				return true
 			}
@@ -200,7 +200,7 @@ func (d *doc) runsOn(c *claim) bool {
 		return true // the noun is missing
 	}
 	first := &d.Tokens[c.lo]
-	return c.hi-c.lo == 1 && first.Word.Verb > 0 && first.Word.Form == language.ThirdForm && first.Word.Flags == 0 && (c.predicate == "hopes" || c.predicate == "wishes")
+	return c.hi-c.lo == 1 && first.Word().Verb > 0 && first.Word().Form == language.ThirdForm && first.Word().Flags == 0 && (c.predicate == "hopes" || c.predicate == "wishes")
 }
 
 // clauseBegins reports whether a clause of its own begins at token i, inside words up to hi that should be one phrase, although no sign
@@ -242,10 +242,10 @@ func (d *doc) clauseBeginsWith(w string, i, hi int) bool {
 // neuterBegins is clauseBegins for "it" or "there" at token i, the word w: "creatine in january it gave me cramps".
 func (d *doc) neuterBegins(w string, i int) bool {
 	before, next := &d.Tokens[i-1], &d.Tokens[i+1]
-	if before.Kind != language.KindWord || before.Word.Verb > 0 || before.Is(language.Conjunction|language.Preposition|language.WhWord) {
+	if before.Kind != language.KindWord || before.Word().Verb > 0 || before.Is(language.Conjunction|language.Preposition|language.WhWord) {
 		return false
 	}
-	return next.Kind == language.KindClitic || next.Is(language.FormOfBe) || w == "it" && next.Kind == language.KindWord && next.Word.Verb > 0 && next.OnlyPast()
+	return next.Kind == language.KindClitic || next.Is(language.FormOfBe) || w == "it" && next.Kind == language.KindWord && next.Word().Verb > 0 && next.OnlyPast()
 }
 
 // possessiveBegins is clauseBegins for a possessive at token i: "one bathroom its literally war", "first class in september her name is Hania".
@@ -266,13 +266,13 @@ func (d *doc) possessiveBegins(i, hi int) bool {
 // verbOrClitic reports whether a verb, an auxiliary or a clitic stands at token i.
 func (d *doc) verbOrClitic(i int) bool {
 	t := &d.Tokens[i]
-	return t.Kind == language.KindClitic || t.Word.Verb > 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal)
+	return t.Kind == language.KindClitic || t.Word().Verb > 0 || t.Is(language.FormOfBe|language.FormOfHave|language.FormOfDo|language.Modal)
 }
 
 // onlyThird reports whether the word at token i can only be the third person of a verb: "needs".
 func (d *doc) onlyThird(i int) bool {
 	t := &d.Tokens[i]
-	return t.Word.Verb > 0 && t.Word.Form == language.ThirdForm && t.Word.Flags == 0
+	return t.Word().Verb > 0 && t.Word().Form == language.ThirdForm && t.Word().Flags == 0
 }
 
 // ownerActs reports whether the noun behind the possessive at token i is the subject of a verb that is written without its sign: "chemistry and
@@ -282,7 +282,7 @@ func (d *doc) ownerActs(i int) bool {
 		return false
 	}
 	t := &d.Tokens[i+2]
-	return wordLists()["clause-words"][d.WordKey(i+2)] || plainPlural(d.TokenText(i+1)) && t.Kind == language.KindWord && d.gerund(i+2) && t.Word.Flags == 0
+	return wordLists()["clause-words"][d.WordKey(i+2)] || plainPlural(d.TokenText(i+1)) && t.Kind == language.KindWord && d.gerund(i+2) && t.Word().Flags == 0
 }
 
 // coordinates reports whether the "and" at token i joins a clause, whose verb follows, and no further noun.
@@ -300,7 +300,7 @@ func (d *doc) coordinates(i, hi int) bool {
 		return false
 	case n.Shape == language.Capitalized && i+3 < hi:
 		v := &d.Tokens[i+2] // "the parser and Kofi does the frontend"
-		return v.Kind == language.KindWord && v.Shape == language.LowerCase && v.Word.Verb > 0 && v.Word.Form == language.ThirdForm && d.Tokens[i+3].Is(language.Determiner|language.Possessive)
+		return v.Kind == language.KindWord && v.Shape == language.LowerCase && v.Word().Verb > 0 && v.Word().Form == language.ThirdForm && d.Tokens[i+3].Is(language.Determiner|language.Possessive)
 	case n.Shape != language.LowerCase:
 		return false
 	case n.Is(language.FormOfBe) && d.WordKey(i+1) != "be" && d.WordKey(i+1) != "being":
@@ -309,7 +309,7 @@ func (d *doc) coordinates(i, hi int) bool {
 	if n.Is(language.Possessive) && d.ownerActs(i+1) {
 		return true
 	}
-	if i+2 < hi && n.Word.Verb > 0 && n.Word.Form == language.ThirdForm && d.Tokens[i+2].WordIs(language.Determiner) {
+	if i+2 < hi && n.Word().Verb > 0 && n.Word().Form == language.ThirdForm && d.Tokens[i+2].WordIs(language.Determiner) {
 		return true // "a pastry chef and guards the oven"
 	}
 	return i+2 < hi && d.onlyThird(i+1) && (d.Tokens[i+2].Is(language.Determiner|language.Possessive|language.Preposition) || d.objectIsPronoun(i+2, hi))

@@ -8,8 +8,8 @@ var ongoing = map[string]bool{"save": true, "train": true, "practise": true, "pr
 func (d *Document) arranged(s *Sentence, c *Clause) bool {
 	ing := false
 	for i := c.Lo; i < c.Hi; i++ {
-		if t := &d.Tokens[i]; t.Word.Form&IngForm != 0 && i > c.Lo && (d.Tokens[i-1].Is(FormOfBe) || d.Tokens[i-1].Is(Adverb|Negation) && i > c.Lo+1 && d.Tokens[i-2].Is(FormOfBe)) {
-			ing = !d.IsOneOf(s, i-1, "was", "were", "been") && !(t.Word.Verb > 0 && ongoing[VerbAt(t.Word.Verb).Base])
+		if t := &d.Tokens[i]; t.Word().Form&IngForm != 0 && i > c.Lo && (d.Tokens[i-1].Is(FormOfBe) || d.Tokens[i-1].Is(Adverb|Negation) && i > c.Lo+1 && d.Tokens[i-2].Is(FormOfBe)) {
+			ing = !d.IsOneOf(s, i-1, "was", "were", "been") && !(t.Word().Verb > 0 && ongoing[VerbAt(t.Word().Verb).Base])
 		}
 	}
 	if ing || d.scheduled(s, c.Lo, c.Hi) {
@@ -102,13 +102,13 @@ func (d *Document) travels(s *Sentence, c *Clause) int {
 		switch {
 		case t.Is(FormOfBe | FormOfHave | FormOfDo | Modal | Negation):
 			return 0
-		case t.Kind != KindWord || t.Word.Verb == 0 || t.Shape != LowerCase || i == c.Lo || !d.finiteVerb(s, i):
+		case t.Kind != KindWord || t.Word().Verb == 0 || t.Shape != LowerCase || i == c.Lo || !d.finiteVerb(s, i):
 			continue
 		}
-		if t.Word.Form&PastForm != 0 && !(t.Word.Form&BaseForm != 0 && d.nominative(s, i-1)) || t.Word.Form&(BaseForm|ThirdForm) == 0 {
+		if t.Word().Form&PastForm != 0 && !(t.Word().Form&BaseForm != 0 && d.nominative(s, i-1)) || t.Word().Form&(BaseForm|ThirdForm) == 0 {
 			return 0
 		}
-		return travelling[VerbAt(t.Word.Verb).Base]
+		return travelling[VerbAt(t.Word().Verb).Base]
 	}
 	return 0
 }
@@ -123,14 +123,14 @@ func (d *Document) scheduled(s *Sentence, lo, hi int) bool {
 			continue // an owner
 		case t.Is(FormOfBe | FormOfHave | FormOfDo | Modal | Negation):
 			return false
-		case t.Kind != KindWord || t.Word.Verb == 0 || t.Shape != LowerCase || i == lo:
+		case t.Kind != KindWord || t.Word().Verb == 0 || t.Shape != LowerCase || i == lo:
 			continue
 		}
-		switch VerbAt(t.Word.Verb).Base {
+		switch VerbAt(t.Word().Verb).Base {
 		case "start", "join", "leave", "retire":
-			return t.Word.Form&PastForm == 0 && t.Word.Form&(BaseForm|ThirdForm) != 0 && !d.Tokens[i-1].Is(Determiner|Possessive|Preposition)
+			return t.Word().Form&PastForm == 0 && t.Word().Form&(BaseForm|ThirdForm) != 0 && !d.Tokens[i-1].Is(Determiner|Possessive|Preposition)
 		}
-		if t.Word.Form&(PastForm|ThirdForm) != 0 && t.Word.Form&BaseForm == 0 {
+		if t.Word().Form&(PastForm|ThirdForm) != 0 && t.Word().Form&BaseForm == 0 {
 			return false
 		}
 	}

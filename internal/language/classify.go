@@ -114,15 +114,15 @@ func (d *Document) word(i, j int, g Gap, f *features) {
 	}
 	d.add(d.wordToken(i, end, g, f))
 	if end < j {
-		d.add(Token{Start: int32(end), End: int32(j), Kind: KindClitic, Word: lookup(d.Text[end:j])})
+		d.add(Token{Start: int32(end), End: int32(j), Kind: KindClitic, entry: lookup(d.Text[end:j])})
 	}
 }
 
 func (d *Document) wordToken(i, j int, g Gap, f *features) Token {
 	s := d.Text[i:j]
-	t := Token{Start: int32(i), End: int32(j), Kind: KindWord, Gap: g, Word: lookup(s)}
-	if k := strings.IndexByte(s, '-'); k > 0 && t.Word.Flags == 0 && f.upper > 0 {
-		t.Word.Flags = lookup(s[:k]).Flags & GivenName // "Jean-Pierre"
+	t := Token{Start: int32(i), End: int32(j), Kind: KindWord, Gap: g, entry: lookup(s)}
+	if k := strings.IndexByte(s, '-'); k > 0 && f.upper > 0 && t.Word().Flags == 0 {
+		t.entry = t.entry.firstNamed(lookup(s[:k])) // "Jean-Pierre"
 	}
 	switch {
 	case f.upper == 0:
@@ -202,13 +202,13 @@ func (d *Document) suffixed(t Token, s string) bool {
 	if n == 0 || n == len(s) || len(s)-n > 4 || !isDigitByte(s[n-1]) {
 		return false
 	}
-	w := lookup(s[n:])
-	if w.Flags&(Unit|OrdinalEnding|TimeUnit|Scale|ClockWord) == 0 {
+	e := lookup(s[n:])
+	if e.word().Flags&(Unit|OrdinalEnding|TimeUnit|Scale|ClockWord) == 0 {
 		return false
 	}
 	mid := t.Start + int32(n)
 	d.add(Token{Start: t.Start, End: mid, Kind: KindNumber, Gap: t.Gap})
-	d.add(Token{Start: mid, End: t.End, Kind: KindWord, Word: w})
+	d.add(Token{Start: mid, End: t.End, Kind: KindWord, entry: e})
 	return true
 }
 

@@ -131,7 +131,7 @@ func (d *Document) findQuotes() {
 func (d *Document) anyVerb(lo, hi int) bool {
 	for i := lo; i < hi; i++ {
 		t := &d.Tokens[i]
-		if t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) || t.Kind == KindWord && t.Word.Verb > 0 && t.Shape == LowerCase || t.Kind == KindScript || t.Is(FirstPerson|tableFlags) {
+		if t.Is(FormOfBe|FormOfHave|FormOfDo|Modal) || t.Kind == KindWord && t.Word().Verb > 0 && t.Shape == LowerCase || t.Kind == KindScript || t.Is(FirstPerson|tableFlags) {
 			return hi-lo > 1
 		}
 	}
@@ -234,7 +234,7 @@ func (d *Document) joinerCuts(s *Sentence, i int) bool {
 	if d.subjectAt(s, i+1) || d.IsWord(s, i+1, "please") || d.IsOneOf(s, i, "if", "unless", "because", "although") {
 		return true
 	}
-	return d.IsOneOf(s, i, "and", "but", "then") && i+1 < s.Hi && d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0
+	return d.IsOneOf(s, i, "and", "but", "then") && i+1 < s.Hi && d.finiteVerb(s, i+1) && d.Tokens[i+1].Word().Form&BaseForm == 0
 }
 
 // beginsWithSubject reports whether a verb, or a word that may be one, follows the pronoun at token i.
@@ -345,16 +345,16 @@ func (d *Document) isFiniteVerb(s *Sentence, i int) bool {
 		return d.isAuxiliary(s, i)
 	case t.Kind != KindWord:
 		return false
-	case t.Word.Verb == 0:
+	case t.Word().Verb == 0:
 		return d.unknownVerb(s, i)
 	case t.Shape == Capitalized && i != s.Lo, d.after(s, i, Possessive), d.after(s, i, Determiner) && !d.after(s, i, Masculine|Feminine|ThirdPlural):
 		return false
 	case t.OnlyPast():
 		return !d.after(s, i, Preposition)
-	case t.Word.Form&ThirdForm != 0:
+	case t.Word().Form&ThirdForm != 0:
 		return !d.after(s, i, Preposition|Adjective|NumberWord)
 	}
-	return t.Word.Form&BaseForm != 0 && d.baseIsFinite(s, i)
+	return t.Word().Form&BaseForm != 0 && d.baseIsFinite(s, i)
 }
 
 // after reports whether the token before token i of a sentence is a word with any of the flags f.
@@ -381,7 +381,7 @@ func (d *Document) unknownVerb(s *Sentence, i int) bool {
 	if i > s.Lo && !d.after(s, i, Preposition) && modeTables().report.has(d.TokenText(i)) {
 		return true
 	}
-	return t.Shape == LowerCase && t.Word.Flags == 0 && t.End-t.Start > 4 && strings.HasSuffix(d.TokenText(i), "ed")
+	return t.Shape == LowerCase && t.Word().Flags == 0 && t.End-t.Start > 4 && strings.HasSuffix(d.TokenText(i), "ed")
 }
 
 // baseIsFinite reports whether the base form of a verb at token i stands after its subject or an auxiliary, or first in an imperative.
@@ -412,7 +412,7 @@ func (d *Document) hasVerb(s *Sentence, lo, hi int) bool {
 		i++
 	}
 	d.verbless = Span{Lo: lo, Hi: i}
-	return i < hi || lo < hi && d.Tokens[lo].Word.Verb > 0
+	return i < hi || lo < hi && d.Tokens[lo].Word().Verb > 0
 }
 
 // reportBefore reports whether a verb of saying stands right before token i; "that" and the listener may stand in between.

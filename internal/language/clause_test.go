@@ -77,7 +77,7 @@ func TestHasVerb(t *testing.T) {
 	for k := range d.Sentences {
 		s := &d.Sentences[k]
 		check := func(lo, hi int) {
-			want := lo < hi && d.Tokens[lo].Word.Verb > 0
+			want := lo < hi && d.Tokens[lo].Word().Verb > 0
 			for i := lo; i < hi; i++ {
 				want = want || d.isFiniteVerb(s, i)
 			}

@@ -145,7 +145,7 @@ func (d *Document) wouldBeSo(c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		switch strings.ToLower(d.TokenText(i)) {
 		case "would", "'d", "’d":
-			return i+1 < c.Hi && (d.Tokens[i+1].Word.Form&PastForm == 0 || d.Tokens[i+1].Word.Form&BaseForm != 0) // in "'d gone", 'd is "had"
+			return i+1 < c.Hi && (d.Tokens[i+1].Word().Form&PastForm == 0 || d.Tokens[i+1].Word().Form&BaseForm != 0) // in "'d gone", 'd is "had"
 		}
 	}
 	return false
@@ -154,7 +154,7 @@ func (d *Document) wouldBeSo(c *Clause) bool {
 // pastVerb reports whether a clause has a verb in a form that can only be past.
 func (d *Document) pastVerb(c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
-		if t := &d.Tokens[i]; t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 {
+		if t := &d.Tokens[i]; t.Kind == KindWord && t.Word().Verb > 0 && t.Word().Form&PastForm != 0 && t.Word().Form&BaseForm == 0 {
 			return true
 		}
 	}

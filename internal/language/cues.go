@@ -196,7 +196,7 @@ func (d *Document) asksForSeveral(s *Sentence, i int) bool {
 		}
 		if w := d.TokenText(j); plural(w) {
 			// In "which song motivates" the word is a verb, unless an auxiliary follows ("what books has").
-			return t.Word.Verb == 0 || t.Word.Form&ThirdForm == 0 || j+1 < s.Hi && d.Tokens[j+1].Is(FormOfBe|FormOfHave|FormOfDo|Modal)
+			return t.Word().Verb == 0 || t.Word().Form&ThirdForm == 0 || j+1 < s.Hi && d.Tokens[j+1].Is(FormOfBe|FormOfHave|FormOfDo|Modal)
 		}
 	}
 	return false

@@ -129,7 +129,7 @@ func (d *Document) mayBeginDate(s *Sentence, i int) bool {
 
 // spelledNumber reports whether a word may be a number such as "twenty-five".
 func (d *Document) spelledNumber(t *Token) bool {
-	return t.Word == Word{} && t.End-t.Start > 8 && t.Shape != UpperCase && strings.IndexByte(d.Text[t.Start:t.End], '-') > 0
+	return t.Word() == Word{} && t.End-t.Start > 8 && t.Shape != UpperCase && strings.IndexByte(d.Text[t.Start:t.End], '-') > 0
 }
 
 // dateAt finds the longest date that begins at token i.
@@ -241,9 +241,9 @@ func (d *Document) monthName(s *Sentence, i int, nextToNumber bool) (int, bool) 
 		return 0, false
 	}
 	if nextToNumber || t.Is(Month) && t.Shape != LowerCase {
-		return int(t.Word.Num), true
+		return int(t.Word().Num), true
 	}
-	return int(t.Word.Num), t.Is(Month) && !t.Is(Modal) && t.Word.Verb == 0 && t.End-t.Start > 4
+	return int(t.Word().Num), t.Is(Month) && !t.Is(Modal) && t.Word().Verb == 0 && t.End-t.Start > 4
 }
 
 // numberDate reads "8 May 2023", "8th of May", "2023", "1990s", "19th century", "2023年5月8日", "3 weeks ago".

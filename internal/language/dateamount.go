@@ -54,10 +54,10 @@ func (d *Document) quantity(s *Sentence, i int, a *amount) (next int, ok bool) {
 	case t.Kind == KindNumber:
 		a.n, ok = d.Number(i)
 		return i + 1, ok
-	case t.Is(NumberWord) && t.Word.Num > 0:
-		a.n = int(t.Word.Num)
+	case t.Is(NumberWord) && t.Word().Num > 0:
+		a.n = int(t.Word().Num)
 		return i + 1, true
-	case t.Kind == KindWord && !t.Is(NumberWord|Determiner) && t.Word != (Word{}) && !d.IsWord(s, i, "couple"):
+	case t.Kind == KindWord && !t.Is(NumberWord|Determiner) && t.Word() != (Word{}) && !d.IsWord(s, i, "couple"):
 		return i, false // a word that is known as something else
 	}
 	next = i
@@ -97,7 +97,7 @@ func (d *Document) unit(s *Sentence, i int, a *amount) bool {
 		return false
 	}
 	t := &d.Tokens[i]
-	a.hi, a.unit = i+1, int(t.Word.Num)
+	a.hi, a.unit = i+1, int(t.Word().Num)
 	switch {
 	case t.Is(Adverb):
 		return false
@@ -129,7 +129,7 @@ func hyphenNumber(w string) int {
 	if !ok {
 		return 0
 	}
-	a, b := lookup(tens), lookup(ones)
+	a, b := lookup(tens).word(), lookup(ones).word()
 	if a.Flags&b.Flags&NumberWord == 0 || a.Num < 20 || a.Num > 90 || b.Num < 1 || b.Num > 9 {
 		return 0
 	}

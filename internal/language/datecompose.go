@@ -81,8 +81,8 @@ func (d *Document) beside(s *Sentence, lo, i int) (Date, bool) {
 	default:
 		return Date{}, false
 	}
-	unit := int(d.Tokens[i].Word.Num)
-	if d.Tokens[i].Is(TimeUnit) && d.Tokens[i].Word.Num == 0 {
+	unit := int(d.Tokens[i].Word().Num)
+	if d.Tokens[i].Is(TimeUnit) && d.Tokens[i].Word().Num == 0 {
 		if !d.IsWord(s, i, "night") {
 			return Date{}, false
 		}
@@ -184,12 +184,12 @@ func (d *Document) weekdayOf(s *Sentence, lo, i int) (Date, bool) {
 	if !ok {
 		return Date{}, false
 	}
-	return d.from(lo, &a, day(a.From.AddDate(0, 0, (int(d.Tokens[i].Word.Num)+6)%7)))
+	return d.from(lo, &a, day(a.From.AddDate(0, 0, (int(d.Tokens[i].Word().Num)+6)%7)))
 }
 
 // weekOf reads "the week of 23 August 2023" and "the weekend of 15 July": the calendar week, or its weekend.
 func (d *Document) weekOf(s *Sentence, lo, i int) (Date, bool) {
-	unit := d.Tokens[i].Word.Num
+	unit := d.Tokens[i].Word().Num
 	if unit != 7 && unit != 2 || !d.IsWord(s, i+1, "of") {
 		return Date{}, false
 	}
@@ -215,7 +215,7 @@ func (d *Document) seasonOf(s *Sentence, lo, i int) (Date, bool) {
 	if !ok || !d.plainYear(s, j) {
 		return Date{}, false
 	}
-	from := time.Date(y, seasonStart(int(d.Tokens[i].Word.Num)), 1, 0, 0, 0, 0, time.UTC)
+	from := time.Date(y, seasonStart(int(d.Tokens[i].Word().Num)), 1, 0, 0, 0, 0, time.UTC)
 	return Date{Lo: lo, Hi: j + 1, From: from, To: from.AddDate(0, 3, 0), Precision: extract.PrecisionMonth}, true
 }
 
@@ -226,7 +226,7 @@ func (d *Document) nthOf(s *Sentence, lo, i int) (Date, bool) {
 		return Date{}, false
 	}
 	t := &d.Tokens[i+1]
-	unit := int(t.Word.Num)
+	unit := int(t.Word().Num)
 	if !t.Is(Weekday) && (!t.Is(TimeUnit) || unit != 7 && unit != 2 && unit != 1) {
 		return Date{}, false
 	}

@@ -84,7 +84,7 @@ func (d *Document) LanguagesOf(s *Sentence) []*DateLanguage {
 	var counts [8]int
 	english := 0
 	for i := s.Lo; i < s.Hi; i++ {
-		f := d.Tokens[i].Word.Flags
+		f := d.Tokens[i].Word().Flags
 		if f&(English|tableFlags) == 0 {
 			continue
 		}

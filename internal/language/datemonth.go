@@ -83,7 +83,7 @@ func (d *Document) monthDate(s *Sentence, i int) (Date, bool) {
 		}
 		if k < s.Hi && d.Tokens[i].Is(Month) {
 			if n, ok := d.Number(k); ok && n >= 1 && n <= 31 && (d.Tokens[i].Shape != LowerCase || d.Tokens[i].End-d.Tokens[i].Start > 3) {
-				return d.withYear(s, i, d.ordinal(s, k+1), n, int(d.Tokens[i].Word.Num)), true
+				return d.withYear(s, i, d.ordinal(s, k+1), n, int(d.Tokens[i].Word().Num)), true
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (d *Document) bareMonth(s *Sentence, i int) (Date, bool) {
 		return Date{}, false
 	}
 	t := &d.Tokens[i]
-	doubtful := t.Is(GivenName) || t.Is(Modal) || t.Word.Verb > 0 || t.End-t.Start <= 3
+	doubtful := t.Is(GivenName) || t.Is(Modal) || t.Word().Verb > 0 || t.End-t.Start <= 3
 	before := i > s.Lo && d.Tokens[i-1].Kind == KindWord && (d.Tokens[i-1].Is(Preposition|Temporal) || d.IsWord(s, i-1, "early") || d.IsWord(s, i-1, "late") || d.IsWord(s, i-1, "mid"))
 	if doubtful && (!before || i+1 < s.Hi && d.Tokens[i+1].Capital() && d.Tokens[i+1].Gap == SpaceGap) {
 		return Date{}, false

@@ -26,7 +26,7 @@ func (d *Document) dayRange(s *Sentence, i int) (Date, bool) {
 		if !ok || d.Tokens[i].Shape == LowerCase && d.Tokens[i].End-d.Tokens[i].Start <= 3 {
 			return Date{}, false
 		}
-		return d.daysOf(s, i, d.ordinal(s, j), first, last, int(d.Tokens[i].Word.Num))
+		return d.daysOf(s, i, d.ordinal(s, j), first, last, int(d.Tokens[i].Word().Num))
 	}
 	first, last, j, ok := d.daysAt(s, i)
 	if !ok {

@@ -12,7 +12,7 @@ func (d *Document) relativeDate(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
 	switch {
 	case t.Is(DayWord):
-		return d.hit(i, i+1, day(d.Reference.AddDate(0, 0, int(t.Word.Num))))
+		return d.hit(i, i+1, day(d.Reference.AddDate(0, 0, int(t.Word().Num))))
 	case t.Is(Weekday) && (t.End-t.Start > 3 || t.Shape == Capitalized && i > s.Lo && d.Tokens[i-1].Is(Preposition)):
 		return d.weekday(s, i)
 	case t.Kind == KindNumber || t.Is(NumberWord|DateLead):
@@ -67,18 +67,18 @@ func (d *Document) adjacent(s *Sentence, i int) (Date, bool) {
 	case fuzzy && !t.Is(TimeUnit|Weekday|Season|Month):
 		return Date{}, false
 	case t.Is(Weekday):
-		return d.hit(i, j+1, d.stepWeekday(int(t.Word.Num), step, fuzzy))
+		return d.hit(i, j+1, d.stepWeekday(int(t.Word().Num), step, fuzzy))
 	case t.Is(Month) && (t.Shape != LowerCase || !t.Is(Modal)):
-		return d.hit(i, j+1, d.stepMonth(int(t.Word.Num), step))
+		return d.hit(i, j+1, d.stepMonth(int(t.Word().Num), step))
 	case t.Is(Season):
-		return d.hit(i, j+1, d.stepSeason(int(t.Word.Num), step))
+		return d.hit(i, j+1, d.stepSeason(int(t.Word().Num), step))
 	case t.Is(TimeUnit):
 		p, ok := d.stepUnit(s, j, step, fuzzy)
 		if !ok {
 			return Date{}, false
 		}
-		if t.Word.Num == 7 && !fuzzy && d.namesDay(s, j+1) { // "last week Tuesday"
-			return d.hit(i, j+2, day(p.From.AddDate(0, 0, (int(d.Tokens[j+1].Word.Num)+6)%7)))
+		if t.Word().Num == 7 && !fuzzy && d.namesDay(s, j+1) { // "last week Tuesday"
+			return d.hit(i, j+2, day(p.From.AddDate(0, 0, (int(d.Tokens[j+1].Word().Num)+6)%7)))
 		}
 		return d.hit(i, j+1, p)
 	}
@@ -133,7 +133,7 @@ func (d *Document) namesDay(s *Sentence, i int) bool {
 // stepUnit resolves "last week" and the like.
 func (d *Document) stepUnit(s *Sentence, i, step int, fuzzy bool) (period, bool) {
 	ref := Midnight(d.Reference)
-	unit := int(d.Tokens[i].Word.Num)
+	unit := int(d.Tokens[i].Word().Num)
 	switch {
 	case unit == 0:
 		if d.IsWord(s, i, "night") || d.IsWord(s, i, "morning") || d.IsWord(s, i, "afternoon") || d.IsWord(s, i, "evening") {
@@ -229,7 +229,7 @@ func (d *Document) weekday(s *Sentence, i int) (Date, bool) {
 	if d.futureTense(s) || d.tense(s, i) > 0 || d.IsWord(s, i-1, "by") || d.IsWord(s, i-1, "until") || d.IsWord(s, i-1, "from") && i-2 >= s.Lo && d.Tokens[i-2].Is(TimeUnit) {
 		step = 1
 	}
-	return d.hit(i, i+1, d.stepWeekday(int(t.Word.Num), step, true))
+	return d.hit(i, i+1, d.stepWeekday(int(t.Word().Num), step, true))
 }
 
 // stepWeekday returns a weekday before or after the reference day. near takes the closest one. Otherwise "next Friday" is in the next
@@ -305,14 +305,14 @@ func (d *Document) futureTense(s *Sentence) bool {
 
 // afterPresentBe reports whether a form of "be" that is not past stands right before token i: "it's agreed".
 func (d *Document) afterPresentBe(s *Sentence, i int) bool {
-	return i > s.Lo && d.Tokens[i-1].Is(FormOfBe) && d.Tokens[i].Word.Form&Participle != 0 && !d.IsOneOf(s, i-1, "was", "were", "been")
+	return i > s.Lo && d.Tokens[i-1].Is(FormOfBe) && d.Tokens[i].Word().Form&Participle != 0 && !d.IsOneOf(s, i-1, "was", "were", "been")
 }
 
 // pastTense reports whether a sentence has a verb in the past tense.
 func (d *Document) pastTense(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]
-		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm) != 0 && t.Word.Form&BaseForm == 0 && !d.afterPresentBe(s, i) {
+		if t.Kind == KindWord && t.Word().Verb > 0 && t.Word().Form&(PastForm) != 0 && t.Word().Form&BaseForm == 0 && !d.afterPresentBe(s, i) {
 			return true
 		}
 		if d.IsWord(s, i, "was") || d.IsWord(s, i, "were") || d.IsWord(s, i, "did") || d.IsWord(s, i, "had") {

@@ -52,7 +52,7 @@ func (d *Document) spelledYear(s *Sentence, i int) (Date, bool) {
 		return Date{}, false
 	}
 	y, hi := 0, i+1
-	switch first := int(d.Tokens[i].Word.Num); {
+	switch first := int(d.Tokens[i].Word().Num); {
 	case first == 2 && d.IsWord(s, hi, "thousand"):
 		y, hi = 2000, hi+1
 		if d.IsWord(s, hi, "and") {
@@ -72,7 +72,7 @@ func (d *Document) spelledYear(s *Sentence, i int) (Date, bool) {
 	default:
 		return Date{}, false
 	}
-	if hi < s.Hi && d.Tokens[hi].Kind == KindWord && (d.Tokens[hi].Is(NumberWord|Unit|TimeUnit|Currency|Scale) || d.Tokens[hi].Word == (Word{})) && !d.Tokens[hi].Is(Preposition|FunctionWord) {
+	if hi < s.Hi && d.Tokens[hi].Kind == KindWord && (d.Tokens[hi].Is(NumberWord|Unit|TimeUnit|Currency|Scale) || d.Tokens[hi].Word() == (Word{})) && !d.Tokens[hi].Is(Preposition|FunctionWord) {
 		return Date{}, false // "of two thousand and nine people"
 	}
 	p := yearOf(y)
@@ -88,9 +88,9 @@ func (d *Document) cardinalAt(s *Sentence, i int) (n, end int) {
 	if !t.Is(NumberWord) {
 		return hyphenNumber(strings.ToLower(d.TokenText(i))), i + 1
 	}
-	n, end = int(t.Word.Num), i+1
-	if n >= 20 && n < 100 && n%10 == 0 && end < s.Hi && d.Tokens[end].Is(NumberWord) && d.Tokens[end].Word.Num > 0 && d.Tokens[end].Word.Num < 10 {
-		return n + int(d.Tokens[end].Word.Num), end + 1
+	n, end = int(t.Word().Num), i+1
+	if n >= 20 && n < 100 && n%10 == 0 && end < s.Hi && d.Tokens[end].Is(NumberWord) && d.Tokens[end].Word().Num > 0 && d.Tokens[end].Word().Num < 10 {
+		return n + int(d.Tokens[end].Word().Num), end + 1
 	}
 	return n, end
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"iter"
+	"math"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,7 +14,7 @@ import (
 	"github.com/contextmem/contextmem/extract"
 )
 
-// Word is the lexicon's entry for a word.
+// Word is what the lexicon says about a word.
 type Word struct {
 	Flags Flag
 	Num   int16 // the meaning depends on the flag
@@ -21,11 +22,31 @@ type Word struct {
 	Form  Form  // the forms of that verb that the word can be
 }
 
+// entry is the index of a Word in entries. Many words have equal entries. A token of a long text keeps an entry, which takes an eighth of
+// the space of a Word.
+type entry uint16
+
+// word returns the Word of an entry.
+func (e entry) word() Word { return entries[e] }
+
+// intern returns the entry of a Word and adds it to entries if it is not there.
+func intern(w Word) entry {
+	e, ok := entryOf[w]
+	if !ok {
+		if len(entries) > math.MaxUint16 {
+			panic("language: too many different words")
+		}
+		e = entry(len(entries))
+		entries, entryOf[w] = append(entries, w), e
+	}
+	return e
+}
+
 // maxLookup is the maximum length in bytes of a word that is looked up; the tables have no longer words.
 const maxLookup = 24
 
 // lookup finds a word in any case. Latin accents must be as in the tables.
-func lookup(s string) Word {
+func lookup(s string) entry {
 	if len(s) <= shortWord {
 		key := packLower(s)
 		if key&highBits != 0 {
@@ -34,7 +55,7 @@ func lookup(s string) Word {
 		return lexicon.short[key]
 	}
 	if len(s) > maxLookup {
-		return Word{}
+		return 0
 	}
 	key, ok := lowerKey(s)
 	if !ok {
@@ -151,15 +172,22 @@ func keyOf(s string) (key lexKey, ok bool) {
 // Lookup returns the lexicon's entry for a word in any case, the zero Word if there is none.
 func Lookup(s string) Word {
 	load()
-	return lookup(s)
+	return lookup(s).word()
 }
 
-func lookupSlow(s string) Word {
-	if w, ok := lexicon.find(strings.ReplaceAll(strings.ToLower(s), "’", "'")); ok {
-		return w
+func lookupSlow(s string) entry {
+	if e, ok := lexicon.find(strings.ReplaceAll(strings.ToLower(s), "’", "'")); ok {
+		return e
 	}
-	w, _ := lexicon.find(extract.Key(s)) // "María" is in the list as "maria"
-	return Word{Flags: w.Flags & (GivenName | PlaceName)}
+	e, _ := lexicon.find(extract.Key(s)) // "María" is in the list as "maria"
+	return entryOf[Word{Flags: e.word().Flags & (GivenName | PlaceName)}]
+}
+
+// firstNamed returns an entry without flags for a word whose part before the hyphen has the entry first: "Jean-Pierre" is a given name.
+func (e entry) firstNamed(first entry) entry {
+	w := e.word()
+	w.Flags = first.word().Flags & GivenName
+	return entryOf[w]
 }
 
 //go:embed tables/function.txt
@@ -193,16 +221,36 @@ func readTables() {
 		}
 	}
 	verbs = addVerbs(m, verbsTable)
-	lexicon = tableOf(m)
+	lexicon = internAll(m)
 	placePhrases = make(map[string]bool)
 	for name := range TableLines(placeTable) {
 		placePhrases[extract.Key(name)] = true
 	}
 }
 
+// internAll builds the lexicon, and adds to entries what lookupSlow and firstNamed return.
+func internAll(m map[string]Word) wordTable[entry] {
+	entries, entryOf = nil, map[Word]entry{}
+	intern(Word{})
+	for _, f := range [...]Flag{GivenName, PlaceName, GivenName | PlaceName} {
+		intern(Word{Flags: f})
+	}
+	all := make(map[string]entry, len(m))
+	for s, w := range m {
+		all[s] = intern(w)
+		if w.Flags == 0 {
+			w.Flags = GivenName
+			intern(w)
+		}
+	}
+	return tableOf(all)
+}
+
 // The results of load. It runs before a document gets its text.
 var (
-	lexicon      wordTable[Word]
+	lexicon      wordTable[entry]
+	entries      []Word         // of different words; the first is that of a word which the lexicon does not have
+	entryOf      map[Word]entry // the index of each in entries
 	verbs        []Verb
 	placePhrases map[string]bool // places of more than one word, by key
 )

@@ -70,7 +70,7 @@ func (d *Document) nameAt(s *Sentence, i int) int {
 		return i
 	case t.Is(Starter|DayWord) && first && !(multi && t.Is(GivenName|PlaceName)):
 		return i
-	case first && multi && t.Word.Verb > 0 && t.Shape == Capitalized && !t.Is(GivenName|PlaceName|PersonTitle):
+	case first && multi && t.Word().Verb > 0 && t.Shape == Capitalized && !t.Is(GivenName|PlaceName|PersonTitle):
 		return i // "Visit Paris"
 	case t.Is(Month|Weekday) && !multi && !t.Is(GivenName):
 		return i
@@ -256,7 +256,7 @@ func (d *Document) oneWord(sent, i int) {
 		return
 	}
 	weak := !known && d.firstWord(&d.Sentences[sent], i)
-	if weak && (t.Word.Verb > 0 || t.Is(Adjective|Adverb|KinNoun|Occupation|NumberWord|Unit)) {
+	if weak && (t.Word().Verb > 0 || t.Is(Adjective|Adverb|KinNoun|Occupation|NumberWord|Unit)) {
 		return
 	}
 	d.keep(Name{Lo: i, Hi: i + 1, Sentence: sent, Type: typ, Weak: weak})

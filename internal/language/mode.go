@@ -211,7 +211,7 @@ func (d *Document) clauseAbout(s *Sentence, c *Clause, before *Clause) {
 			return
 		case t.Capital() && i > c.Lo || t.Is(Neuter|Determiner):
 			return
-		case d.finiteVerb(s, i) || t.Word.Verb > 0 && i == c.Lo:
+		case d.finiteVerb(s, i) || t.Word().Verb > 0 && i == c.Lo:
 			verb = true
 			if d.onlyOpeners(s, c.Lo, i) {
 				d.withoutSubject(c, before, t, speaker)
@@ -238,7 +238,7 @@ func (d *Document) withoutSubject(c, before *Clause, verb *Token, speaker extrac
 	switch {
 	case before != nil && before.About != extract.AboutAssistant:
 		c.About, c.Who = before.About, before.Who
-	case verb.Word.Form&BaseForm != 0 && verb.Word.Form&PastForm == 0:
+	case verb.Word().Form&BaseForm != 0 && verb.Word().Form&PastForm == 0:
 		c.About = extract.AboutAssistant
 	default:
 		c.About = speaker

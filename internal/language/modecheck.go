@@ -69,7 +69,7 @@ func (d *Document) wouldBe(s *Sentence, c *Clause) bool {
 		}
 		if j < c.Hi {
 			w := &d.Tokens[j]
-			return d.IsWord(s, j, "be") || d.IsWord(s, j, "have") || w.Word.Form&BaseForm != 0 && w.Word.Form&(PastForm|Participle) == 0
+			return d.IsWord(s, j, "be") || d.IsWord(s, j, "have") || w.Word().Form&BaseForm != 0 && w.Word().Form&(PastForm|Participle) == 0
 		}
 	}
 	return false
@@ -103,13 +103,13 @@ func (d *Document) past(s *Sentence, c *Clause) bool {
 			}
 			return false
 		}
-		if t.Word.Verb == 0 {
+		if t.Word().Verb == 0 {
 			return strings.HasSuffix(d.WordKey(i), "ed") // "we facetimed", not "we facetime"
 		}
 		if d.WordKey(i) == "got" && i > s.Lo && d.Tokens[i-1].Kind == KindClitic {
 			return false // "my sister's got a cat" has it
 		}
-		return t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0
+		return t.Word().Form&PastForm != 0 && t.Word().Form&BaseForm == 0
 	}
 	return false
 }
@@ -148,7 +148,7 @@ func (d *Document) orders(s *Sentence, c *Clause) bool {
 		return true
 	}
 	i := c.Lo
-	for i < c.Hi && (d.Tokens[i].Is(Starter|Adverb|Affirmative) && d.Tokens[i].Word.Verb == 0 || d.isJoiner(i) || d.IsWord(s, i, "always") || d.IsWord(s, i, "never")) {
+	for i < c.Hi && (d.Tokens[i].Is(Starter|Adverb|Affirmative) && d.Tokens[i].Word().Verb == 0 || d.isJoiner(i) || d.IsWord(s, i, "always") || d.IsWord(s, i, "never")) {
 		i++
 	}
 	if i >= c.Hi {
@@ -156,15 +156,15 @@ func (d *Document) orders(s *Sentence, c *Clause) bool {
 	}
 	t := &d.Tokens[i]
 	if d.IsWord(s, i, "don't") || d.IsWord(s, i, "dont") || d.IsWord(s, i, "do") && d.IsWord(s, i+1, "not") {
-		return i+1 < c.Hi && d.Tokens[i+1].Word.Form&BaseForm != 0 && !d.Tokens[i+1].Is(FirstPerson|FirstPlural)
+		return i+1 < c.Hi && d.Tokens[i+1].Word().Form&BaseForm != 0 && !d.Tokens[i+1].Is(FirstPerson|FirstPlural)
 	}
-	if t.Kind != KindWord || t.Word.Verb == 0 || t.Word.Form&BaseForm == 0 || t.Word.Form&(PastForm|ThirdForm) != 0 || t.Is(FormOfHave|FormOfDo|FormOfBe|Modal) {
+	if t.Kind != KindWord || t.Word().Verb == 0 || t.Word().Form&BaseForm == 0 || t.Word().Form&(PastForm|ThirdForm) != 0 || t.Is(FormOfHave|FormOfDo|FormOfBe|Modal) {
 		return false
 	}
 	if i+1 >= c.Hi { // a single word such as "love" or "work" is no imperative
 		return false
 	}
-	if d.finiteVerb(s, i+1) && d.Tokens[i+1].Word.Form&BaseForm == 0 || d.IsWord(s, i+1, "since") || d.IsWord(s, i+1, "for") {
+	if d.finiteVerb(s, i+1) && d.Tokens[i+1].Word().Form&BaseForm == 0 || d.IsWord(s, i+1, "since") || d.IsWord(s, i+1, "for") {
 		return false // "rent went up", "clean since Easter"
 	}
 	next := &d.Tokens[i+1]

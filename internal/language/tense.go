@@ -95,10 +95,10 @@ func (d *Document) presentTense(s *Sentence) bool {
 			return d.IsOneOf(s, i, "have", "has") && !d.participleBehind(s, i)
 		case t.Is(Modal), t.Is(FormOfDo) && d.IsOneOf(s, i, "did", "didn't"):
 			return false
-		case t.Kind != KindWord || t.Word.Verb == 0 || t.Shape != LowerCase:
+		case t.Kind != KindWord || t.Word().Verb == 0 || t.Shape != LowerCase:
 		case i > s.Lo && d.nominative(s, i-1), i > s.Lo+1 && d.Tokens[i-1].Is(Adverb|Negation|FormOfDo) && d.nominative(s, i-2):
-			return t.Word.Form&BaseForm != 0 && t.Word.Form&PastForm == 0 || t.Word.Form&ThirdForm != 0
-		case t.Word.Form == ThirdForm && i > s.Lo && !d.Tokens[i-1].Is(Determiner|Possessive|Preposition|Adjective):
+			return t.Word().Form&BaseForm != 0 && t.Word().Form&PastForm == 0 || t.Word().Form&ThirdForm != 0
+		case t.Word().Form == ThirdForm && i > s.Lo && !d.Tokens[i-1].Is(Determiner|Possessive|Preposition|Adjective):
 			return true
 		}
 	}
@@ -115,7 +115,7 @@ func (d *Document) participleBehind(s *Sentence, i int, words ...string) bool {
 	if len(words) > 0 {
 		return d.IsOneOf(s, i, words...)
 	}
-	return d.Tokens[i].Word.Form&Participle != 0
+	return d.Tokens[i].Word().Form&Participle != 0
 }
 
 // arranging are verbs of setting something for a later time.
@@ -132,8 +132,8 @@ func (d *Document) setFor(s *Sentence, i int) bool {
 	}
 	for j := i - 1; j >= s.Lo; j-- {
 		t := &d.Tokens[j]
-		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0 && t.Word.Form&BaseForm == 0 {
-			base := VerbAt(t.Word.Verb).Base
+		if t.Kind == KindWord && t.Word().Verb > 0 && t.Word().Form&(PastForm|Participle) != 0 && t.Word().Form&BaseForm == 0 {
+			base := VerbAt(t.Word().Verb).Base
 			return arranging[base] && (base != "move" || d.IsWord(s, i-1, "to"))
 		}
 	}
@@ -150,8 +150,8 @@ func (d *Document) signedUp(s *Sentence, i int) bool {
 	for j := i - 2; j >= s.Lo && d.Tokens[j].Kind != KindPunct; j-- {
 		t := &d.Tokens[j]
 		to = to || d.IsOneOf(s, j, "for", "on", "onto", "to")
-		if t.Kind == KindWord && t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0 && t.Word.Form&BaseForm == 0 {
-			switch VerbAt(t.Word.Verb).Base {
+		if t.Kind == KindWord && t.Word().Verb > 0 && t.Word().Form&(PastForm|Participle) != 0 && t.Word().Form&BaseForm == 0 {
+			switch VerbAt(t.Word().Verb).Base {
 			case "sign", "enroll", "register", "book", "enter":
 				return to
 			}
@@ -187,7 +187,7 @@ func (d *Document) hasOn(s *Sentence, i int) bool {
 			return d.Tokens[j-1].Is(FormOfHave) && !d.IsWord(s, j-1, "had")
 		case t.Is(FormOfHave):
 			return d.IsOneOf(s, j, "have", "has") && !d.Tokens[j-1].Is(FormOfDo|Modal) && d.Tokens[j+1].WordIs(Determiner)
-		case t.Word.Verb > 0 && t.Word.Form&(PastForm|Participle) != 0:
+		case t.Word().Verb > 0 && t.Word().Form&(PastForm|Participle) != 0:
 			return false
 		}
 	}
@@ -211,7 +211,7 @@ func (d *Document) bookedFor(s *Sentence, i int) bool {
 // underWay reports whether a part of a sentence has a present progressive, which may state an arrangement: "we're moving in December".
 func (d *Document) underWay(s *Sentence) bool {
 	for i := s.Lo + 1; i < s.Hi; i++ {
-		if d.Tokens[i].Word.Form&IngForm == 0 {
+		if d.Tokens[i].Word().Form&IngForm == 0 {
 			continue
 		}
 		j := i - 1

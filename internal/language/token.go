@@ -55,17 +55,20 @@ type Token struct {
 	Gap        Gap
 	Sign       byte // the ASCII sign that a KindPunct corresponds to, 0 for other signs
 	Used       bool // part of a date, quantity or address, so not part of a name
-	Word       Word // the lexicon's entry, zero if there is none
+	entry      entry
 }
 
+// Word returns what the lexicon says about t, the zero Word if it has nothing.
+func (t *Token) Word() Word { return t.entry.word() }
+
 // Is reports whether t has any of the flags f.
-func (t *Token) Is(f Flag) bool { return t.Word.Flags&f != 0 }
+func (t *Token) Is(f Flag) bool { return entries[t.entry].Flags&f != 0 }
 
 // WordIs reports whether t is a word, and no sign, number or clitic, that has any of the flags f.
 func (t *Token) WordIs(f Flag) bool { return t.Kind == KindWord && t.Is(f) }
 
 // OnlyPast reports whether t can be the past form of a verb but not its base form: "went", not "put".
-func (t *Token) OnlyPast() bool { return t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 }
+func (t *Token) OnlyPast() bool { return t.Word().Form&PastForm != 0 && t.Word().Form&BaseForm == 0 }
 
 // common reports whether t is a function word, which may have a capital. "MIT" and "US" are names.
 func (d *Document) common(t *Token) bool {

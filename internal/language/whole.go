@@ -24,7 +24,7 @@ func IsSentence(line string) bool {
 		case t.Kind != KindWord:
 		case t.Is(FormOfBe|FormOfHave|FormOfDo|Modal|FirstPerson|FirstPlural|SecondPerson|ThirdPlural|Masculine|Feminine) && !t.Is(Possessive):
 			return true
-		case t.Word.Form&PastForm != 0 && t.Word.Form&BaseForm == 0 && (capital && i > 0 || t.Word.Form&Participle == 0):
+		case t.Word().Form&PastForm != 0 && t.Word().Form&BaseForm == 0 && (capital && i > 0 || t.Word().Form&Participle == 0):
 			return true
 		}
 	}
