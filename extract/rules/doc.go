@@ -36,7 +36,7 @@ type doc struct {
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
 
-// maxKeptTokens is the maximum capacity for tokens of a doc that returns to the pool: 8 MiB.
+// maxKeptTokens is the maximum capacity for tokens of a doc that returns to the pool: 4 MiB.
 const maxKeptTokens = 1 << 18
 
 // done returns d to the pool; d must not be used afterwards.

@@ -129,7 +129,7 @@ func (d *Document) mayBeginDate(s *Sentence, i int) bool {
 
 // spelledNumber reports whether a word may be a number such as "twenty-five".
 func (d *Document) spelledNumber(t *Token) bool {
-	return t.Word() == Word{} && t.End-t.Start > 8 && t.Shape != UpperCase && strings.IndexByte(d.Text[t.Start:t.End], '-') > 0
+	return t.entry == 0 && t.End-t.Start > 8 && t.Shape != UpperCase && strings.IndexByte(d.Text[t.Start:t.End], '-') > 0
 }
 
 // dateAt finds the longest date that begins at token i.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/hashindex"
 )
 
 // Limits of one text. Text beyond them is stored and searchable, but no names, dates or clauses are read from it.
@@ -58,7 +59,7 @@ type Document struct {
 	Foreign       bool // has words of a language with tables
 	Script        bool // has letters without case
 	dateLanguages []*DateLanguage
-	index         map[mentionKey]int32
+	index         hashindex.Index // of Mentions by chunk and key
 	vocabulary    map[string]int32 // lower-case words with their counts, once counted is set
 	counted       bool
 	Clauses       []Clause     // set by ReadClauses
@@ -70,11 +71,6 @@ type Document struct {
 	frame         extract.Mode // mode of the following sentences, such as a story that continues
 	words         []gramWord   // words of a question
 	joined        []byte       // the words of a question joined, see windows
-}
-
-type mentionKey struct {
-	chunk int
-	key   string
 }
 
 var documents = sync.Pool{New: func() any { return new(Document) }}
@@ -133,7 +129,7 @@ func (d *Document) Reset(text string, ref time.Time) {
 	clear(d.Names)
 	clear(d.Sentences)
 	clear(d.vocabulary)
-	clear(d.index)
+	d.index.Reset(maxKeptKeys)
 	*d = Document{Text: text, Reference: ref, Tokens: d.Tokens[:0], Sentences: d.Sentences[:0], Dates: d.Dates[:0], Names: d.Names[:0], dateLanguages: d.dateLanguages[:0], Clauses: d.Clauses[:0], quoted: d.quoted[:0], phrases: d.phrases[:0],
 		verbs: d.verbs[:0], index: d.index, vocabulary: d.vocabulary, words: d.words[:0], joined: d.joined[:0]}
 }
@@ -144,9 +140,6 @@ const maxKeptKeys = 512
 
 // Forget empties d and keeps most of its memory for the next text.
 func (d *Document) Forget() {
-	if len(d.index) > maxKeptKeys {
-		d.index = nil
-	}
 	if len(d.vocabulary) > maxKeptKeys {
 		d.vocabulary = nil
 	}

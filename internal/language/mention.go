@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/hashindex"
 )
 
 // Name is a name in the tokens [Lo, Hi).
@@ -360,20 +361,17 @@ func (d *Document) AddToChunk(m extract.Mention) {
 		d.Mentions = append(ms, m)
 		return
 	}
-	if len(d.index) == 0 {
-		if d.index == nil {
-			d.index = make(map[mentionKey]int32)
-		}
+	if d.index.Len() == 0 {
 		for i := range ms {
-			d.index[mentionKey{ms[i].Chunk, ms[i].Key}] = int32(i)
+			d.index.Add(hashindex.Hash(int64(ms[i].Chunk), ms[i].Key), i)
 		}
 	}
-	k := mentionKey{m.Chunk, m.Key}
-	if i, ok := d.index[k]; ok {
+	hash := hashindex.Hash(int64(m.Chunk), m.Key)
+	if i := d.index.Find(hash, func(i int) bool { return ms[i].Chunk == m.Chunk && ms[i].Key == m.Key }); i >= 0 {
 		strengthen(&ms[i], &m)
 		return
 	}
-	d.index[k] = int32(len(ms))
+	d.index.Add(hash, len(ms))
 	d.Mentions = append(ms, m)
 }
 

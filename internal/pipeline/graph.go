@@ -10,6 +10,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/hashindex"
 	"github.com/contextmem/contextmem/internal/item"
 )
 
@@ -69,8 +70,8 @@ type graphBuilder struct {
 	known time.Time         // when the statements became known: the time of the source
 	text  int               // number of chunks of the text, which inferred statements follow
 	types map[string]string // types of the mentions by key
-	seen  lookup            // mentions by chunk and key
-	said  lookup            // relations by what they state
+	seen  hashindex.Index   // mentions by chunk and key
+	said  hashindex.Index   // relations by what they state
 }
 
 // graphOf adds the graph that was extracted from a job, or supplied with it, to f.
@@ -118,12 +119,12 @@ func (b *graphBuilder) mention(chunk int, m backend.Mention) {
 		return
 	}
 	m.Chunk = chunk
-	hash := hashOf(int64(chunk), m.Key)
-	if i := b.seen.find(hash, func(i int) bool { return f.Mentions[i].Chunk == chunk && f.Mentions[i].Key == m.Key }); i >= 0 {
+	hash := hashindex.Hash(int64(chunk), m.Key)
+	if i := b.seen.Find(hash, func(i int) bool { return f.Mentions[i].Chunk == chunk && f.Mentions[i].Key == m.Key }); i >= 0 {
 		f.Mentions[i].Weight = max(f.Mentions[i].Weight, m.Weight)
 		return
 	}
-	b.seen.add(hash, len(f.Mentions))
+	b.seen.Add(hash, len(f.Mentions))
 	f.Mentions = append(f.Mentions, m)
 }
 
@@ -185,8 +186,8 @@ func (b *graphBuilder) facts() {
 // add adds a relation and the retraction that it implies. If the same was stated before, that relation takes the kind and origin of r.
 func (b *graphBuilder) add(r *backend.Relation) {
 	f := b.f
-	hash := hashOf(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
-	if at := b.said.find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // the fact was added as a relation already
+	hash := hashindex.Hash(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
+	if at := b.said.Find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // the fact was added as a relation already
 		o := &f.Relations[at]
 		o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional
 		if o.ValidFrom.IsZero() && o.ValidTo.IsZero() {
@@ -197,7 +198,7 @@ func (b *graphBuilder) add(r *backend.Relation) {
 	if r.KnownFrom = b.known; !r.Asserted.Before(b.known) {
 		r.Asserted = time.Time{}
 	}
-	b.said.add(hash, len(f.Relations))
+	b.said.Add(hash, len(f.Relations))
 	f.Relations = append(f.Relations, *r)
 	if p := opposite(r); p != "" {
 		f.Relations = append(f.Relations, backend.Relation{Chunk: r.Chunk, FromKey: r.FromKey, ToKey: r.ToKey, Object: r.Object, Predicate: p, Context: r.Context,
