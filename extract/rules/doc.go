@@ -12,7 +12,8 @@ const (
 	maxRelations = 10000 // per item; the API's limit for a supplied graph
 	maxFacts     = 2000  // per item
 
-	bytesOfMention = 128 // bytes of text per mention, to reserve memory
+	bytesOfMention   = 128 // bytes of text per mention, to reserve memory
+	reservedMentions = 256 // for a text of unknown content
 )
 
 // doc is one item while the rules process it.
@@ -57,7 +58,7 @@ func newDoc(in *extract.Input) *doc {
 		said = said.In(in.Location)
 	}
 	d.Reset(in.Text, said)
-	d.Mentions = make([]extract.Mention, 0, len(in.Text)/bytesOfMention+4)
+	d.Mentions = make([]extract.Mention, 0, min(len(in.Text)/bytesOfMention+4, reservedMentions))
 	d.Chunks = in.Chunks
 	for i := range in.Turns {
 		if i > 0 {

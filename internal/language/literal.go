@@ -1,11 +1,16 @@
 package language
 
 import (
+	"slices"
+
 	"github.com/contextmem/contextmem/extract"
 )
 
 // TextMentions adds the names, dates and literals (identifiers, addresses, amounts) of the text, in text order.
 func (d *Document) TextMentions() {
+	if n := min(len(d.Names)+len(d.Dates), MaxMentions); n > cap(d.Mentions) { // growing it step by step leaves twice as much garbage
+		d.Mentions = slices.Grow(d.Mentions, n-len(d.Mentions))
+	}
 	name, date := 0, 0
 	for i := range d.Tokens {
 		for ; name < len(d.Names) && d.Names[name].Lo <= i; name++ {
