@@ -23,9 +23,14 @@ type wordEntry struct {
 	kind kind // kindWord or kindQuestion
 }
 
-// wordCache is a direct-mapped cache shared by all goroutines. A slot holds the last word that
-// was stored there, so the size is bounded. Slots are atomic, so the cache needs no lock.
-var wordCache [wordCacheSize]atomic.Pointer[wordEntry]
+// wordCache is a cache shared by all goroutines. A set of slots holds the last words that were stored there, so the size is bounded. Slots
+// are atomic, so the cache needs no lock.
+var wordCache [wordCacheSize / slotsOfSet]entrySet
+
+// slotsOfSet is the number of slots that a word may be in. With one slot, words of the same slot would displace each other again and again.
+const slotsOfSet = 2
+
+type entrySet [slotsOfSet]atomic.Pointer[wordEntry]
 
 // Stem returns the English Snowball (Porter 2) stem of word. For an irregular form (bought,
 // children, vortices) it returns the stem of the base form. It returns words with characters
@@ -52,12 +57,15 @@ func Stem(word string) string {
 
 // lookupASCII returns the entry of an ASCII word in lower case whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {
-	slot := &wordCache[h%wordCacheSize]
-	if e := slot.Load(); e != nil && e.key == string(lower) {
+	set := &wordCache[h%uint32(len(wordCache))]
+	if e := set[0].Load(); e != nil && e.key == string(lower) {
+		return e
+	}
+	if e := set[1].Load(); e != nil && e.key == string(lower) {
 		return e
 	}
 	key := string(lower)
-	return remember(slot, newEntry(key, key))
+	return set.remember(newEntry(key, key))
 }
 
 // lookupFolded returns the entry of a word that has other characters too, unchanged from the
@@ -67,11 +75,13 @@ func lookupFolded(raw string) *wordEntry {
 	for i := range len(raw) {
 		h = (h ^ uint32(raw[i])) * hashPrime
 	}
-	slot := &wordCache[hashSlot(h)%wordCacheSize]
-	if e := slot.Load(); e != nil && e.key == raw {
-		return e
+	set := &wordCache[hashSlot(h)%uint32(len(wordCache))]
+	for k := range set {
+		if e := set[k].Load(); e != nil && e.key == raw {
+			return e
+		}
 	}
-	return remember(slot, newEntry(strings.Clone(raw), clip(fold(raw))))
+	return set.remember(newEntry(strings.Clone(raw), clip(fold(raw))))
 }
 
 // newEntry returns the entry of a word whose folded form is given.
@@ -87,9 +97,11 @@ func newEntry(key, folded string) *wordEntry {
 	return e
 }
 
-func remember(slot *atomic.Pointer[wordEntry], e *wordEntry) *wordEntry {
+// remember stores an entry in place of the older one of the set.
+func (set *entrySet) remember(e *wordEntry) *wordEntry {
 	if len(e.key) <= maxCacheBytes {
-		slot.Store(e)
+		set[1].Store(set[0].Load())
+		set[0].Store(e)
 	}
 	return e
 }

@@ -131,7 +131,7 @@ type stemEntry struct {
 	term     string // "" if the word has no stem
 }
 
-// stemCache is a direct-mapped cache like wordCache.
+// stemCache is a cache like wordCache, with one slot for a word.
 var stemCache [wordCacheSize]atomic.Pointer[stemEntry]
 
 // stemTerm returns the term of the stem of a word in a StemLanguage, or "" if it has none.
