@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/internal/hashindex"
+	"github.com/contextmem/contextmem/internal/placeindex"
 )
 
 // Limits of one text. Text beyond them is stored and searchable, but no names, dates or clauses are read from it.
@@ -59,7 +59,7 @@ type Document struct {
 	Foreign       bool // has words of a language with tables
 	Script        bool // has letters without case
 	dateLanguages []*DateLanguage
-	index         hashindex.Index  // of Mentions by chunk and key
+	index         placeindex.Index // of Mentions by chunk and key
 	vocabulary    map[string]int32 // lower-case words with their counts, once counted is set
 	counted       bool
 	Clauses       []Clause     // set by ReadClauses

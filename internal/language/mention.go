@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/internal/hashindex"
+	"github.com/contextmem/contextmem/internal/placeindex"
 )
 
 // Name is a name in the tokens [Lo, Hi).
@@ -363,10 +363,10 @@ func (d *Document) AddToChunk(m extract.Mention) {
 	}
 	if d.index.Len() == 0 {
 		for i := range ms {
-			d.index.Add(hashindex.Hash(int64(ms[i].Chunk), ms[i].Key), i)
+			d.index.Add(placeindex.Hash(int64(ms[i].Chunk), ms[i].Key), i)
 		}
 	}
-	hash := hashindex.Hash(int64(m.Chunk), m.Key)
+	hash := placeindex.Hash(int64(m.Chunk), m.Key)
 	if i := d.index.Find(hash, func(i int) bool { return ms[i].Chunk == m.Chunk && ms[i].Key == m.Key }); i >= 0 {
 		strengthen(&ms[i], &m)
 		return

@@ -10,8 +10,8 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
-	"github.com/contextmem/contextmem/internal/hashindex"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/placeindex"
 )
 
 func decodeLayout(b []byte) Layout {
@@ -70,8 +70,8 @@ type graphBuilder struct {
 	known time.Time         // when the statements became known: the time of the source
 	text  int               // number of chunks of the text, which inferred statements follow
 	types map[string]string // types of the mentions by key
-	seen  hashindex.Index   // mentions by chunk and key
-	said  hashindex.Index   // relations by what they state
+	seen  placeindex.Index  // mentions by chunk and key
+	said  placeindex.Index  // relations by what they state
 }
 
 // graphOf adds the graph that was extracted from a job, or supplied with it, to f.
@@ -119,7 +119,7 @@ func (b *graphBuilder) mention(chunk int, m backend.Mention) {
 		return
 	}
 	m.Chunk = chunk
-	hash := hashindex.Hash(int64(chunk), m.Key)
+	hash := placeindex.Hash(int64(chunk), m.Key)
 	if i := b.seen.Find(hash, func(i int) bool { return f.Mentions[i].Chunk == chunk && f.Mentions[i].Key == m.Key }); i >= 0 {
 		f.Mentions[i].Weight = max(f.Mentions[i].Weight, m.Weight)
 		return
@@ -186,7 +186,7 @@ func (b *graphBuilder) facts() {
 // add adds a relation and the retraction that it implies. If the same was stated before, that relation takes the kind and origin of r.
 func (b *graphBuilder) add(r *backend.Relation) {
 	f := b.f
-	hash := hashindex.Hash(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
+	hash := placeindex.Hash(r.Chunk, r.FromKey, r.Predicate, r.ToKey, r.Object)
 	if at := b.said.Find(hash, func(i int) bool { return sameStatement(&f.Relations[i], r) }); at >= 0 { // the fact was added as a relation already
 		o := &f.Relations[at]
 		o.Kind, o.Origin, o.Functional = r.Kind, r.Origin, o.Functional || r.Functional

@@ -1,5 +1,5 @@
-// Package hashindex is a hash index of the elements of a list.
-package hashindex
+// Package placeindex finds elements of a list by their hashes.
+package placeindex
 
 import "hash/maphash"
 

@@ -1,4 +1,4 @@
-package hashindex
+package placeindex
 
 import (
 	"math/rand/v2"
