@@ -251,10 +251,26 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	if !from.IsZero() && !to.IsZero() && to.Before(from) {
 		to = time.Time{}
 	}
+	if c.past && !c.future && d.in.Memory && !d.Reference.IsZero() && from.After(d.Reference) && !d.arranges(c.verbTok) {
+		from, to = time.Time{}, time.Time{} // "she got the letter, for September"
+	}
 	if from.IsZero() && to.IsZero() {
 		prec = ""
 	}
 	return from, to, prec
+}
+
+// arranges reports whether the verb at token i is one of setting something for a later time, or of having it: "booked a cruise for May", "got a
+// place on 26 April".
+func (d *doc) arranges(i int) bool {
+	if i < 0 {
+		return false
+	}
+	switch d.verbName(i) {
+	case "book", "rebook", "reserve", "schedule", "reschedule", "postpone", "arrange", "enroll", "register", "sign", "move", "delay", "push", "get", "have", "set", "plan", "extend", "invite", "offer":
+		return true
+	}
+	return false
 }
 
 // elsewhere reports whether a date tells nothing about a clause: it is unresolved, no year, or stands outside of the clause and not at the

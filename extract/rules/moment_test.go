@@ -50,6 +50,14 @@ func TestMoments(t *testing.T) {
 		{"We own two flats which are let until March", "alex/owns: two flats", "F", ""},
 		{"I mix my songs on a laptop from 2013", "", "", "alex/mix: my songs on a laptop from 2013 | F from 2013-01-01"},
 		{"I was a printer until the works closed in 2009", "alex/was: printer", "F past to 2010-01-01", ""},
+		{"We have vouchers and they expire in January", "alex/has: vouchers", "F", ""},
+		{"I own a barn I bought in 2004", "alex/owns: barn", "F", ""},
+		{"I own a barn and I've had goats since 2004", "alex/owns: barn", "F", ""},
+		{"I've owned the barn since I retired in 2004", "alex/owned: barn", "", "alex/owned: barn | F from 2004-01-01 to 2005-01-01"},
+		{"I booked a cabin for October", "alex/booked: cabin", "F past from 2026-10-01 to 2026-11-01", ""},
+		{"I drive a 2016 Yaris2", "alex/drives: 2016 yaris2", "F", ""},
+		{"I coach the juniors mon wed fri", "alex/coaches: juniors", "", "alex/coaches: juniors | F from 2026-09-14"},
+		{"I'm flying to Accra on Thursday 15 October", "alex/plans: flying to accra on thursday 15 october", "F plan from 2026-10-15", ""},
 		{"I help at the Sunday school", "", "", "alex/help_at: sunday school | F from 2026-09-13"},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: time.Date(2026, 9, 16, 10, 0, 0, 0, time.UTC), Speaker: "Alex", Memory: true, Infer: true}})

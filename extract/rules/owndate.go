@@ -19,14 +19,14 @@ func (d *doc) otherDate(s *language.Sentence, h *language.Date, c *clause) bool 
 		return true
 	}
 	if h.Lo > c.verbTok {
-		return !c.past && !c.perfect && !c.ended && d.verbBetween(s, c.verbTok+1, h.Lo) || d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.inRelative(s, h, c) || d.ofThing(s, h, c, before)
+		return !c.past && !c.perfect && !c.ended && d.verbBetween(s, c.verbTok+1, h.Lo) || d.opensNext(s, before, h.Hi) || d.apartFrom(s, h, c) || d.inRelative(s, h, c) || d.inNext(s, h, c) || d.ofThing(s, h, c, before)
 	}
 	return d.apartFrom(s, h, c) && !(c.past && !c.perfect && !d.Reference.IsZero() && h.From.Before(d.Reference))
 }
 
 // modelYear reports whether a year is that of a thing behind it: "I run a 2019 Peterbilt".
 func (d *doc) modelYear(s *language.Sentence, h *language.Date) bool {
-	return h.Precision == extract.PrecisionYear && h.Hi == h.Lo+1 && h.Lo > s.Lo && h.Hi < s.Hi && d.Tokens[h.Hi].Kind == language.KindWord && d.Tokens[h.Hi].Gap == language.SpaceGap &&
+	return h.Precision == extract.PrecisionYear && h.Hi == h.Lo+1 && h.Lo > s.Lo && h.Hi < s.Hi && (d.Tokens[h.Hi].Kind == language.KindWord || d.Tokens[h.Hi].Kind == language.KindIdentifier) && d.Tokens[h.Hi].Gap == language.SpaceGap &&
 		!d.Tokens[h.Hi].Is(language.FunctionWord) && (d.IsOneOf(s, h.Lo-1, "a", "an") || d.Tokens[h.Lo-1].Is(language.Possessive))
 }
 
@@ -56,6 +56,21 @@ func (d *doc) apartFrom(s *language.Sentence, h *language.Date, c *clause) bool 
 func (d *doc) inRelative(s *language.Sentence, h *language.Date, c *clause) bool {
 	for i := h.Lo - 1; i > c.verbTok && d.Tokens[i].Kind != language.KindPunct; i-- {
 		if d.IsOneOf(s, i, "who", "which", "whose") {
+			return true
+		}
+	}
+	return false
+}
+
+// inNext reports whether a date behind the verb of c stands in a clause with a pronoun as its subject that follows: "we have vouchers and they
+// expire in January", "I have a boat I bought in 2010".
+func (d *doc) inNext(s *language.Sentence, h *language.Date, c *clause) bool {
+	for i := c.verbTok + 2; i+1 < h.Lo; i++ {
+		t := &d.Tokens[i]
+		if t.Kind != language.KindWord || !t.WordIs(language.FirstPerson|language.FirstPlural|language.Masculine|language.Feminine|language.ThirdPlural) || t.Is(language.Possessive) || d.IsOneOf(s, i, "me", "us", "him", "her", "them") || !d.verbOrClitic(i+1) && d.Tokens[i+1].Word() != (language.Word{}) {
+			continue
+		}
+		if p := &d.Tokens[i-1]; p.Kind == language.KindPunct || d.IsOneOf(s, i-1, "and", "but", "so", "because") || p.Kind == language.KindWord && p.Word().Verb == 0 && !p.Is(language.Conjunction|language.Preposition|language.WhWord|language.Temporal) {
 			return true
 		}
 	}

@@ -230,6 +230,9 @@ func (d *Document) amountAgo(s *Sentence, i int) (Date, bool) {
 
 // inAmount reads "in two weeks", "in 2 weeks' time", "within a month", "for the past three years", "the last 2 months".
 func (d *Document) inAmount(s *Sentence, i int) (Date, bool) {
+	if d.IsWord(s, i-1, "time") {
+		return Date{}, false // "for the first time in 16 years"
+	}
 	if d.IsWord(s, i, "in") {
 		a, ok := d.readAmount(s, i+1)
 		if !ok || d.pastTense(s) || d.IsWord(s, a.hi, "of") {

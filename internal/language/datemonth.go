@@ -35,12 +35,33 @@ func (d *Document) withYear(s *Sentence, lo, j, dayNum, month int) Date {
 		}
 		return Date{Lo: lo, Hi: k + 1} // the month has no such day
 	}
+	if y, hi := d.besideYear(s, j); hi > 0 {
+		if p, ok := dayOf(y, month, dayNum); ok {
+			return Date{Lo: lo, Hi: hi, Relative: true, From: p.From, To: p.To, Precision: p.Precision}
+		}
+	}
 	h := Date{Lo: lo, Hi: j, Relative: true, Yearless: true}
 	if !d.Reference.IsZero() {
 		p := d.nearestDay(month, dayNum, d.tense(s, lo))
 		h.From, h.To, h.Precision = p.From, p.To, p.Precision
 	}
 	return h
+}
+
+// besideYear reads "next year", "this year" and "last year" behind a day or a month at token i: "in March next year". It returns no end for other words.
+func (d *Document) besideYear(s *Sentence, i int) (year, hi int) {
+	if d.Reference.IsZero() || !d.IsWord(s, i+1, "year") {
+		return 0, 0
+	}
+	switch y := d.Reference.Year(); {
+	case d.IsWord(s, i, "next"):
+		return y + 1, i + 2
+	case d.IsWord(s, i, "this"):
+		return y, i + 2
+	case d.IsWord(s, i, "last"):
+		return y - 1, i + 2
+	}
+	return 0, 0
 }
 
 // nearestDay returns the given day and month in the year that brings it closest to the reference time. tense restricts it to the past
@@ -104,6 +125,10 @@ func (d *Document) bareMonth(s *Sentence, i int) (Date, bool) {
 	}
 	if i > s.Lo && d.IsWord(s, i-1, "this") || d.IsWord(s, i-1, "last") || d.IsWord(s, i-1, "next") {
 		return Date{}, false // the month was read at the word before
+	}
+	if y, hi := d.besideYear(s, i+1); hi > 0 {
+		p := monthOf(y, time.Month(m))
+		return Date{Lo: i, Hi: hi, Relative: true, From: p.From, To: p.To, Precision: p.Precision}, true
 	}
 	h := Date{Lo: i, Hi: i + 1, Relative: true, Yearless: true}
 	if !d.Reference.IsZero() {

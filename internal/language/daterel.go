@@ -222,7 +222,10 @@ func (d *Document) habit(s *Sentence, i int) bool {
 // weekday reads a weekday alone: the next one if the sentence is about the future, else the last one.
 func (d *Document) weekday(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
-	if d.habit(s, i) {
+	if h, ok := d.weekdayDate(s, i); ok {
+		return h, true
+	}
+	if d.habit(s, i) || d.weekdayRow(s, i) {
 		return Date{}, false
 	}
 	step := -1
@@ -308,11 +311,16 @@ func (d *Document) afterPresentBe(s *Sentence, i int) bool {
 	return i > s.Lo && d.Tokens[i-1].Is(FormOfBe) && d.Tokens[i].Word().Form&Participle != 0 && !d.IsOneOf(s, i-1, "was", "were", "been")
 }
 
+// haveGot reports whether "got" at token i stands behind "have" or its short form: "I've got tickets".
+func (d *Document) haveGot(s *Sentence, i int) bool {
+	return d.IsWord(s, i, "got") && i > s.Lo && (d.Tokens[i-1].Is(FormOfHave) && !d.IsOneOf(s, i-1, "had") || d.Tokens[i-1].Kind == KindClitic && d.Text[d.Tokens[i-1].End-1]|0x20 != 'd')
+}
+
 // pastTense reports whether a sentence has a verb in the past tense.
 func (d *Document) pastTense(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]
-		if t.Kind == KindWord && t.Word().Verb > 0 && t.Word().Form&(PastForm) != 0 && t.Word().Form&BaseForm == 0 && !d.afterPresentBe(s, i) {
+		if t.Kind == KindWord && t.Word().Verb > 0 && t.Word().Form&(PastForm) != 0 && t.Word().Form&BaseForm == 0 && !d.afterPresentBe(s, i) && !d.haveGot(s, i) {
 			return true
 		}
 		if d.IsWord(s, i, "was") || d.IsWord(s, i, "were") || d.IsWord(s, i, "did") || d.IsWord(s, i, "had") {

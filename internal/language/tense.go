@@ -90,11 +90,13 @@ func (d *Document) presentTense(s *Sentence) bool {
 		t := &d.Tokens[i]
 		switch {
 		case t.Is(FormOfBe):
-			return !d.IsOneOf(s, i, "was", "were", "been", "be", "wasn't", "weren't") && !d.participleBehind(s, i, "been", "got", "had", "gone", "done")
+			return !d.IsOneOf(s, i, "was", "were", "been", "be", "wasn't", "weren't") && !d.participleBehind(s, i, "been", "had", "gone", "done")
 		case t.Is(FormOfHave):
-			return d.IsOneOf(s, i, "have", "has") && !d.participleBehind(s, i)
+			return d.haveGot(s, i+1) || d.IsOneOf(s, i, "have", "has") && !d.participleBehind(s, i)
 		case t.Is(Modal), t.Is(FormOfDo) && d.IsOneOf(s, i, "did", "didn't"):
 			return false
+		case t.Word() == (Word{}) && t.Shape == LowerCase && i > s.Lo && d.nominative(s, i-1):
+			return d.Text[t.End-1] != 'd' && d.Text[t.End-1] != 't' // a verb that no table has, and no "split"
 		case t.Kind != KindWord || t.Word().Verb == 0 || t.Shape != LowerCase:
 		case i > s.Lo && d.nominative(s, i-1), i > s.Lo+1 && d.Tokens[i-1].Is(Adverb|Negation|FormOfDo) && d.nominative(s, i-2):
 			return t.Word().Form&BaseForm != 0 && t.Word().Form&PastForm == 0 || t.Word().Form&ThirdForm != 0
