@@ -241,6 +241,9 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 			}
 		}
 	}
+	if count == 0 {
+		from, prec = d.goneOn(s, c)
+	}
 	if c.ended && to.IsZero() && !d.Reference.IsZero() {
 		to = language.Midnight(d.Reference)
 		if !from.IsZero() && !from.Before(to) {
@@ -251,13 +254,18 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	if !from.IsZero() && !to.IsZero() && to.Before(from) {
 		to = time.Time{}
 	}
-	if c.past && !c.future && d.in.Memory && !d.Reference.IsZero() && from.After(d.Reference) && !d.arranges(c.verbTok) {
+	if d.setAhead(c, from) {
 		from, to = time.Time{}, time.Time{} // "she got the letter, for September"
 	}
 	if from.IsZero() && to.IsZero() {
 		prec = ""
 	}
 	return from, to, prec
+}
+
+// setAhead reports whether a clause in the past has a date that lies ahead, and a verb of which it cannot be the date.
+func (d *doc) setAhead(c *clause, from time.Time) bool {
+	return c.past && !c.future && d.in.Memory && !d.Reference.IsZero() && from.After(d.Reference) && !d.arranges(c.verbTok)
 }
 
 // arranges reports whether the verb at token i is one of setting something for a later time, or of having it: "booked a cruise for May", "got a

@@ -217,7 +217,7 @@ const recentYears = 3
 // arrived reports whether a past verb at token i tells what holds since: "my sister moved to Spain", "I joined a choir", "she got a job at Acme".
 // A time long ago, or what was before or after it, leaves that open: "we moved to Winchester when I was six".
 func (d *doc) arrived(s *language.Sentence, predicate string, i int, from time.Time) bool {
-	if !d.in.Memory || i < s.Lo || i >= s.Hi || !from.IsZero() && from.Before(d.Reference.AddDate(-recentYears, 0, 0)) {
+	if !d.in.Memory || i < s.Lo || i >= s.Hi || predicate != "marital_status" && !from.IsZero() && from.Before(d.Reference.AddDate(-recentYears, 0, 0)) {
 		return false
 	}
 	return begins(predicate, d.verbName(i), d.IsWord(s, i+1, "into")) && !d.leftOpen(s)
@@ -233,7 +233,7 @@ func begins(predicate, verb string, into bool) bool {
 	case "works_at":
 		return verb == "get" || verb == "land" || verb == "find" || verb == "join"
 	case "marital_status":
-		return verb == "marry" && into
+		return verb == "get" || verb == "marry" && into
 	}
 	return false
 }

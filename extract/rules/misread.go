@@ -33,6 +33,8 @@ func (d *doc) otherMeaning(s *language.Sentence, c *claim) bool {
 		return d.dateBegins(s, c.lo) // "arrived in September 2022 with a student visa"
 	case "does":
 		return c.ended && strings.Contains(c.object, " until ") // "given up port until my birthday"
+	case "born_in":
+		return !c.relation && d.dateBegins(s, c.lo)
 	case "lives_in":
 		return d.dateBegins(s, c.lo) || d.IsOneOf(s, c.hi-1, "team", "entity", "department", "office", "org", "squad", "role", "position", "desk") // "moving to the Singapore entity"
 	case "lives_with":

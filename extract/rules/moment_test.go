@@ -58,6 +58,18 @@ func TestMoments(t *testing.T) {
 		{"I drive a 2016 Yaris2", "alex/drives: 2016 yaris2", "F", ""},
 		{"I coach the juniors mon wed fri", "alex/coaches: juniors", "", "alex/coaches: juniors | F from 2026-09-14"},
 		{"I'm flying to Accra on Thursday 15 October", "alex/plans: flying to accra on thursday 15 october", "F plan from 2026-10-15", ""},
+		// How long something has gone on.
+		{"I have been living in Derby for three months", "alex/lives_in: derby", "F from 2026-06-01", ""},
+		{"I've had hay fever for two years and it never gets better", "alex/had: hay fever", "F from 2024-01-01", ""},
+		{"I've booked a hut for two weeks", "alex/booked: hut", "F", ""},
+		{"I have a hut for two weeks", "alex/has: hut", "F", ""},
+		{"I work in Graz since four years", "alex/works_in: graz", "F from 2022-01-01", ""},
+		{"I own a kiln and my sister has had hers for two years", "alex/owns: kiln", "F", ""},
+		{"I was a ranger for two years", "alex/was: ranger", "F past", ""},
+		{"We got married in 2019", "alex/marital_status: married", "F from 2019-01-01", ""},
+		{"I've worked on ferries for nine years, now I'm ashore", "", "", "alex/works_on: ferries | F from 2017-01-01"},
+		{"I retire at the end of the year", "alex/plans: retire at the end of the year", "F plan from 2026-12-01", ""},
+		{"My husband is in Oslo until the end of the month", "alex husband/is: in oslo until the end of the month", "F to 2026-10-01", ""},
 		{"I help at the Sunday school", "", "", "alex/help_at: sunday school | F from 2026-09-13"},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: time.Date(2026, 9, 16, 10, 0, 0, 0, time.UTC), Speaker: "Alex", Memory: true, Infer: true}})

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"time"
+
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/language"
 )
@@ -156,6 +158,33 @@ func (d *doc) everyWeek(s *language.Sentence, h *language.Date, c *clause) bool 
 		return false
 	}
 	return true
+}
+
+// goneOn returns since when something goes on that a clause says to have gone on for a length of time: "I've worked here for three years". It
+// returns zero where the length may be that of something else: "I've booked it for two weeks".
+func (d *doc) goneOn(s *language.Sentence, c *clause) (from time.Time, prec string) {
+	if c.verbTok < s.Lo || c.verbTok >= s.Hi || c.future || c.hyp || c.ended || !d.in.Memory || c.past && !c.perfect {
+		return from, ""
+	}
+	if t := &d.Tokens[c.verbTok]; t.Word().Form&language.IngForm == 0 {
+		switch d.verbName(c.verbTok) {
+		case "be", "have", "live", "work", "know", "own", "teach", "run", "keep", "use", "wear", "drive", "study":
+		default:
+			return from, ""
+		}
+	}
+	for i := c.verbTok + 1; i+1 < s.Hi && d.Tokens[i].Kind != language.KindPunct; i++ {
+		if !(d.IsWord(s, i, "for") && c.perfect || d.IsWord(s, i, "since")) {
+			if d.coordinator(s, i) || i > c.verbTok+1 && d.Tokens[i].Word().Verb > 0 && d.verbOrClitic(i) && d.Tokens[i].WordIs(language.FormOfBe|language.FormOfHave) {
+				return from, ""
+			}
+			continue
+		}
+		if h, ok := d.BackBy(s, i+1); ok && !d.anyWord(s, h.Hi, s.Hi, "now") {
+			return h.From, h.Precision
+		}
+	}
+	return from, ""
 }
 
 // untilClause reports whether a date stands in a clause behind c that says until when: "I was a baker until my back gave out in 2019".

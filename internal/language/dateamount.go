@@ -86,6 +86,23 @@ func (d *Document) quantity(s *Sentence, i int, a *amount) (next int, ok bool) {
 	return next, true
 }
 
+// BackBy reads a length of time at token i and returns the period that lies so far before the reference time: "three months".
+func (d *Document) BackBy(s *Sentence, i int) (Date, bool) {
+	if i >= s.Hi || d.Reference.IsZero() {
+		return Date{}, false
+	}
+	if d.IsWord(s, i, "the") && d.IsOneOf(s, i+1, "last", "past") {
+		i += 2
+	} else if d.IsOneOf(s, i, "about", "nearly", "almost", "over") {
+		i++
+	}
+	a, ok := d.readAmount(s, i)
+	if !ok || a.slack > 0 || a.unit < 7 {
+		return Date{}, false
+	}
+	return d.hit(i, a.hi, d.shift(-1, a))
+}
+
 // andAHalf reports whether "and a half" stands at token i.
 func (d *Document) andAHalf(s *Sentence, i int) bool {
 	return d.IsWord(s, i, "and") && d.IsWord(s, i+1, "a") && d.IsWord(s, i+2, "half")

@@ -314,6 +314,9 @@ func (d *Document) partOf(s *Sentence, lo, i int) (Date, bool) {
 		}
 		j++
 	}
+	if h, ok := d.partOfThis(s, lo, j, part); ok {
+		return h, true
+	}
 	a, ok := d.anchor(s, j)
 	if !ok || d.Tokens[j].Gap > SpaceGap {
 		return Date{}, false
@@ -322,6 +325,24 @@ func (d *Document) partOf(s *Sentence, lo, i int) (Date, bool) {
 		return d.from(lo, &a, period{})
 	}
 	return d.from(lo, &a, third(a, part))
+}
+
+// partOfThis reads "the year", "the month" and "the week" at token i behind "the end of", which begins at token lo: of the reference time. The end of
+// the year is its last month.
+func (d *Document) partOfThis(s *Sentence, lo, i, part int) (Date, bool) {
+	if !d.IsWord(s, i, "the") || i+1 >= s.Hi || !d.IsOneOf(s, i+1, "year", "month", "week") || d.IsOneOf(s, i+2, "before", "after", "of") {
+		return Date{}, false
+	}
+	unit := int(d.Tokens[i+1].Word().Num)
+	p := d.calendar(unit, 0)
+	switch {
+	case d.Reference.IsZero():
+	case unit == 365 && part != 1:
+		p = monthOf(p.From.Year(), time.Month(1+11*part/2))
+	default:
+		p = third(Date{From: p.From, To: p.To, Precision: p.Precision}, part)
+	}
+	return d.hit(lo, i+2, p)
 }
 
 // third returns the first, second or last third of a period; for a day it returns the day.

@@ -66,7 +66,13 @@ func (d *Document) cutsTense(s *Sentence, i int) bool {
 	case t.Kind != KindWord:
 		return false
 	}
-	return d.IsOneOf(s, i, "but", "because") || d.IsOneOf(s, i, "and", "so") && i+1 < s.Hi && d.nominative(s, i+1)
+	return d.IsOneOf(s, i, "but", "because") || d.IsOneOf(s, i, "and", "so") && i+1 < s.Hi && (d.nominative(s, i+1) || d.verbAlone(i+1))
+}
+
+// verbAlone reports whether the word at token i can only be a finite verb of the tables.
+func (d *Document) verbAlone(i int) bool {
+	t := &d.Tokens[i]
+	return t.Kind == KindWord && t.Shape == LowerCase && t.Word().Verb > 0 && t.Word().Form&(BaseForm|ThirdForm|PastForm) != 0 && !t.Is(Preposition|Adjective|Adverb|Determiner|Month|Season)
 }
 
 // opensClause reports whether the pronoun at token i is the subject of a clause that no word joins: "I write it in May i opened the book twice".
