@@ -27,7 +27,6 @@ type Hit struct {
 	Chunk  int64
 	Source int64
 	Score  float32
-	Rough  bool // of SearchKeywords: a search engine has computed the score by its own statistics, so it is about the BM25 score
 }
 
 // VectorQuery asks for the chunks nearest to a vector by inner product, best first, then

@@ -150,7 +150,6 @@ type chunk struct {
 		Succession float64 `json:"succession"`
 		Time       float64 `json:"time"`
 	} `json:"score_parts"`
-	KeywordRough bool `json:"keyword_rough"`
 }
 
 // supersession describes the memory that supersedes another.
@@ -188,7 +187,7 @@ func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
 	if p := c.Parts; p != nil {
 		out.Explain = &contextmem.Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
 			Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, Rerank: p.Rerank, App: p.App, Recency: p.Recency, Forgetting: p.Forgetting, Feedback: p.Feedback,
-			Succession: p.Succession, KeywordRough: c.KeywordRough}
+			Succession: p.Succession}
 	}
 	return out
 }

@@ -21,8 +21,5 @@ type Explain struct {
 	Feedback   float64 // boosts, see Options.FeedbackBoosts
 	RawDense   float64 // inner product
 	RawKeyword float64 // BM25
-	// KeywordRough reports whether RawKeyword is a score of the search engine's own, by its statistics: so it is of large
-	// knowledge over Weaviate whose words do not fit in memory.
-	KeywordRough bool
-	Refined      bool // RawDense is a score of Options.Embedder; false: of Options.FastEmbedder, or there is only one embedder
+	Refined    bool    // RawDense is a score of Options.Embedder; false: of Options.FastEmbedder, or there is only one embedder
 }

@@ -241,11 +241,7 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	id := len(b)
 	b = appendText(b, ch.SourceID)
 	idEnd := len(b)
-	b = append(b, '"')
-	if explain && ch.Explain != nil && ch.Explain.KeywordRough {
-		b = append(b, `,"keyword_rough":true`...)
-	}
-	b = w.layout(append(b, `,"layout":`...), ch.Layout)
+	b = w.layout(append(b, `","layout":`...), ch.Layout)
 	b = append(b, `,"metadata":`...)
 	metadata := len(b)
 	b = w.object(b, ch.Metadata)

@@ -52,9 +52,6 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	if explain && ch.Explain != nil {
 		m["relevance"] = score(ch.Relevance)
 		m["score_parts"] = scoreParts(ch.Explain)
-		if ch.Explain.KeywordRough {
-			m["keyword_rough"] = true
-		}
 	}
 	return m
 }
@@ -198,7 +195,7 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 		}
 		if r.IntN(2) == 0 {
 			c.Explain = &contextmem.Explain{Semantic: number(), Keyword: number(), Context: number(), Speaker: number(), Time: number(), Entity: number(), Graph: number(),
-				Bridge: number(), Expansion: number(), Late: number(), Rerank: number(), App: number(), Recency: number(), Feedback: number(), Succession: number(), RawDense: number(), RawKeyword: number(), KeywordRough: r.IntN(2) == 0}
+				Bridge: number(), Expansion: number(), Late: number(), Rerank: number(), App: number(), Recency: number(), Feedback: number(), Succession: number(), RawDense: number(), RawKeyword: number()}
 		}
 		return c
 	}

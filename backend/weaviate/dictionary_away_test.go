@@ -55,7 +55,7 @@ func TestDictionaryOfOffloadedTenant(t *testing.T) {
 	c := startStoring(t, 1)
 	x := c.open(t, "Words", Options{CacheBytes: largeCache})
 	x.wordsHere = false
-	x.partitions.small, x.partitions.settle, x.partitions.others = 100, testSettle, 0
+	x.partitions.small, x.partitions.settle = 100, testSettle
 	uid, l := backendtest.UID("words"), newLargeFeed(t)
 	l.fill(t, 3000)
 	fill(t, x, uid, l.feed)

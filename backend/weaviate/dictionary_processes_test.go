@@ -2,7 +2,6 @@ package weaviate
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -101,7 +100,7 @@ func (l *largeFeed) requireExact(t *testing.T, set backend.IndexSet, msg string)
 		q := backend.KeywordQuery{Part: l.part, Text: text, K: 100}
 		got, want := must(t)(set.Keywords().SearchKeywords(t.Context(), q)), must(t)(l.oracle.Keywords().SearchKeywords(t.Context(), q))
 		require.Len(t, got, len(want), msg)
-		have, missing, rough := map[int64]backend.Hit{}, 0, 0
+		have, missing := map[int64]backend.Hit{}, 0
 		for _, h := range got {
 			have[h.Chunk] = h
 		}
@@ -114,13 +113,8 @@ func (l *largeFeed) requireExact(t *testing.T, set backend.IndexSet, msg string)
 				}
 				continue
 			}
-			if !g.Rough {
-				require.InEpsilon(t, h.Score, g.Score, .03, "%s: chunk %d of %q", msg, h.Chunk, text)
-			} else if math.Abs(float64(g.Score/h.Score)-1) > .05 {
-				rough++
-			}
+			require.InEpsilon(t, h.Score, g.Score, .03, "%s: chunk %d of %q", msg, h.Chunk, text)
 		}
-		require.LessOrEqual(t, rough, 5, "%s: %q", msg, text)
 		require.LessOrEqual(t, missing, 5, "%s: %q", msg, text)
 	}
 }
@@ -144,7 +138,7 @@ func openLarge(t *testing.T, prefix string, urls []string, leads bool, client *h
 	t.Helper()
 	x, set, ix := openAs(t, prefix, urls, leads, Options{CacheBytes: largeCache, Client: client, Retry: slowly})
 	x.partitions.small, x.partitions.list, x.partitions.page = 100, 1000, 100
-	x.partitions.settle, x.partitions.others = testSettle, 0
+	x.partitions.settle = testSettle
 	return set, ix
 }
 

@@ -107,6 +107,8 @@ func (a *searchRequest) message() *pb.SearchRequest {
 			meta.Distance = true
 		case "score":
 			meta.Score = true
+		case explained:
+			meta.ExplainScore = true
 		case "vector":
 			meta.Vector = true
 		case updated:

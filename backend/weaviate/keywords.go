@@ -48,6 +48,11 @@ func parse(q *backend.KeywordQuery) keywordQuery {
 	return out
 }
 
+// scoresStops reports whether a stop word scores. The cluster does not rank by them.
+func (q *keywordQuery) scoresStops() bool {
+	return slices.ContainsFunc(q.terms, func(t backend.WeightedTerm) bool { return isStop(t.Term) })
+}
+
 // names returns the terms whose statistics the query needs.
 func (q *keywordQuery) names() (out []string) {
 	seen := map[string]bool{}
@@ -153,8 +158,7 @@ func (x *index) wordsHere(part backend.Partition) backend.Keywords {
 // SearchKeywords implements [backend.Keywords]. Memories are searched in the other Indexers, which have their words. The terms
 // of other partitions are cached as far as Options.CacheBytes allows, and brought up to date with the changes. Until a large
 // partition is cached, and for phrases, the cluster is searched, for at most 10,000 hits. It selects candidates by its own BM25,
-// if this process has seen all recent changes; see partitionRecent. If the partition has most chunks of the workspace, the scores are the
-// cluster's too, except those of the best, which are exact and by which the others are checked; see index.selected. Otherwise chunks that have one of the rarest terms are ranked by
+// if this process has seen all recent changes; see partitionRecent and index.selected. Otherwise chunks that have one of the rarest terms are ranked by
 // all terms. Further terms are included until no chunk without the rarest ones can be among the best, or until 10,000 chunks are
 // ranked. If more than 10,000 chunks have the rarest term, or all required terms, the cluster selects 10,000 of them.
 func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {
@@ -197,7 +201,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		}
 		a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: maxResults, fields: rankFields}
 		if some.matches(c) > maxResults {
-			a.words, _ = query.query(c, x.objects(ctx))
+			a.words = query.query(c, x.objects(ctx))
 		}
 		found, err := x.get(ctx, a)
 		if err != nil {
@@ -215,6 +219,13 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 
 // rank returns the found chunks that match, with their scores, in descending order of score.
 func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]backend.Hit, error) {
+	hits, err := q.scores(found, c, into)
+	sortHits(hits)
+	return hits, err
+}
+
+// scores returns the found chunks that match, with their scores, in the order of found.
+func (q *keywordQuery) scores(found []object, c *counts, into []backend.Hit) ([]backend.Hit, error) {
 	want := make(map[string]bool, len(q.terms))
 	for _, t := range q.terms {
 		want[encodeTerm(t.Term)] = true
@@ -239,7 +250,6 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 		}
 		hits = append(hits, backend.Hit{Chunk: hit.chunk, Source: hit.source, Score: float32(c.score(&of, q.terms))})
 	}
-	sortHits(hits)
 	return hits, nil
 }
 

@@ -29,7 +29,6 @@ type partitionCache struct {
 	list   int           // number of chunks whose numbers are read at a time in the background, and
 	page   int           // number of objects
 	settle time.Duration // how long after a write the BM25 of the nodes may not find the best
-	others int           // a partition whose scores by the BM25 of the nodes are used has others times as many chunks as all others together, or more
 	reads  chan struct{} // has an element for each running read in the background
 	mu     sync.Mutex
 	lru    *simplelru.LRU[partitionKey, *cached]
@@ -77,7 +76,7 @@ type cached struct {
 const backgroundReads = 2
 
 func newPartitionCache(most int) *partitionCache {
-	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, settle: settleTime, others: fewOthers, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
+	c := &partitionCache{most: most, small: smallPartition, list: maxResults, page: pageRows, settle: settleTime, reads: make(chan struct{}, backgroundReads), of: make(map[*index]map[*cached]bool)}
 	c.lru, _ = simplelru.NewLRU(maxCachedPartitions, func(_ partitionKey, e *cached) { c.forget(e) }) // NewLRU only fails if the size is not positive
 	return c
 }

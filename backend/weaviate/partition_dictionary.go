@@ -32,7 +32,7 @@ func dictionaryOf(t *partitionTerms) *partitionDictionary {
 	d := &partitionDictionary{part: t.part, docs: t.count(), length: float64(t.length)}
 	for i := range t.chunks {
 		d.read = append(d.read, t.chunks[i].chunk)
-		d.chunks.add(t.chunks[i].chunk, t.chunks[i].source)
+		d.chunks.add(t.chunks[i])
 	}
 	for term, list := range t.postings {
 		d.df.add(hashOf(term), uint64(list.n))
@@ -42,7 +42,7 @@ func dictionaryOf(t *partitionTerms) *partitionDictionary {
 
 // size implements [cachedContent].
 func (d *partitionDictionary) size() int {
-	return 200 + 8*(cap(d.df.slots)+cap(d.read)+cap(d.of)) + 24*cap(d.chunks.slots)
+	return 200 + 8*(cap(d.df.slots)+cap(d.read)+cap(d.of)) + namedBytes*cap(d.chunks.slots)
 }
 
 // count implements [cachedContent].
@@ -51,16 +51,19 @@ func (d *partitionDictionary) count() int { return d.docs }
 // addObject implements [readContent].
 func (d *partitionDictionary) addObject(c cachedChunk, _ []uint64, o object) error {
 	d.read, d.sorted = append(d.read, c.chunk), false
-	d.chunks.add(c.chunk, c.source)
-	return d.add(o.text(propBag))
+	return d.add(c, o.text(propBag), true)
 }
 
-// add counts a chunk with a bag of terms.
-func (d *partitionDictionary) add(bag string) error {
+// add adds a chunk with a bag of terms. It counts the terms if counts is set.
+func (d *partitionDictionary) add(c cachedChunk, bag string, counts bool) error {
 	d.of = d.of[:0]
 	length, err := eachTerm(bag, func(term string, _, _, _ int) { d.of = append(d.of, hashOf(term)) })
 	if err != nil {
 		return err
+	}
+	c.length = length
+	if d.chunks.add(c); !counts {
+		return nil
 	}
 	slices.Sort(d.of)
 	for _, h := range slices.Compact(d.of) {
@@ -94,8 +97,8 @@ func (d *partitionDictionary) apply(p *plan) bool {
 			continue
 		}
 		for i := range v.put.Rows {
-			d.chunks.add(v.put.Rows[i].Chunk, source)
-			if !d.wasRead(v.put.Rows[i].Chunk) && d.add(v.bagOf(i)) != nil {
+			chunk := v.put.Rows[i].Chunk
+			if d.add(cachedChunk{chunk: chunk, source: source}, v.bagOf(i), !d.wasRead(chunk)) != nil {
 				return false
 			}
 		}
@@ -110,6 +113,31 @@ func (d *partitionDictionary) counts(terms []string) *counts {
 		c.df[t] = d.df.of(hashOf(encodeTerm(t)))
 	}
 	return c
+}
+
+// scores returns the chunks of objects that the cluster's BM25 has found, with their scores by the statistics of the partition, in the order of found.
+// It leaves out chunks that were put after the last change that the dictionary includes. It returns false if an object has no explanation of its score.
+func (d *partitionDictionary) scores(found []object, q *keywordQuery, c *counts, into []backend.Hit) ([]backend.Hit, bool) {
+	weights := make(map[string]float64, len(q.terms))
+	for _, t := range q.terms {
+		weights[wordOf(q.space, t.Term)] += float64(t.Weight) * c.idf(t.Term)
+	}
+	hits := into[:0]
+	for _, o := range found {
+		of, ok := d.chunks.of(nameOf(o.id()))
+		if !ok {
+			continue
+		}
+		score := 0.0
+		for word, tf := range o.frequencies() {
+			score += weights[word] * c.saturation(tf, int(of.length))
+		}
+		if score <= 0 {
+			return nil, false
+		}
+		hits = append(hits, backend.Hit{Chunk: of.chunk, Source: of.source, Score: float32(score)})
+	}
+	return hits, true
 }
 
 // dictionary returns the statistics of a large partition for terms, from its dictionary. It returns nil if that is not cached; it is

@@ -1,6 +1,7 @@
 package weaviate
 
 import (
+	"math"
 	"math/bits"
 	"strconv"
 	"strings"
@@ -19,7 +20,11 @@ type chunkNames struct {
 type namedChunk struct {
 	name          uint64
 	chunk, source int64
+	length        int32
 }
+
+// namedBytes is the size of a namedChunk.
+const namedBytes = 32
 
 // nameOf returns a number for the id of an object: the first bits of it, which are those of a hash, and never 0.
 func nameOf(id strfmt.UUID) uint64 {
@@ -52,8 +57,8 @@ func (t *chunkNames) of(name uint64) (namedChunk, bool) {
 	return *s, s.name != 0
 }
 
-// add adds a chunk of a source.
-func (t *chunkNames) add(chunk, source int64) {
+// add adds a chunk.
+func (t *chunkNames) add(c cachedChunk) {
 	if 5*t.used >= 4*len(t.slots) {
 		old := t.slots
 		t.slots = make([]namedChunk, max(64, len(old)/2*3))
@@ -63,10 +68,10 @@ func (t *chunkNames) add(chunk, source int64) {
 			}
 		}
 	}
-	name := nameOfChunk(chunk)
+	name := nameOfChunk(c.chunk)
 	s := t.at(name)
 	if s.name == 0 {
 		t.used++
 	}
-	*s = namedChunk{name, chunk, source}
+	*s = namedChunk{name, c.chunk, c.source, int32(min(c.length, math.MaxInt32))}
 }

@@ -2,6 +2,7 @@ package weaviate
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"testing"
 	"testing/synctest"
@@ -13,25 +14,23 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// TestScoresOfNodesAreChecked compares scores of a node with exact ones.
-func TestScoresOfNodesAreChecked(t *testing.T) {
-	hits := func() (out []backend.Hit) {
-		for chunk := range int64(5) {
-			out = append(out, backend.Hit{Chunk: chunk, Score: float32(10 - chunk), Rough: true})
+// TestNodesRankingIsChecked checks that what a node selects is not used if one of the best is in the second half of it, or if it has selected none.
+func TestNodesRankingIsChecked(t *testing.T) {
+	hits := func(scores ...float32) (out []backend.Hit) {
+		for i, s := range scores {
+			out = append(out, backend.Hit{Chunk: int64(i), Score: s})
 		}
 		return out
 	}
-	of := func(chunk int64, score float32) []backend.Hit { return []backend.Hit{{Chunk: chunk, Score: score}} }
-	got := hits()
-	require.True(t, agree(got, of(1, 9.1), nil))
-	assert.Equal(t, backend.Hit{Chunk: 1, Score: 9.1}, got[1], "the exact score")
-	assert.True(t, got[0].Rough)
-	assert.False(t, agree(hits(), of(1, 9.3), nil), "another score")
-	assert.False(t, agree(hits(), of(7, 9), nil), "a best hit is missing")
-	assert.True(t, agree(hits(), of(7, 9), map[int64]bool{7: true}), "its score is known")
-	got = hits()
-	got[4].Score = 0
-	assert.False(t, agree(got, of(1, 9), nil), "a term counts more chunks than there are")
+	got := hits(1, 7, 6, 5, 4, 3, 2)
+	require.True(t, sortSelected(got, 2))
+	assert.Equal(t, int64(1), got[0].Chunk)
+	assert.Equal(t, int64(0), got[6].Chunk)
+	assert.True(t, sortSelected(hits(5, 1, 1, 6, 1, 1, 1), 2))
+	assert.False(t, sortSelected(hits(5, 1, 1, 1, 6, 1, 1), 2), "the best is in the second half")
+	assert.False(t, sortSelected(hits(6, 1, 1, 1, 1, 1, 5), 2), "the second is")
+	assert.True(t, sortSelected(hits(6, 1, 1, 1, 1, 1, 5), 1), "only one is wanted")
+	assert.False(t, sortSelected(nil, 2))
 }
 
 // TestUnsettledNodesSelectNothing checks for how long what nodes have in memory may be old: after a node came back, after this process
@@ -72,14 +71,37 @@ func TestUnsettledNodesSelectNothing(t *testing.T) {
 	})
 }
 
-// TestScoresOfNodesAreRough checks that hits with scores of a node say so, and that objects of unknown chunks are left out.
-func TestScoresOfNodesAreRough(t *testing.T) {
-	var d partitionDictionary
-	d.chunks.add(1, 7)
-	of := func(chunk int64) object {
-		return object{props: map[string]any{"_additional": map[string]any{"id": string(uuidOf("chunk", number(chunk))), "score": "1.5"}}}
+// TestScoresFollowFromExplanations checks the scores that a dictionary computes from a node's explanations against those that terms give, and that
+// objects of unknown chunks are left out. Without an explanation there is no score.
+func TestScoresFollowFromExplanations(t *testing.T) {
+	part := backend.Partition{Class: backend.Knowledge, Sub: "a"}
+	all, d := newPartitionTerms(part), &partitionDictionary{part: part}
+	for i, text := range []string{"lantern lantern kyoto", "a long text about a lantern, and about nothing else", "nothing", "kyoto_frequency:9 is a word"} {
+		p := planOf([]backend.Change{{Kind: backend.PutChunks, Part: part, Source: int64(10 + i), Title: "violin", Rows: []backend.Row{{Chunk: int64(i), Text: text}}}})[0]
+		require.True(t, all.apply(p))
+		require.True(t, d.apply(p))
 	}
-	hits, err := d.hits([]object{of(1), of(2)}, 2, nil)
-	require.NoError(t, err)
-	assert.Equal(t, []backend.Hit{{Chunk: 1, Source: 7, Score: 3, Rough: true}}, hits)
+	q := parse(&backend.KeywordQuery{Part: part, Text: "lantern kyoto violin kyoto_frequency:9"})
+	c := all.counts(q.names())
+	var found []object
+	for chunk := range int64(5) {
+		explanation := ""
+		for _, term := range q.terms {
+			list := all.postings[encodeTerm(term.Term)]
+			for at, tf := range list.all() {
+				if word := ", BM25F_" + wordOf(q.space, term.Term); all.chunks[at].chunk == chunk {
+					explanation += fmt.Sprint(word, "_propLength:", 60, word, "_frequency:", float32(tf))
+				}
+			}
+		}
+		found = append(found, object{props: map[string]any{"_additional": map[string]any{"id": string(uuidOf("chunk", number(chunk))), explained: explanation}}})
+	}
+	got, ok := d.scores(found, &q, c, nil)
+	require.True(t, ok)
+	require.Len(t, got, 4)
+	sortHits(got)
+	requireHits(t, got, all.search(&q, c, backend.Filter{}, 10, nil), "explained")
+	found[0].props["_additional"].(map[string]any)[explained] = ""
+	_, ok = d.scores(found, &q, c, nil)
+	require.False(t, ok)
 }

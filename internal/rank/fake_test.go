@@ -25,7 +25,6 @@ type memo struct {
 	first, second          bool
 	at                     time.Time
 	entities               []int64
-	rough                  bool // the keyword score is a search engine's own
 }
 
 // world is a fake partition whose searches return given scores.
@@ -99,11 +98,7 @@ func (k keywords) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]b
 	k.asked.keywords++
 	k.asked.text = append(k.asked.text, q.Text)
 	k.mu.Unlock()
-	out := hits(k.memos, func(m *memo) float32 { return m.keyword })
-	for i := range out {
-		out[i].Rough = slices.ContainsFunc(k.memos, func(m memo) bool { return m.rough && m.chunk == out[i].Chunk })
-	}
-	return out, nil
+	return hits(k.memos, func(m *memo) float32 { return m.keyword }), nil
 }
 
 func (k keywords) SearchSessions(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {

@@ -89,8 +89,7 @@ func (q *work) lists() error {
 		}
 		q.found, q.out.Cut = hits[:0], len(hits) >= k
 		for _, h := range hits {
-			at := q.at(h)
-			q.rows[at].Keyword, q.cand[at].rough = h.Score, h.Rough
+			q.rows[q.at(h)].Keyword = h.Score
 		}
 		q.lap("keyword")
 	}

@@ -92,7 +92,6 @@ type Parts struct {
 	Semantic, Keyword, Context, Speaker, Time float64
 	Entity, Graph, Bridge, Expansion, Late    float64
 	RawDense, RawKeyword                      float64
-	KeywordRough                              bool
 	Refined                                   bool // RawDense is the score of Engine and not of its Fast engine
 }
 
@@ -130,7 +129,7 @@ func (a *Answer) Parts(h *Scored) Parts {
 	}
 	return Parts{
 		Semantic: q.semantic(r.Dense), Keyword: q.perKeyword * float64(r.Keyword), Context: c.Context, Speaker: c.Speaker, Time: c.Time,
-		Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(raw), RawKeyword: float64(r.Keyword), KeywordRough: c.rough,
+		Entity: c.Entity, Graph: c.Graph, Bridge: c.Bridge, Expansion: c.Expansion, Late: c.Late, RawDense: float64(raw), RawKeyword: float64(r.Keyword),
 		Refined: q.Refines && r.Dense > 0 && !c.fast,
 	}
 }

@@ -158,18 +158,6 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsTellWhoseScoresTheyAre checks that parts say which keyword scores are the search engine's own.
-func TestPartsTellWhoseScoresTheyAre(t *testing.T) {
-	t.Parallel()
-	w := &world{avg: 10, memos: []memo{{chunk: 1, source: 1, keyword: 10, rough: true}, {chunk: 2, source: 2, keyword: 5, dense: .8}, {chunk: 3, source: 3, dense: .4}}}
-	a := search(t, engine(), w, Request{Part: knowledge, Question: engine().Ask("plain words", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
-	found := hitsOf(a)
-	require.Len(t, found, 3)
-	for _, h := range found {
-		assert.Equal(t, h.Chunk == 1, a.Parts(&h).KeywordRough, h.Chunk)
-	}
-}
-
 func randomWorld(rng *rand.Rand) *world {
 	w := &world{avg: float32(1 + rng.IntN(200)), sessions: map[int64]float32{1: 1 + rng.Float32(), 2: rng.Float32()},
 		terms: []backend.TermInfo{term("red", 3), term("bridge", 1)}}

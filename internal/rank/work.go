@@ -118,7 +118,6 @@ type cand struct {
 	in      bool  // the row is a candidate
 	known   bool  // the neighbours of the row are known
 	fast    bool  // the dense score is from Engine.Fast, converted to the scale of Engine
-	rough   bool  // the keyword score is backend.Hit.Rough
 	raw     float32
 	reply   bool // the speaker is an assistant
 }

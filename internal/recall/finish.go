@@ -101,7 +101,7 @@ func (r *run) setHits(hits []*Hit) {
 
 func partsOf(p rank.Parts) Parts {
 	return Parts{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,
-		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword, KeywordRough: p.KeywordRough, Refined: p.Refined}
+		Bridge: p.Bridge, Expansion: p.Expansion, Late: p.Late, RawDense: p.RawDense, RawKeyword: p.RawKeyword, Refined: p.Refined}
 }
 
 // related adds the neighbouring chunks of hits in their sources.

@@ -65,7 +65,7 @@ func (r *run) match(op backend.Operator, k int) (cut bool, err error) {
 		cut = cut || len(found) >= k
 		for _, x := range found {
 			score := float64(x.Score)
-			r.hits = append(r.hits, &Hit{Score: score * sc.Weight, Parts: &Parts{Keyword: score, RawKeyword: score, KeywordRough: x.Rough},
+			r.hits = append(r.hits, &Hit{Score: score * sc.Weight, Parts: &Parts{Keyword: score, RawKeyword: score},
 				ranked: rank.Scored{Chunk: x.Chunk, Source: x.Source, Score: score}, scope: sc})
 		}
 	}
