@@ -27,6 +27,9 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 		if err != nil {
 			return err
 		}
+		if err := t.fit(len(found)); err != nil {
+			return err
+		}
 		found = storerules.Fitting(found, maxBytes)
 		together, err := t.readTogether(found)
 		if err != nil {

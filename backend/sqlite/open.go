@@ -43,7 +43,8 @@ type Options struct {
 	Readers int
 	// CacheBytes bounds the page cache of a file's writing connection. The page cache of
 	// each reading connection has three eighths of it, and the cache of decoded rows half
-	// of it. Memory is allocated as needed. Default DefaultCacheBytes, at least 131072.
+	// of it. While 512 items or more of a file wait, its writing connection may use eight times
+	// CacheBytes, one file of a deployment at a time. Memory is allocated as needed. Default DefaultCacheBytes, at least 131072.
 	CacheBytes int
 	// EncryptionKey, 32 bytes, encrypts every file with content page by page (AES-256-GCM). A deployment is either encrypted from its
 	// first opening on or never. If the directory is not encrypted, or was first opened with another key, Open returns
@@ -58,6 +59,7 @@ type Options struct {
 	cipher *atrest.Cipher
 	logs   *logs
 	gate   *writeGate
+	room   *room
 	apart  *sync.RWMutex // read-locked while a connection beside a file's writer and readers is open
 }
 
@@ -126,7 +128,7 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.logs, opts.gate, opts.apart = newLogs(), new(writeGate), new(sync.RWMutex)
+	opts.logs, opts.gate, opts.room, opts.apart = newLogs(), new(writeGate), new(room), new(sync.RWMutex)
 	d := &DB{dir: dir, o: opts, lock: lock, open: make(map[string]*store)}
 	file := filepath.Join(dir, "deployment.db")
 	if err = d.checkMoved(); err == nil {
@@ -263,7 +265,10 @@ func (d *DB) openStore(ctx context.Context, uid string) (*store, error) {
 		return nil, err
 	}
 	s.uid = uid
-	s.onClose = func() { d.release(uid) }
+	s.onClose = func() {
+		d.o.room.giveBack(s)
+		d.release(uid)
+	}
 	return s, nil
 }
 

@@ -52,7 +52,9 @@ func openStore(ctx context.Context, path string, o Options) (*store, error) {
 			return nil, err
 		}
 		s.succeeded.Store(some)
+		o.room.giveBack(s) // the connection is new
 		s.tx = newTx(c, l, g, e, s)
+		s.tx.store, s.tx.room, s.tx.cacheKiB = s, o.room, connOptions{cacheBytes: o.CacheBytes}.cacheKiB()
 		return s.tx, nil
 	})
 	if err != nil {

@@ -56,6 +56,11 @@ type tx struct {
 	texts     chunkTexts
 
 	retracting retracting
+
+	store    *store
+	room     *room // the deployment's
+	roomy    bool  // the store uses the room
+	cacheKiB int   // page cache of the connection without the room
 }
 
 // lags holds the lag of the counters at three times.
