@@ -78,7 +78,7 @@ type Options struct {
 	// Workers is how many batches are processed at once, 1 to 64. Default: the
 	// number of CPUs, at most 8.
 	Workers int
-	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 512, or 256 with an Extractor of your own.
+	// BatchItems is how many small items one worker takes at once, 1 to 4096. Default 512, which is 2048 while thousands wait, or 256 with an Extractor of your own.
 	BatchItems int
 	// MaxAttempts is how often processing of an item is tried before the item is errored, if its own content may be the cause
 	// of the failures; 1 to 100. See RetryFor for other failures. Default 8.

@@ -45,6 +45,7 @@ type Follower struct {
 
 	searched atomic.Int64 // when Fresh was last called, in nanoseconds
 	written  atomic.Int64 // when Writes was last called with few items, in nanoseconds
+	fullRow  atomic.Int64 // number of full and fast batches since the last other one; see batchSize
 	caughtUp atomic.Bool  // whether the indexes of this process are known to have caught up once; see Lags
 
 	flushing  sync.Mutex // held while indexes are flushed, beside turn

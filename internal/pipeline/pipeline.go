@@ -14,7 +14,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -156,7 +155,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	var laps observe.Laps
 	laps.Begin(observe.Process, c.Observer != nil)
 	now := time.Now()
-	limit := c.BatchItems
+	limit := c.batchSize(s.Follower)
 	if c.outage.probing() { // one item probes whether the dependency is back
 		limit = 1
 	}
@@ -175,7 +174,8 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	for i := range claims {
 		bytes += claims[i].SizeBytes
 	}
-	s.Claimed(len(claims) >= c.BatchItems || bytes >= c.BatchBytes/2)
+	full := len(claims) >= c.BatchItems
+	s.Claimed(full || bytes >= c.BatchBytes/2)
 	s.Changed()
 	err = c.run(ctx, s, token, jobs, &laps)
 	completed, errored, weight := 0, 0, 0
@@ -193,6 +193,7 @@ func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 			laps.Retried++
 		}
 	}
+	s.Follower.paced(full && err == nil, len(claims), time.Since(now))
 	c.report(ctx, &laps, s, len(claims), completed, err)
 	s.Ended(completed, errored, weight)
 	s.Changed()
@@ -234,7 +235,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		return c.giveBack(s.Store, token, jobs)
 	}
 	released := 0
-	for some := range slices.Chunk(jobs, publishSize(s.Follower)) {
+	for some := range slices.Chunk(jobs, min(publishSize(s.Follower), c.BatchItems)) {
 		settle(ctx, s, some)
 		placed, err := c.index(ctx, s, token, some)
 		if errors.Is(err, backend.ErrConflict) {
@@ -291,24 +292,6 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		laps.Again("settle")
 	}
 	return err
-}
-
-// publishItems is the number of items of a commit while there are recalls. A recall waits until the indexes have applied all commits, so a
-// small number keeps its wait short. Commits of this size take a tenth more processor time in total.
-const publishItems = 64
-
-// besideItems is the number of items of a commit while callers store few items at a time, each of which waits for the commit before it.
-const besideItems = 256
-
-// publishSize returns the number of items of a commit.
-func publishSize(f *Follower) int {
-	switch {
-	case f.Watched():
-		return publishItems
-	case recent(&f.written):
-		return besideItems
-	}
-	return math.MaxInt
 }
 
 // guard runs f and turns a panic into a failure of only this job.
