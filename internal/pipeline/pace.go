@@ -15,7 +15,7 @@ const (
 	bulkAfter = 8
 	// bulkPace is the time for an item of a fast batch. Models on other machines take longer, and what they have read is lost if the process ends
 	// before the batch does.
-	bulkPace = 8 * time.Millisecond
+	bulkPace = 16 * time.Millisecond
 	// bulkLeast is the least Config.BatchItems with which batches grow. Who sets fewer wants small batches.
 	bulkLeast = 512
 )
