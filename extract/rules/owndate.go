@@ -57,7 +57,7 @@ func (d *doc) apartFrom(s *language.Sentence, h *language.Date, c *clause) bool 
 // inRelative reports whether a date behind the verb of c stands in a relative clause: "I have two rooms which are full until May".
 func (d *doc) inRelative(s *language.Sentence, h *language.Date, c *clause) bool {
 	for i := h.Lo - 1; i > c.verbTok && d.Tokens[i].Kind != language.KindPunct; i-- {
-		if d.IsOneOf(s, i, "who", "which", "whose") {
+		if d.Tokens[i].Is(language.WhWord) && d.IsOneOf(s, i, "who", "which", "whose") {
 			return true
 		}
 	}

@@ -61,11 +61,6 @@ func (d *Document) dateAhead(s *Sentence, c *Clause, months bool) bool {
 	if d.Reference.IsZero() {
 		return false
 	}
-	for i := c.Lo; i < c.Hi; i++ {
-		if d.IsOneOf(s, i, "every", "each", "always", "usually", "often", "sometimes", "normally", "whenever", "most") {
-			return false
-		}
-	}
 	today := Midnight(d.Reference)
 	for k := range d.Dates {
 		h := &d.Dates[k]
@@ -73,6 +68,16 @@ func (d *Document) dateAhead(s *Sentence, c *Clause, months bool) bool {
 		case h.Lo < c.Lo || h.Hi > c.Hi || !h.From.After(today), d.IsOneOf(s, h.Lo-1, "since", "until", "till", "before", "by"):
 		case h.Hi == h.Lo+1 && d.Tokens[h.Lo].Is(Weekday), !months && h.Yearless && h.Hi == h.Lo+1, d.saidOfThing(s, c, h.Lo):
 		default:
+			return !d.always(s, c)
+		}
+	}
+	return false
+}
+
+// always reports whether a clause has a word that says how often.
+func (d *Document) always(s *Sentence, c *Clause) bool {
+	for i := c.Lo; i < c.Hi; i++ {
+		if d.IsOneOf(s, i, "every", "each", "always", "usually", "often", "sometimes", "normally", "whenever", "most") {
 			return true
 		}
 	}
