@@ -171,7 +171,7 @@ func (t *tx) checkKeys(v *head, from int, chunks []backend.Chunk, hashes []int64
 		}
 	}
 	note := func(r *row) error {
-		if r.int(0) != v.Num && r.int(1) != v.Part {
+		if r.int(0) != v.Num && (r.null(1) || r.int(1) != v.Part) { // without a version it is damaged
 			return nil
 		}
 		for i := range chunks {

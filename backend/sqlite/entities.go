@@ -89,9 +89,11 @@ func (x rows) RemoveMentions(source int64, ms []storerules.Mention, damaged bool
 			continue
 		}
 		seen[m.Entity] = true
-		if err := x.t.c.do("DELETE FROM entity_sources WHERE entity = ? AND source = ?", m.Entity, source); err != nil {
+		n, err := x.t.c.exec("DELETE FROM entity_sources WHERE entity = ? AND source = ?", m.Entity, source)
+		if err != nil {
 			return err
 		}
+		x.t.Left = x.t.Left || n != 1
 	}
 	return x.t.c.do("DELETE FROM mentions WHERE source = ?", source)
 }

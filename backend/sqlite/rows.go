@@ -31,6 +31,9 @@ func (x rows) Parts(sub string) (parts []int64, err error) {
 
 func (x rows) RemovePart(part int64) error {
 	for _, sql := range []string{
+		"DELETE FROM relations WHERE part = ?", // this and the next two: what a damaged row has left
+		"DELETE FROM stated_aliases WHERE part = ?",
+		"DELETE FROM successions WHERE part = ?",
 		"DELETE FROM merges WHERE part = ?",
 		"DELETE FROM aliases WHERE part = ?",
 		"DELETE FROM entities WHERE part = ?",
@@ -162,15 +165,18 @@ func (x rows) RemoveTags(v *head) error {
 func (x rows) RemoveChunks(v *head) error {
 	last := v.First + v.Chunks - 1
 	if v.Lanes > 1 {
-		err := x.t.c.do("DELETE FROM lane_vectors WHERE id BETWEEN ? AND ?", v.First<<laneBits, last<<laneBits|int64(backend.LaneCount-1))
+		err := x.t.c.do("DELETE FROM lane_vectors WHERE id BETWEEN ? AND ? AND (SELECT source FROM chunks WHERE num = id >> 2) = ?",
+			v.First<<laneBits, last<<laneBits|int64(backend.LaneCount-1), v.Num)
 		if err != nil {
 			return err
 		}
 	}
-	if err := x.t.c.do("DELETE FROM vectors WHERE chunk BETWEEN ? AND ?", v.First, last); err != nil {
+	if err := x.t.c.do("DELETE FROM vectors WHERE chunk BETWEEN ? AND ? AND (SELECT source FROM chunks WHERE num = chunk) = ?", v.First, last, v.Num); err != nil {
 		return err
 	}
-	return x.t.c.do("DELETE FROM chunks WHERE num BETWEEN ? AND ?", v.First, last)
+	n, err := x.t.c.exec("DELETE FROM chunks WHERE num BETWEEN ? AND ? AND source = ?", v.First, last, v.Num)
+	x.t.Left = x.t.Left || n != v.Chunks
+	return err
 }
 
 func (x rows) RemoveBlobs(num int64) error { return x.t.removeBlobs(num) }

@@ -126,6 +126,9 @@ func (t *tx) settle() error {
 	if err == nil {
 		err = t.flush()
 	}
+	if err == nil && t.Left {
+		err = t.sweep()
+	}
 	t.dirty = t.dirty || t.Inserted
 	return err
 }

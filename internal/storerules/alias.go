@@ -1,5 +1,11 @@
 package storerules
 
+import (
+	"fmt"
+
+	"github.com/contextmem/contextmem/backend"
+)
+
 // aliases maps keys of a partition to the keys into which they were merged.
 type aliases struct {
 	into   map[string]string
@@ -34,7 +40,9 @@ func (t *Tx) chain(part int64, key string) ([]string, error) {
 	}
 	keys := []string{key}
 	for next, ok := aliases.into[key]; ok; next, ok = aliases.into[next] {
-		keys = append(keys, next)
+		if keys = append(keys, next); len(keys) > len(aliases.into)+1 {
+			return nil, fmt.Errorf("aliases lead into one another: %w", backend.ErrCorrupt)
+		}
 	}
 	return keys, nil
 }

@@ -109,28 +109,35 @@ func (t *Tx) use(part int64, key string, mentions int64, m *backend.Mention) (e 
 	return end{num: nums[0], root: nums[len(nums)-1], found: true, alone: aliases.behind[keys[len(keys)-1]] == 0}, nil
 }
 
-// unuse undoes one use of a key.
-func (t *Tx) unuse(part int64, key string, mentions int64) error {
+// unuse undoes one use of a key, whose entity has the number num. It leaves out what damage keeps it from finding.
+func (t *Tx) unuse(part int64, key string, num, mentions int64) error {
 	keys, err := t.chain(part, key)
 	if err == nil {
 		err = t.relieve()
 	}
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		ref, err := t.Rows.Entity(part, k)
-		if err != nil {
-			return err
+	for i := 0; err == nil && i < len(keys); i++ {
+		var ref EntityRef
+		if ref, err = t.Rows.Entity(part, keys[i]); err != nil {
+			break
 		}
-		if ref.Num == 0 {
-			return backend.ErrCorrupt
+		if ref.Num == 0 || i == 0 && ref.Num != num {
+			t.Left = true
+			return nil
 		}
-		u := t.useOf(ref.Num, EntityKey{part, k})
+		u := t.useOf(ref.Num, EntityKey{part, keys[i]})
 		u.Uses--
 		u.Mentions -= mentions
 	}
-	return nil
+	return t.unlessDamaged(err)
+}
+
+// unlessDamaged returns err, or nil if err means that stored data is damaged; rows may then be left.
+func (t *Tx) unlessDamaged(err error) error {
+	if errors.Is(err, backend.ErrCorrupt) {
+		t.Left = true
+		return nil
+	}
+	return err
 }
 
 // relieve writes entities early during very large calls. Otherwise the store's cache could evict entities that are not written yet.
@@ -229,8 +236,8 @@ func (t *Tx) clearGraph(v *Head) error {
 	ms, err := t.Rows.Mentions(v.Num)
 	damaged := errors.Is(err, backend.ErrCorrupt)
 	if damaged {
-		// A damaged version must be deletable too. The counters of its entities stay too high, so these entities are kept.
-		ms, err = nil, nil
+		// A damaged version must be deletable too. The counters of its entities stay too high.
+		ms, err = nil, t.unlessDamaged(err)
 	}
 	if err == nil {
 		err = t.Rows.LoadEntities(v.Part, len(ms), func(i int) string { return ms[i].Key })
@@ -239,7 +246,7 @@ func (t *Tx) clearGraph(v *Head) error {
 		return err
 	}
 	for _, m := range ms {
-		if err := t.unuse(v.Part, m.Key, 1); err != nil {
+		if err := t.unuse(v.Part, m.Key, m.Entity, 1); err != nil {
 			return err
 		}
 	}

@@ -193,7 +193,8 @@ func (t *Tx) refold(part int64, moved, all Group) error {
 			return err
 		}
 		if v == nil {
-			return fmt.Errorf("mentions of source %d, which is gone: %w", num, backend.ErrCorrupt)
+			t.Left = true // the row of a mention is damaged
+			continue
 		}
 		if err := t.Put(num, backend.PutGraph, &v.SeqGraph); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package storerules
 
 import (
+	"errors"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -55,6 +56,10 @@ func (t *Tx) addRelation(v *Head, in *backend.Relation) error {
 // clearRelations removes the relations of a version, and weighs again the relations that they retired.
 func (t *Tx) clearRelations(v *Head) error {
 	gone, keys, err := t.Rows.FactsOf(v.Num)
+	if errors.Is(err, backend.ErrCorrupt) {
+		t.Left = true
+		return t.Rows.RemoveRelations(v.Num)
+	}
 	if err != nil || len(gone) == 0 {
 		return err
 	}
@@ -69,16 +74,17 @@ func (t *Tx) clearRelations(v *Head) error {
 		}
 	}
 	retired, err := t.Rows.RetiredBy(nums)
-	if err != nil {
+	if err = t.unlessDamaged(err); err != nil {
 		return err
 	}
-	if err := t.weighAll(v.Part, retired); err != nil {
+	if err := t.unlessDamaged(t.weighAll(v.Part, retired)); err != nil {
 		return err
 	}
 	// Only now, since weighing uses entities that unuse may remove.
-	for _, k := range keys {
-		for _, key := range Ends(k[0], k[1]) {
-			if err := t.unuse(v.Part, key, 0); err != nil {
+	for i, k := range keys {
+		nums := [...]int64{gone[i].From, gone[i].To}
+		for j, key := range Ends(k[0], k[1]) {
+			if err := t.unuse(v.Part, key, nums[j], 0); err != nil {
 				return err
 			}
 		}

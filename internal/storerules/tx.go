@@ -35,6 +35,7 @@ type Tx struct {
 	Numbers  *Numbers
 	Inserted bool             // the current call has put new rows into caches
 	Dropped  []backend.Change // tombstones that the current call has added to the feed
+	Left     bool             // the current call has removed a version of which something is damaged, so that rows may be left that belong to nothing
 
 	// Mentioned holds the mentions of the last finished version in the form for indexes.
 	Mentioned []backend.MentionRef
@@ -60,7 +61,7 @@ func NewTx(rows Rows, n *Numbers) Tx {
 }
 
 // Begin starts a call.
-func (t *Tx) Begin() { t.Inserted, t.Dropped = false, nil }
+func (t *Tx) Begin() { t.Inserted, t.Dropped, t.Left = false, nil, false }
 
 // Clear drops the unwritten changes of a failed call.
 func (t *Tx) Clear() {

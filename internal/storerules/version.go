@@ -219,11 +219,11 @@ func (t *Tx) DeleteSub(sub string, limit int) (n int, err error) {
 	if left {
 		return n, nil
 	}
-	return n, t.forgetSub(sub, parts, n > 0)
+	return n, t.ForgetSub(sub, parts, n > 0)
 }
 
-// forgetSub removes the remaining rows of an empty sub-tenant. changed reports whether indexes may still have data of it.
-func (t *Tx) forgetSub(sub string, parts []int64, changed bool) error {
+// ForgetSub removes the remaining rows of an empty sub-tenant. changed reports whether indexes may still have data of it.
+func (t *Tx) ForgetSub(sub string, parts []int64, changed bool) error {
 	// Write the changes of this call first, since the rows to which they belong are removed now.
 	if err := t.Settle(); err != nil {
 		return err

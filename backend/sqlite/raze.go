@@ -1,0 +1,186 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
+)
+
+// Whoever deletes data must be rid of it, whatever is damaged. Where the row of a version cannot be read, the version is razed: it is
+// removed by its number. After that, and after the removal of a version whose other rows are damaged, all rows that belong to nothing are
+// swept up.
+
+// removing runs remove in a transaction. If stored data is damaged, it rolls that back and runs raze instead.
+func (s *store) removing(ctx context.Context, remove, raze func(t *tx) error) error {
+	err := s.change(ctx, remove)
+	if errors.Is(err, backend.ErrCorrupt) {
+		err = s.change(ctx, func(t *tx) error {
+			t.Left = true
+			return raze(t)
+		})
+	}
+	return err
+}
+
+// razeItems removes all versions of items.
+func (t *tx) razeItems(p backend.Partition, ids []string, o backend.DeleteOptions) ([]backend.DeleteResult, error) {
+	out := make([]backend.DeleteResult, len(ids))
+	part, err := t.partID(p)
+	if err != nil || part == 0 {
+		return out, err
+	}
+	for i, id := range ids {
+		var nums []int64
+		v := backend.Version{}
+		err := t.c.each(bg, "SELECT num, state, rev, newest = 1 FROM sources WHERE hash = ? AND part = ? AND id = ?", func(r *row) error {
+			nums = append(nums, r.int(0))
+			state, _ := r.vals[1].(int64)
+			if rev, _ := r.vals[2].(int64); r.int(3) == 1 {
+				v = backend.Version{Num: r.int(0), Rev: rev}
+				out[i] = backend.DeleteResult{Found: true, Indexing: !backend.State(state).Terminal(), Conflict: o.Conflicts(i, v)}
+			}
+			return nil
+		}, hashOf(0, id), part, id)
+		if err != nil {
+			return nil, err
+		}
+		if !out[i].Found || out[i].Indexing && o.KeepIndexing || out[i].Conflict {
+			continue
+		}
+		for _, num := range nums {
+			if err := t.raze(num, p, id); err != nil {
+				return nil, fmt.Errorf("delete %q: %w", id, err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// razeSub removes a sub-tenant with all its items.
+func (t *tx) razeSub(sub string) (n int, err error) {
+	parts, err := rows{t}.Parts(sub)
+	if err != nil {
+		return 0, err
+	}
+	for _, part := range parts {
+		_, err = t.c.one(bg, "SELECT count(*) FROM sources WHERE part = ? AND newest = 1", func(r *row) error {
+			n += int(r.int(0))
+			return nil
+		}, part)
+		if err != nil {
+			return 0, err
+		}
+		if err := t.c.do("DELETE FROM sources WHERE part = ?", part); err != nil {
+			return 0, err
+		}
+	}
+	return n, t.ForgetSub(sub, parts, true)
+}
+
+// razeExpired removes up to limit expired versions.
+func (t *tx) razeExpired(now time.Time, limit int) (n int, next time.Time, err error) {
+	type version struct {
+		num    int64
+		part   backend.Partition
+		id     string
+		newest bool
+	}
+	var found []version
+	err = t.c.each(bg, "SELECT s.num, p.class, p.sub, s.id, s.newest <> 0 FROM "+sourceTables+" WHERE s.expires <= ? ORDER BY s.expires LIMIT ?", func(r *row) error {
+		found = append(found, version{r.int(0), backend.Partition{Class: backend.Class(r.int(1)), Sub: r.str(2)}, r.str(3), r.int(4) != 0})
+		return nil
+	}, storerules.Micros(now), limit)
+	if err != nil {
+		return 0, time.Time{}, err
+	}
+	for _, v := range found {
+		if v.newest {
+			_, err = t.razeItems(v.part, []string{v.id}, backend.DeleteOptions{})
+		}
+		if err == nil {
+			err = t.raze(v.num, v.part, v.id)
+		}
+		if err != nil {
+			return 0, time.Time{}, err
+		}
+		n++
+	}
+	next, err = rows{t}.NextExpiry()
+	return n, next, err
+}
+
+// raze removes the row of a version and tells the indexes.
+func (t *tx) raze(num int64, p backend.Partition, id string) error {
+	removed, err := t.c.exec("DELETE FROM sources WHERE num = ?", num)
+	if err != nil || removed == 0 {
+		return err
+	}
+	seq, err := t.Next()
+	if err != nil {
+		return err
+	}
+	return rows{t}.AddTombstone(seq, backend.Drop, num, int64(p.Class), p.Sub, id)
+}
+
+// strays are queries that remove rows that belong to nothing, in an order in which each finds what the ones before left.
+var strays = []string{
+	"DELETE FROM chunks WHERE source NOT IN (SELECT num FROM sources)",
+	"DELETE FROM vectors WHERE chunk NOT IN (SELECT num FROM chunks)",
+	"DELETE FROM lane_vectors WHERE id >> 2 NOT IN (SELECT num FROM chunks)",
+	"DELETE FROM blobs WHERE id >> 3 NOT IN (SELECT num FROM sources)",
+	"DELETE FROM pieces WHERE id >> 14 NOT IN (SELECT id FROM blobs)",
+	"DELETE FROM tags WHERE source NOT IN (SELECT num FROM sources)",
+	"DELETE FROM mentions WHERE source NOT IN (SELECT num FROM sources)",
+	"DELETE FROM entity_sources WHERE source NOT IN (SELECT num FROM sources)",
+	"DELETE FROM stated_aliases WHERE source NOT IN (SELECT num FROM sources)",
+	"DELETE FROM relations WHERE source NOT IN (SELECT num FROM sources)",
+	"DELETE FROM successions WHERE later NOT IN (SELECT num FROM sources) OR earlier NOT IN (SELECT num FROM sources)",
+	"DELETE FROM changes WHERE sub IS NULL AND source NOT IN (SELECT num FROM sources)",
+	"UPDATE relations SET superseded_by = 0, known_to = NULL WHERE superseded_by <> 0 AND superseded_by NOT IN (SELECT num FROM relations)",
+}
+
+// unusedEntities removes entities that nothing names. Counters of entities that stay may be too high.
+const unusedEntities = `DELETE FROM entities WHERE num NOT IN (SELECT entity FROM entity_sources) AND num NOT IN (SELECT from_id FROM relations)
+	AND num NOT IN (SELECT to_id FROM relations) AND num NOT IN (SELECT root FROM entities o WHERE o.num <> o.root)`
+
+// sweep removes all rows that belong to nothing, and computes the counters anew.
+func (t *tx) sweep() error {
+	if err := t.lag.now.write(t.c, &t.led); err != nil {
+		return err
+	}
+	t.lag.now = lag{total: t.led}
+	for _, sql := range strays {
+		if err := t.c.do(sql); err != nil {
+			return err
+		}
+	}
+	for more := true; more; { // roots are free once what was merged into them is gone
+		n, err := t.c.exec(unusedEntities)
+		if err != nil {
+			return err
+		}
+		more = n > 0
+	}
+	if err := t.c.do(`UPDATE counters SET items = (SELECT count(*) FROM sources WHERE part = counters.id AND newest = 1),
+		chunks = (SELECT coalesce(sum(chunks), 0) FROM sources WHERE part = counters.id) WHERE id > 0`); err != nil {
+		return err
+	}
+	t.led.states = [backend.Errored + 1]int64{}
+	err := t.c.each(bg, "SELECT state, count(*) FROM sources WHERE newest = 1 AND typeof(state) = 'integer' AND state BETWEEN 1 AND 5 GROUP BY state", func(r *row) error {
+		t.led.states[r.int(0)] = r.int(1)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.c.one(bg, "SELECT count(*) FROM relations WHERE flags > 1", func(r *row) error {
+		t.led.Retractions = r.int(0)
+		return nil
+	})
+	t.forget()
+	return err
+}
