@@ -246,6 +246,13 @@ type Walker interface {
 	Walk(ctx context.Context, after int64, limit int) ([]*Source, error)
 }
 
+// LossTeller is a [Store] that notices when it is opened that it lacks changes which it had acknowledged, because its files were cut,
+// damaged or replaced by older ones.
+type LossTeller interface {
+	// Lost describes what was noticed, at this opening and at earlier ones, until an operator has dealt with it.
+	Lost() []string
+}
+
 // Epochs is a [Store] that distinguishes its openings. Each opening that writes something is
 // an epoch with a random number above 0. After an older copy of a store is restored, it
 // assigns the same sequence numbers again, but in another epoch. A sequence number together

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -25,6 +26,7 @@ type store struct {
 	judged    uint64 // version at which Compact found the file full enough, or compacted it
 	settled   uint64 // version at which Compact put off a compaction until no more writes come
 	since     since
+	high      highMark
 	cache     *rowCache
 	alike     atomic.Pointer[alike]                    // of the row cached last
 	words     func(predicate, context string) []uint64 // words of cached relations of entities; nil: they are not kept
@@ -38,8 +40,12 @@ var (
 
 func openStore(ctx context.Context, path string, o Options) (*store, error) {
 	s := &store{cache: newCache(o.CacheBytes / 2), wholeMost: int64(o.CacheBytes / 2 / wholeBytes), epoch: newEpoch(), judged: math.MaxUint64, settled: math.MaxUint64}
+	s.high.path = path + markSuffix
 	f, err := openFile(ctx, path, o, storeSchema, func(c *conn) (state, error) {
 		l, g, err := readLag(c)
+		if err == nil && s.tx == nil {
+			err = s.high.check(&l.Numbers)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -58,14 +64,17 @@ func openStore(ctx context.Context, path string, o Options) (*store, error) {
 		return s.tx, nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.high.close())
 	}
 	s.file = f
 	return s, nil
 }
 
 // Close waits for calls in flight and closes the file.
-func (s *store) Close() error { return s.close() }
+func (s *store) Close() error {
+	first := s.close()
+	return errors.Join(first, s.high.close())
+}
 
 // change runs fn in a transaction.
 func (s *store) change(ctx context.Context, fn func(t *tx) error) error {

@@ -31,6 +31,7 @@ type tx struct {
 	wrote   bool   // the current transaction has written the counters
 	lastSeq *atomic.Uint64
 	commits *version
+	high    *highMark // the store's
 	epochs  *epochs
 	// succeeded points to the store's field. It is set once there may be a succession.
 	succeeded *atomic.Bool
@@ -77,7 +78,7 @@ func remembered[K comparable, V any](size int) *simplelru.LRU[K, V] {
 
 func newTx(c *conn, l ledger, g lag, e *epochs, s *store) *tx {
 	t := &tx{
-		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, epochs: e, succeeded: &s.succeeded, since: &s.since,
+		c: c, led: l, base: l, lag: lags{now: g, base: g}, lastSeq: &s.lastSeq, commits: &s.commits, high: &s.high, epochs: e, succeeded: &s.succeeded, since: &s.since,
 		parts:    remembered[backend.Partition, int64](partCacheSize),
 		names:    remembered[int64, backend.Partition](partCacheSize),
 		entities: remembered[storerules.EntityKey, storerules.EntityRef](entityCacheSize),
@@ -163,6 +164,7 @@ func (t *tx) committed() {
 		t.wrote = false
 	}
 	t.base, t.lag.base = t.led, t.lag.now
+	t.high.write(&t.led.Numbers)
 	t.dirty = false
 	t.epochs.committed()
 	t.lastSeq.Store(uint64(t.led.Seq) << storerules.SeqShift)

@@ -41,6 +41,9 @@ func (f *file) structure(ctx context.Context, report func(backend.Finding)) erro
 
 // Verify implements [backend.Verifier].
 func (s *store) Verify(ctx context.Context, report func(backend.Finding)) (read int64, err error) {
+	for _, what := range s.Lost() {
+		report(backend.Finding{What: what})
+	}
 	if err := s.structure(ctx, report); err != nil {
 		return 0, err
 	}
