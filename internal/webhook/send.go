@@ -162,7 +162,7 @@ func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 	}
 	cutOff := ctx.Err() != nil && d.LastError != "" && d.LastStatusCode == 0
 	now := time.Now().UTC()
-	s.breakers.ended(d.URL, d.LastStatusCode != 0, cutOff || err != nil || !ok, now)
+	back := s.breakers.ended(d.URL, d.LastStatusCode != 0, cutOff || err != nil || !ok, now)
 	d.UpdatedAt = now
 	if !cutOff {
 		d.Attempts++
@@ -183,6 +183,38 @@ func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 		s.attempted(string(d.Status))
 	}
 	s.finish(ctx, d)
+	if back {
+		s.wakeOthers(ctx, d)
+	}
+}
+
+// maxWoken is the number of deliveries that are looked at when an address answers again.
+const maxWoken = 10_000
+
+// wakeOthers sends now what else was not answered at the address of a delivery, instead of when the schedule says.
+func (s *sender) wakeOthers(ctx context.Context, d backend.Delivery) {
+	q := backend.DeliveryQuery{Org: d.Org, Status: backend.DeliveryFailed, Limit: 500}
+	for range maxWoken / q.Limit {
+		ds, err := s.registry.Deliveries(ctx, q)
+		if err != nil {
+			if ctx.Err() == nil {
+				s.logger.Warn("deliveries that wait for a receiver could not be read; they are sent by schedule", "err", err)
+			}
+			return
+		}
+		for _, o := range ds {
+			q.Before = o.Num
+			if o.URL != d.URL || o.LastStatusCode != 0 {
+				continue
+			}
+			if err := s.registry.RequeueDelivery(ctx, o.Org, o.ID, time.Now().UTC()); err != nil && !errors.Is(err, backend.ErrConflict) && ctx.Err() == nil {
+				s.logger.Warn("a delivery that waits for a receiver could not be queued; it is sent by schedule", "delivery", o.ID, "err", err)
+			}
+		}
+		if len(ds) < q.Limit {
+			return
+		}
+	}
 }
 
 // finish stores the state of a delivery. It takes at most a second, and still stores it if ctx ends meanwhile.

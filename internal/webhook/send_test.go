@@ -284,7 +284,7 @@ func TestOneOrganisationDelaysNobody(t *testing.T) {
 }
 
 // TestBreaker checks that one delivery at a time is attempted at intervals to an address that does not answer, that
-// other deliveries to it use up no attempts, and that all arrive soon after it answers again.
+// other deliveries to it use up no attempts, and that all arrive soon after it answers again, within two minutes after an hour.
 func TestBreaker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const n = 100
@@ -301,10 +301,10 @@ func TestBreaker(t *testing.T) {
 		}
 		enqueue(t, reg, "a", n)
 		stop := run(t, engine(reg, r, ""))
-		time.Sleep(2 * time.Hour)
+		time.Sleep(time.Hour)
 		tried := len(r.posts("https://a.example.com/"))
 		require.Greater(t, tried, 10)
-		require.Less(t, tried, 50, "without a breaker each of them was tried several times")
+		require.Less(t, tried, n, "without a breaker each of them was tried several times")
 		attempts := 0
 		for i := range n {
 			attempts += state(t, reg, "a", i).Attempts
@@ -313,14 +313,14 @@ func TestBreaker(t *testing.T) {
 		r.mu.Lock()
 		down = false
 		r.mu.Unlock()
-		time.Sleep(maxBreak + 2*timeout)
+		time.Sleep(shortBreak + 3*timeout)
 		arrived := 0
 		for i := range n {
 			if state(t, reg, "a", i).Status == backend.DeliveryDelivered {
 				arrived++
 			}
 		}
-		require.Greater(t, arrived, n-2*breakAfter, "those that were tried wait for their own time")
+		require.Equal(t, n, arrived, "the first that arrives wakes those that were tried")
 		stop()
 	})
 }
