@@ -54,7 +54,7 @@ func (o Organisation) EnsureTenant(ctx context.Context, spec TenantSpec) (Tenant
 // Sessions returns the named sessions of the memories, sorted by name. A memory without Memory.Session belongs to no session.
 func (s scope) Sessions(ctx context.Context, r content.SessionsRequest) (*content.SessionPage, error) {
 	return entered(ctx, s, "sessions", func(ref *workspace.Ref, name string) (*content.SessionPage, error) {
-		return documents.Sessions(ctx, ref.Space, name, r)
+		return documents.Sessions(ctx, ref, name, r)
 	})
 }
 
@@ -63,7 +63,7 @@ func (s scope) Sessions(ctx context.Context, r content.SessionsRequest) (*conten
 // its text as one message. An unknown session has no messages.
 func (s scope) SessionMessages(ctx context.Context, r content.SessionMessagesRequest) (*content.MessagePage, error) {
 	return entered(ctx, s, "session messages", func(ref *workspace.Ref, name string) (*content.MessagePage, error) {
-		return documents.Messages(ctx, ref.Space, name, r)
+		return documents.Messages(ctx, ref, name, r)
 	})
 }
 

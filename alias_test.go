@@ -47,21 +47,24 @@ func TestStatedAliasesFoldByThemselves(t *testing.T) {
 		c.add(contextmem.Memory{ID: "says", Text: "Robert Smith, also known as Bob, met Clara."})
 		require.Equal(t, []string{"robert smith porto"}, c.graphStates("lives_in", nil), "facts of one person retire one another")
 		require.Equal(t, []string{"robert smith", "robert smith"}, c.resolve("Bob", "Robert Smith"))
-		ms, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
+		page, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
+		ms := page.Merges
 		require.Len(t, ms, 1)
 		require.Equal(t, []any{"bob", "robert smith", "Robert Smith, also known as Bob, met Clara.", true, false}, []any{ms[0].From, ms[0].Into, ms[0].Reason, ms[0].Stated, ms[0].Undone})
 
 		c.remove("says")
 		require.Equal(t, apart, c.graphStates("lives_in", nil), "the source that stated it is gone")
-		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
+		page, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
+		ms = page.Merges
 		require.True(t, ms[0].Undone)
 
 		c.add(contextmem.Memory{ID: "again", Text: "I had lunch with Bob (Robert Smith)."})
 		require.Equal(t, []string{"robert smith"}, c.resolve("Bob"))
-		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
+		page, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
 		require.NoError(t, err)
+		ms = page.Merges
 		require.Len(t, ms, 1)
 		require.NoError(t, c.UndoMerge(ctx, contextmem.ClassMemory, ms[0].ID))
 		require.Equal(t, apart, c.graphStates("lives_in", nil))

@@ -243,8 +243,9 @@ func TestSuppliedIdentifiers(t *testing.T) {
 		}
 	})
 	t.Run("merges show identifiers", func(t *testing.T) {
-		ms, err := s.Merges(t.Context(), facts.MergesRequest{Class: contextmem.ClassMemory})
+		page, err := s.Merges(t.Context(), facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
+		ms := page.Merges
 		require.NotEmpty(t, ms)
 		require.Equal(t, "17", ms[0].Into)
 		require.True(t, ms[0].Stated)

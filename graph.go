@@ -57,7 +57,7 @@ func (s scope) Subgraph(ctx context.Context, r SubgraphRequest) (*Subgraph, erro
 }
 
 // Entities looks up entities by name, ignoring case. For the name of an entity that was merged into another it returns
-// the other. The result has one entry for each name, nil if the graph has no such entity.
+// the other. The result has one entry for each name, nil if the graph has no such entity. If some are damaged, it comes with an error.
 func (s scope) Entities(ctx context.Context, r facts.LookupRequest) ([]*Entity, error) {
 	const op = "entities"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]*Entity, error) {
@@ -88,9 +88,9 @@ func (s scope) UndoMerge(ctx context.Context, class Class, id int64) error {
 }
 
 // Merges lists merges sorted by ID, including undone ones.
-func (s scope) Merges(ctx context.Context, r facts.MergesRequest) ([]Merge, error) {
+func (s scope) Merges(ctx context.Context, r facts.MergesRequest) (*facts.MergePage, error) {
 	const op = "merges"
-	return entered(ctx, s, op, func(ref *workspace.Ref, name string) ([]Merge, error) {
+	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*facts.MergePage, error) {
 		return explore.Merges(ctx, op, ref, name, r)
 	})
 }

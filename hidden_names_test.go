@@ -57,8 +57,9 @@ func visibleTo(t *testing.T, s contextmem.Sub, class contextmem.Class, names []s
 	for _, e := range listed.Entities {
 		x.addLine("listed", e.Name, x.entityName(e), e.Type, e.Mentions)
 	}
-	merges, err := s.Merges(ctx, facts.MergesRequest{Class: class, Principals: who})
+	held, err := s.Merges(ctx, facts.MergesRequest{Class: class, Principals: who})
 	require.NoError(t, err)
+	merges := held.Merges
 	for _, m := range merges {
 		if !m.Undone {
 			x.addLine("merge", m.From, m.Into, m.Stated)

@@ -63,8 +63,9 @@ func TestHiddenConflicts(t *testing.T) {
 	t.Parallel()
 	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homeMemories()...)
 	list := func(who ...string) int {
-		found, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{Principals: who})
+		page, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{Principals: who})
 		require.NoError(t, err)
+		found := page.Conflicts
 		return len(found)
 	}
 	require.Equal(t, []int{1, 1}, []int{list(), list("guest")})

@@ -37,7 +37,7 @@ func (s scope) RetireFact(ctx context.Context, class Class, id string) (*facts.F
 // ListEntities returns a page of the entities of the graph, sorted by name. Entities looks up entities by their names.
 func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.EntityPage, error) {
 	return entered(ctx, s, "entities", func(ref *workspace.Ref, name string) (*facts.EntityPage, error) {
-		return s.svc.profiles.Entities(ctx, ref.Store, name, r)
+		return s.svc.profiles.Entities(ctx, ref, name, r)
 	})
 }
 

@@ -52,12 +52,14 @@ func TestMergesCanBeUndone(t *testing.T) {
 		require.Equal(t, apart, c.graphStates("lives_in", nil))
 		require.Equal(t, []string{"bob acme"}, c.graphStates("works_at", nil))
 		require.ErrorIs(t, c.UndoMerge(ctx, contextmem.ClassMemory, m.ID), contextmem.ErrConflict)
-		ms, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
+		page, err := c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory})
 		require.NoError(t, err)
+		ms := page.Merges
 		require.Len(t, ms, 1)
 		require.True(t, ms[0].Undone)
-		ms, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
+		page, err = c.Merges(ctx, facts.MergesRequest{Class: contextmem.ClassMemory, After: ms[0].ID})
 		require.NoError(t, err)
+		ms = page.Merges
 		require.Empty(t, ms)
 	})
 }

@@ -43,8 +43,8 @@ func (s scope) Restore(ctx context.Context, id string) (int, error) {
 }
 
 // Conflicts lists the pairs of memories for which supersession could not be decided, sorted by Conflict.ID.
-func (s scope) Conflicts(ctx context.Context, r facts.ConflictsRequest) ([]Conflict, error) {
-	return entered(ctx, s, "conflicts", func(ref *workspace.Ref, name string) ([]Conflict, error) {
+func (s scope) Conflicts(ctx context.Context, r facts.ConflictsRequest) (*facts.ConflictPage, error) {
+	return entered(ctx, s, "conflicts", func(ref *workspace.Ref, name string) (*facts.ConflictPage, error) {
 		return explore.Conflicts(ctx, "conflicts", ref, name, r)
 	})
 }

@@ -189,10 +189,10 @@ func TestSupersededHints(t *testing.T) {
 			assert.Equal(t, "old", ids[0])
 			ids, _ = recallMemories(t, sub, contextmem.Recall{Query: "when was the standup before the team moved, nine?"})
 			assert.Equal(t, "old", ids[0], "the question is about what held once")
-			cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
+			page, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 			require.NoError(t, err)
-			require.Len(t, cs, 1)
-			assert.InDelta(t, hint, cs[0].Confidence, 1e-9)
+			require.Len(t, page.Conflicts, 1)
+			assert.InDelta(t, hint, page.Conflicts[0].Confidence, 1e-9)
 		})
 	}
 }
@@ -201,9 +201,9 @@ func TestSupersededHints(t *testing.T) {
 func TestSupersededHintsAreNoConflicts(t *testing.T) {
 	t.Parallel()
 	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .15}}, homeMemories()...)
-	cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
+	page, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 	require.NoError(t, err)
-	assert.Empty(t, cs)
+	assert.Empty(t, page.Conflicts)
 }
 
 // TestSupersessionGoesWithItsMemories checks that a memory that is deleted or replaced supersedes no others.
@@ -237,16 +237,16 @@ func TestSupersededOutOfOrder(t *testing.T) {
 func TestSupersedeAndRestore(t *testing.T) {
 	t.Parallel()
 	sub := rememberCompared(t, fixedJudge{replaces: map[[2]string]float64{{"Lisbon", "Porto"}: .95, {"Lisbon", "Faro"}: .6}}, homeMemories()...)
-	cs, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
+	page, err := sub.Conflicts(t.Context(), facts.ConflictsRequest{})
 	require.NoError(t, err)
+	cs := page.Conflicts
 	require.Len(t, cs, 1)
 	assert.Equal(t, "lisbon", cs[0].Earlier)
 	assert.Equal(t, "faro", cs[0].Later)
 	assert.InDelta(t, .6, cs[0].Confidence, 1e-9)
-	cs, err = sub.Conflicts(t.Context(), facts.ConflictsRequest{After: cs[0].ID})
+	page, err = sub.Conflicts(t.Context(), facts.ConflictsRequest{After: cs[0].ID})
 	require.NoError(t, err)
-	assert.Empty(t, cs)
-
+	assert.Empty(t, page.Conflicts)
 	n, err := sub.Restore(t.Context(), "lisbon")
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)

@@ -43,13 +43,15 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 	put(body, "cursor", strconv.FormatInt(r.Cursor, 10), r.Cursor == 0)
 	put(body, "acl", r.Principals, r.Principals == nil)
 	var a wire.FactsPage
-	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/facts", json: body}, &a); err != nil {
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/facts", json: body}, &a)
+	if err != nil {
 		return nil, err
 	}
 	p, err := a.Page()
 	if err != nil {
 		return nil, &fault.Error{Op: op, Kind: fault.KindUpstream, Err: errAnswer}
 	}
+	p.Warnings = m.Warnings
 	return p, nil
 }
 
@@ -90,10 +92,13 @@ func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Prof
 	put(body, "max_tokens", r.MaxTokens, r.MaxTokens == 0)
 	put(body, "acl", r.Principals, r.Principals == nil)
 	var a wire.Profile
-	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/profile", json: body}, &a); err != nil {
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/profile", json: body}, &a)
+	if err != nil {
 		return nil, err
 	}
-	return a.Profile(), nil
+	p := a.Profile()
+	p.Warnings = m.Warnings
+	return p, nil
 }
 
 // History implements contextmem.Memories.

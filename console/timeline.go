@@ -81,9 +81,11 @@ func timelinePage(v *view) error {
 			return err
 		}
 	}
-	if d.Merges, err = sub.Merges(ctx, facts.MergesRequest{Class: class, Limit: 50}); err != nil {
+	merges, err := sub.Merges(ctx, facts.MergesRequest{Class: class, Limit: 50})
+	if err != nil {
 		return err
 	}
+	d.Merges = merges.Merges
 	return v.show("timeline", d)
 }
 
@@ -123,10 +125,11 @@ func when(f factRow) time.Time {
 // memories returns the superseded memories among the sources of the facts and the memories about the person.
 func (d *timelineData) memories(v *view, sub contextmem.Sub) error {
 	ctx := v.r.Context()
-	var err error
-	if d.Open, err = sub.Conflicts(ctx, facts.ConflictsRequest{Limit: 20}); err != nil {
+	open, err := sub.Conflicts(ctx, facts.ConflictsRequest{Limit: 20})
+	if err != nil {
 		return err
 	}
+	d.Open = open.Conflicts
 	query := d.Person
 	if query == "" {
 		query = "I"

@@ -27,7 +27,8 @@ type SessionMessagesRequest struct {
 // SessionPage is a page of sessions, by name.
 type SessionPage struct {
 	Sessions []Session
-	Next     string // the cursor of the next page; empty: none
+	Next     string    // the cursor of the next page; empty: none
+	Warnings []Warning // what the page lacks: rows that are damaged (code "damaged")
 }
 
 // SessionMessage is a message of a session with its position.
@@ -40,7 +41,8 @@ type SessionMessage struct {
 // MessagePage is a page of messages, in order.
 type MessagePage struct {
 	Messages []SessionMessage
-	Next     string // the cursor of the next page; empty: none
+	Next     string    // the cursor of the next page; empty: none
+	Warnings []Warning // what the page lacks: rows that are damaged (code "damaged")
 }
 
 // MemoryEdit is an edit of a memory. Fields that are nil are not changed.

@@ -69,7 +69,7 @@ type SourceFilter struct {
 // SourcePage is a page of items.
 type SourcePage struct {
 	Sources        []SourceInfo
-	Total          int
+	Total          int // of what matches; it may count damaged items that the page leaves out and Warnings tells of
 	Page, PageSize int // Page is 0 where ListRequest.After or Before was given
 	// Next and Previous are cursors of ListRequest.After and Before; empty where nothing follows, nothing precedes.
 	Next, Previous string

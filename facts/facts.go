@@ -102,7 +102,8 @@ type Page struct {
 	// languages that the rules do not read. There are at most Request.Limit, only on the first page. There are none without a subject and a slot, or with a predicate, KnownAt, Upcoming or History.
 	Statements []Statement
 	// Next is the cursor of the next page, 0 for none. A page may have fewer facts than Request.Limit although more pages follow.
-	Next int64
+	Next     int64
+	Warnings []content.Warning // what the page lacks: rows that are damaged (code "damaged")
 }
 
 // EntityRequest asks for entities by name.
@@ -129,7 +130,8 @@ type Entity struct {
 // EntityPage is a page of entities, by name.
 type EntityPage struct {
 	Entities []Entity
-	Next     string // cursor of the next page; empty: none
+	Next     string            // cursor of the next page; empty: none
+	Warnings []content.Warning // what the page lacks: rows that are damaged (code "damaged")
 }
 
 // Instruction is a standing instruction of a user to the assistant.
@@ -156,13 +158,14 @@ type ProfileRequest struct {
 // Profile is the current facts about a subject, by slot.
 type Profile struct {
 	Subject      string
-	Slots        []SlotFacts   // those with facts or statements, in the order of the taxonomy
-	Other        []Fact        // facts without a slot, newest first; none if the request named slots
-	Instructions []Instruction // newest first
-	Summary      string        // one statement of the sources per line with its time, by slot and then those without a slot; or the text of the Summarizer
-	SummaryBy    string        // author of Summary: BySources, or the name of the Summarizer's model
-	Tokens       int           // of Summary, estimated
-	Truncated    bool          // there are more facts than were read or returned
+	Slots        []SlotFacts       // those with facts or statements, in the order of the taxonomy
+	Other        []Fact            // facts without a slot, newest first; none if the request named slots
+	Instructions []Instruction     // newest first
+	Summary      string            // one statement of the sources per line with its time, by slot and then those without a slot; or the text of the Summarizer
+	SummaryBy    string            // author of Summary: BySources, or the name of the Summarizer's model
+	Tokens       int               // of Summary, estimated
+	Truncated    bool              // there are more facts than were read or returned
+	Warnings     []content.Warning // what the profile lacks: rows that are damaged (code "damaged")
 }
 
 // SlotFacts holds the facts and statements of a slot, newest first.

@@ -69,7 +69,8 @@ type GraphRelationsRequest struct {
 type GraphRelationsPage struct {
 	Groups    []RelationGroup
 	Truncated bool
-	Next      int64 // cursor of the next page; 0 none
+	Next      int64             // cursor of the next page; 0 none
+	Warnings  []content.Warning // what the page lacks: rows that are damaged (code "damaged")
 }
 
 // SubgraphRequest asks for the sources linked with one, by forceful relations,
@@ -101,8 +102,9 @@ type Subgraph struct {
 	Seed            string
 	Members         []SubgraphMember
 	Edges           []SubgraphEdge
-	Truncated       bool // MaxSources was reached
-	MaxDepthReached int  // steps from the seed to the furthest member
+	Truncated       bool              // MaxSources was reached
+	MaxDepthReached int               // steps from the seed to the furthest member
+	Warnings        []content.Warning // what the subgraph lacks: rows that are damaged (code "damaged")
 }
 
 // MergeEntitiesRequest folds one entity of a sub-tenant's graph into another.
@@ -127,6 +129,12 @@ type MergesRequest struct {
 	Principals []string
 	After      int64 // only with an ID above; 0: from the first
 	Limit      int   // 1 to 1000; default 100
+}
+
+// MergePage is a list of merges, by ID.
+type MergePage struct {
+	Merges   []Merge
+	Warnings []content.Warning // what the list lacks: rows that are damaged (code "damaged")
 }
 
 // Merge is the record of a merge.

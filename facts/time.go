@@ -1,6 +1,10 @@
 package facts
 
-import "time"
+import (
+	"time"
+
+	"github.com/contextmem/contextmem/content"
+)
 
 // Temporal asks for dated facts beside the chunks; it never changes their ranking.
 type Temporal struct {
@@ -59,6 +63,12 @@ type ConflictsRequest struct {
 	Principals []string // only pairs whose memories one of these may both see; empty: no access control
 	After      int64    // only with an ID above; 0: from the first
 	Limit      int      // 1 to 1000; default 100
+}
+
+// ConflictPage is a list of conflicts, by ID.
+type ConflictPage struct {
+	Conflicts []Conflict
+	Warnings  []content.Warning // what the list lacks: rows that are damaged (code "damaged")
 }
 
 // Conflict is a pair of memories of which the later one may supersede the earlier. The confidence is too low to treat it as a

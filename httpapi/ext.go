@@ -202,6 +202,7 @@ func extSessions(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(p.Warnings)
 	a := sessionsAnswer{make([]sessionRow, len(p.Sessions)), p.Next}
 	for i, s := range p.Sessions {
 		a.Sessions[i] = sessionRow{s.Name, s.Memories, wire.Time(s.First), wire.Time(s.Last)}
@@ -239,6 +240,7 @@ func extMessages(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(p.Warnings)
 	a := messagesAnswer{make([]messageRow, len(p.Messages)), p.Next}
 	for i, m := range p.Messages {
 		a.Messages[i] = messageRow{m.MemoryID, m.Index, string(m.Role), m.Name, m.Text, wire.Time(m.Time)}

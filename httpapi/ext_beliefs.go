@@ -77,8 +77,9 @@ func extConflicts(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := conflictsAnswer{make([]conflictRow, len(found))}
-	for i, x := range found {
+	c.warns(found.Warnings)
+	a := conflictsAnswer{make([]conflictRow, len(found.Conflicts))}
+	for i, x := range found.Conflicts {
 		a.Conflicts[i] = conflictRow{x.ID, x.Earlier, x.Later, x.Confidence, x.Matter, x.Evidence, x.Decider}
 	}
 	return a, nil

@@ -43,6 +43,7 @@ func extFacts(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(p.Warnings)
 	return wire.OfFactsPage(p), nil
 }
 
@@ -92,6 +93,7 @@ func extEntities(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(p.Warnings)
 	a := entitiesAnswer{make([]entityRow, len(p.Entities)), p.Next}
 	for i, e := range p.Entities {
 		a.Entities[i] = entityRow{ID: e.ID, Name: e.Name, Type: e.Type, Mentions: e.Mentions}
@@ -118,5 +120,6 @@ func extProfile(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(p.Warnings)
 	return wire.OfProfile(p), nil
 }

@@ -170,7 +170,7 @@ func (c *call) list(sub contextmem.Sub, class contextmem.Class, ids []string, q 
 	if err != nil {
 		return nil, err
 	}
-	c.warn = append(c.warn, c.rename(p.Warnings)...)
+	c.warns(p.Warnings)
 	a := listAnswer{Success: true, Message: "Items retrieved", Total: p.Total, Pagination: wire.OfPage(p)}
 	if class == contextmem.ClassMemory {
 		a.Memories = memoryRows(sub, p.Sources)
@@ -206,7 +206,7 @@ func (c *call) listAll(sub contextmem.Sub, ids []string, q *listRequest) (any, e
 	if err != nil {
 		return nil, err
 	}
-	c.warn = append(c.warn, c.rename(p.Warnings)...)
+	c.warns(p.Warnings)
 	knowledge := p.Total
 	memories, total, err := c.memoriesFrom(sub, ids, q, max(0, (q.Page-1)*q.PageSize-knowledge), q.PageSize-len(p.Sources))
 	if err != nil {
@@ -229,6 +229,7 @@ func (c *call) memoriesFrom(sub contextmem.Sub, ids []string, q *listRequest, fr
 		if err != nil {
 			return nil, 0, err
 		}
+		c.warns(p.Warnings)
 		total = p.Total
 		list = append(list, p.Sources[min(skip, len(p.Sources)):]...)
 		skip = 0

@@ -111,6 +111,9 @@ func (c *call) succeed(data any) {
 	c.answered(status)
 	c.deprecationHeaders()
 	if c.rt.family == gen1 || c.rt.family == connectors {
+		if len(c.warn) > 0 {
+			data = warned{data, warnings(c.warn)}
+		}
 		writeJSON(c.w, status, data)
 		return
 	}
@@ -127,6 +130,25 @@ func (c *call) succeed(data any) {
 		return
 	}
 	writeJSON(c.w, status, e)
+}
+
+// warned is a response of the first generation with warnings. It has no meta, so they are a member beside its own.
+type warned struct {
+	data any
+	list []wire.Warning
+}
+
+// MarshalJSON implements json.Marshaler.
+func (w warned) MarshalJSON() ([]byte, error) {
+	data, err := marshal(w.data)
+	if err != nil || len(data) < 3 || data[0] != '{' {
+		return data, err
+	}
+	list, err := marshal(w.list)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(append(data[:len(data)-1], `,"warnings":`...), list...), '}'), nil
 }
 
 // bothShapes is a response whose data is inside the envelope and also beside it, since webhook clients read either.
@@ -206,6 +228,9 @@ func warnings(ws []fault.Warning) []wire.Warning {
 	}
 	return out
 }
+
+// warns adds warnings of the library to the response.
+func (c *call) warns(ws []fault.Warning) { c.warn = append(c.warn, c.rename(ws)...) }
 
 // rename replaces field names in warnings by their REST names, and the words of the library by those of the generation.
 func (c *call) rename(ws []fault.Warning) []fault.Warning {

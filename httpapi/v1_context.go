@@ -306,6 +306,7 @@ func v1GraphRelations(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(page.Warnings)
 	return struct {
 		Relations []relationGroup `json:"relations"`
 		Success   bool            `json:"success"`

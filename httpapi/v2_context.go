@@ -246,6 +246,7 @@ func v2Relations(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(p.Warnings)
 	a := struct {
 		Relations []relationGroup `json:"relations"`
 		Truncated bool            `json:"is_truncated"`
@@ -320,6 +321,7 @@ func v2Subgraph(c *call, sub contextmem.Sub) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.warns(g.Warnings)
 	a := subgraphAnswer{Seed: g.Seed, Sources: make([]subgraphMember, len(g.Members)), Relations: make([]relationGroup, len(g.Edges)), Auxiliary: []relationGroup{},
 		Truncated: g.Truncated, MaxDepthReached: g.MaxDepthReached, Success: true, Message: "Subgraph retrieved"}
 	names := map[string]string{}

@@ -107,7 +107,7 @@ func (c *call) ignored(field, message string) {
 
 func (c *call) queryAnswer(res *contextmem.Result, m queryMeta) any {
 	c.query = m
-	c.warn = append(c.warn, c.rename(res.Warnings)...)
+	c.warns(res.Warnings)
 	return recallAnswer{res, gen2}
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
@@ -137,7 +138,7 @@ func (rs *roots) of(num int64) (root int64, err error) {
 		return nil
 	}, num)
 	if err == nil && !found {
-		err = backend.ErrCorrupt
+		err = fmt.Errorf("entity %d is missing: %w", num, backend.ErrCorrupt)
 	}
 	rs.known[num] = root
 	return root, err

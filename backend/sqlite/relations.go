@@ -194,16 +194,16 @@ func (m *matcher) match(r *row) (*backend.Relation, error) {
 	}
 	if !q.AllTime && !q.AsOf.IsZero() {
 		if ok, err := held(m.ctx, m.c, &rel, q); err != nil || !ok {
-			return nil, err
+			return nil, m.lost.unless(err)
 		}
 	}
 	var err error
 	if rel.From, err = m.roots.of(rel.From); err != nil {
-		return nil, err
+		return nil, m.lost.unless(err)
 	}
 	if rel.To != 0 {
 		if rel.To, err = m.roots.of(rel.To); err != nil {
-			return nil, err
+			return nil, m.lost.unless(err)
 		}
 	}
 	if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&

@@ -56,6 +56,7 @@ func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out
 }
 
 func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []*backend.Entity, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 {
@@ -64,14 +65,16 @@ func (s *store) ListEntities(ctx context.Context, q backend.EntityQuery) (out []
 		return c.each(ctx, "SELECT "+entityCols+` FROM entities INDEXED BY entities_key
 			WHERE part = ?1 AND key > ?2 AND key >= ?3 AND substr(key, 1, length(?3)) = ?3 AND (?7 OR root = num) AND (?4 = '' OR type IN (?4, ?8))
 			AND (?5 = '' OR key < ?5) ORDER BY key LIMIT ?6`, func(r *row) error {
-			out = append(out, readEntity(r))
+			if e := readEntity(r); !lost.skip(r) {
+				out = append(out, e)
+			}
 			return nil
 		}, part, q.After, q.Prefix, q.Type, aboveAll(q.Prefix), max(q.Limit, 0), q.Folded, shortWord(q.Type))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 // aboveAll returns the least text that is greater than all texts with a prefix, or "" if there is none.

@@ -3,7 +3,6 @@ package documents
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -84,44 +83,44 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 	case r.After != "":
 		q.After = place
 	}
-	srcs, total, err := ref.Store.List(ctx, q)
-	damaged := 0
-	var damage *backend.DamageError
-	if errors.As(err, &damage) {
-		damaged, err = damage.Rows, nil
-	}
+	st := ref.Intact()
+	srcs, total, err := st.List(ctx, q)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Source, "", err)
 	}
 	out := &content.SourcePage{Total: total, Page: r.Page, PageSize: r.PageSize, Warnings: warnings}
-	srcs = cursors(out, &r, srcs, len(srcs)+damaged > r.PageSize)
+	srcs = cursors(out, &r, srcs, len(srcs) > r.PageSize || place == nil && len(srcs)+st.Damaged() > r.PageSize)
 	out.Sources = make([]content.SourceInfo, 0, len(srcs))
 	for _, src := range srcs {
-		i, err := metadata.Describe(src)
-		if err != nil {
-			return nil, fault.Wrap(op, fault.Source, src.ID, err)
+		i, err := listed(ctx, op, ref, src, r.Content || r.Class == content.ClassMemory)
+		if errors.Is(err, fault.ErrNotFound) || st.Skips(err) { // not found: deleted after it was listed
+			continue
 		}
-		if r.Content || r.Class == content.ClassMemory {
-			f, err := Load(ctx, op, ref.Space, src, true, ShowAllText)
-			if errors.Is(err, fault.ErrNotFound) {
-				continue // deleted after it was listed
-			}
-			if errors.Is(err, backend.ErrCorrupt) {
-				damaged++
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			i.Content, i.Inferred = f.Text, f.Inferred
-			if i.Title == "" {
-				i.Title = item.ShortTitle(f.Text)
-			}
+		if err != nil {
+			return nil, err
 		}
 		out.Sources = append(out.Sources, i)
 	}
-	if damaged > 0 {
-		out.Warnings = append(out.Warnings, fault.Warning{Code: "damaged", Message: fmt.Sprintf("%d items are damaged and were left out: verify the deployment", damaged)})
-	}
+	out.Warnings = append(out.Warnings, st.Warnings()...)
 	return out, nil
+}
+
+// listed describes an item of a list, with its content if that is asked for.
+func listed(ctx context.Context, op string, ref *workspace.Ref, src *backend.Source, texts bool) (content.SourceInfo, error) {
+	i, err := metadata.Describe(src)
+	if err != nil {
+		return i, fault.Wrap(op, fault.Source, src.ID, err)
+	}
+	if !texts {
+		return i, nil
+	}
+	f, err := Load(ctx, op, ref.Space, src, true, ShowAllText)
+	if err != nil {
+		return i, err
+	}
+	i.Content, i.Inferred = f.Text, f.Inferred
+	if i.Title == "" {
+		i.Title = item.ShortTitle(f.Text)
+	}
+	return i, nil
 }

@@ -25,7 +25,7 @@ func limited(op string, limit int) (int, error) {
 }
 
 // Sessions returns a page of the named sessions in a sub-tenant, given by its stored name.
-func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.SessionsRequest) (*content.SessionPage, error) {
+func Sessions(ctx context.Context, ref *workspace.Ref, sub string, r content.SessionsRequest) (*content.SessionPage, error) {
 	const op = "sessions"
 	limit, err := limited(op, r.Limit)
 	if err != nil {
@@ -33,16 +33,17 @@ func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 	}
 	visible := item.VisibleTo(r.Principals)
 	q := backend.SessionsQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, After: r.Cursor, Limit: limit, Now: time.Now()}
+	st := ref.Intact()
 	page := &content.SessionPage{Sessions: []content.Session{}}
 	for {
-		found, err := sp.Store.Sessions(ctx, q)
+		found, err := st.Sessions(ctx, q)
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Sub, sub, err)
 		}
 		for _, s := range found {
 			x := content.Session{Name: s.Session, Memories: s.Sources, First: s.First, Last: s.Last}
 			if len(visible.All) > 0 {
-				if x, err = seenSession(ctx, sp, q.Part, s.Session, visible, q.Now); err != nil {
+				if x, err = seenSession(ctx, st, q.Part, s.Session, visible, q.Now); err != nil {
 					return nil, fault.Wrap(op, fault.Sub, sub, err)
 				}
 			}
@@ -50,11 +51,12 @@ func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 				continue
 			}
 			if page.Sessions = append(page.Sessions, x); len(page.Sessions) == limit {
-				page.Next = x.Name
+				page.Next, page.Warnings = x.Name, st.Warnings()
 				return page, nil
 			}
 		}
 		if len(found) < limit {
+			page.Warnings = st.Warnings()
 			return page, nil
 		}
 		q.After = found[limit-1].Session
@@ -65,11 +67,11 @@ func Sessions(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 const sessionBatch = 500
 
 // seenSession describes a session by the memories that the caller may see.
-func seenSession(ctx context.Context, sp *workspace.Space, part backend.Partition, name string, visible backend.Filter, now time.Time) (content.Session, error) {
+func seenSession(ctx context.Context, st backend.Store, part backend.Partition, name string, visible backend.Filter, now time.Time) (content.Session, error) {
 	out := content.Session{Name: name}
 	q := backend.SessionQuery{Part: part, Session: name, Limit: sessionBatch, Now: now}
 	for {
-		srcs, err := sp.Store.SessionSources(ctx, q)
+		srcs, err := st.SessionSources(ctx, q)
 		if err != nil {
 			return out, err
 		}
@@ -116,7 +118,7 @@ func readPlace(op, cursor string) (p place, err error) {
 }
 
 // Messages returns a page of the messages of a named session.
-func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.SessionMessagesRequest) (*content.MessagePage, error) {
+func Messages(ctx context.Context, ref *workspace.Ref, sub string, r content.SessionMessagesRequest) (*content.MessagePage, error) {
 	const op = "session messages"
 	limit, err := limited(op, r.Limit)
 	if err != nil {
@@ -130,13 +132,14 @@ func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 		return nil, err
 	}
 	visible := item.VisibleTo(r.Principals)
+	st := ref.Intact()
 	page := &content.MessagePage{Messages: []content.SessionMessage{}}
 	q := backend.SessionQuery{Part: backend.Partition{Class: backend.Memory, Sub: sub}, Session: r.Session, Limit: min(limit, 100) + 1, Now: time.Now(), AfterNum: max(0, at.num-1)}
 	if at.timed {
 		q.AfterTime = time.UnixMicro(at.micros).UTC()
 	}
 	for {
-		srcs, err := sp.Store.SessionSources(ctx, q)
+		srcs, err := st.SessionSources(ctx, q)
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Sub, sub, err)
 		}
@@ -145,9 +148,10 @@ func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 				q.AfterTime, q.AfterNum = src.Time, src.Num
 				continue
 			}
-			said, err := messagesOf(ctx, sp, src)
-			if errors.Is(err, backend.ErrNotFound) {
-				continue // deleted after it was listed
+			said, err := messagesOf(ctx, st, src)
+			if errors.Is(err, backend.ErrNotFound) || st.Skips(err) { // not found: deleted after it was listed
+				q.AfterTime, q.AfterNum = src.Time, src.Num
+				continue
 			}
 			if err != nil {
 				return nil, workspace.SourceError(op, content.ClassMemory, src.ID, err)
@@ -159,6 +163,7 @@ func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 			for i := first; i < len(said); i++ {
 				if len(page.Messages) == limit {
 					page.Next = place{src.Time.UnixMicro(), src.Num, i, !src.Time.IsZero()}.String()
+					page.Warnings = st.Warnings()
 					return page, nil
 				}
 				page.Messages = append(page.Messages, said[i])
@@ -166,18 +171,19 @@ func Messages(ctx context.Context, sp *workspace.Space, sub string, r content.Se
 			q.AfterTime, q.AfterNum = src.Time, src.Num
 		}
 		if len(srcs) < q.Limit {
+			page.Warnings = st.Warnings()
 			return page, nil
 		}
 	}
 }
 
 // messagesOf returns the messages of a memory. The text of a memory that is no conversation is a single message.
-func messagesOf(ctx context.Context, sp *workspace.Space, src *backend.Source) ([]content.SessionMessage, error) {
+func messagesOf(ctx context.Context, st backend.Store, src *backend.Source) ([]content.SessionMessage, error) {
 	doc, err := item.Decode(src.Doc)
 	if err != nil {
 		return nil, err
 	}
-	data, err := sp.Store.Content(ctx, src.Num, backend.Original)
+	data, err := st.Content(ctx, src.Num, backend.Original)
 	if err != nil {
 		return nil, err
 	}

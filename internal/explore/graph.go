@@ -40,6 +40,7 @@ func Relations(ctx context.Context, op string, ref *workspace.Ref, sub string, r
 	if r.Cursor < 0 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Cursor", "is not one that was handed out")
 	}
+	st := ref.Intact()
 	out := &facts.GraphRelationsPage{Groups: []facts.RelationGroup{}}
 	q := graph.Listing{Part: part, After: r.Cursor, Limit: r.Limit, Filter: item.VisibleTo(r.Principals)}
 	if r.SourceID != "" {
@@ -52,13 +53,13 @@ func Relations(ctx context.Context, op string, ref *workspace.Ref, sub string, r
 		}
 		q.Sources = []int64{src.Num}
 	}
-	reader := graph.NewReader(ctx, ref.Store, time.Now(), q.Filter, nil)
+	reader := graph.NewReader(ctx, st, time.Now(), q.Filter, nil)
 	defer reader.Release()
 	page, err := reader.List(q)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Source, r.SourceID, err)
 	}
-	out.Truncated, out.Next = page.Truncated, page.Next
+	out.Truncated, out.Next, out.Warnings = page.Truncated, page.Next, st.Warnings()
 	for i := range page.Groups {
 		out.Groups = append(out.Groups, page.Groups[i].Shape())
 	}
@@ -86,18 +87,23 @@ func Subgraph(ctx context.Context, op string, ref *workspace.Ref, sub string, r 
 	if err != nil {
 		return nil, err
 	}
-	found, err := graph.Walk(ctx, ref.Store, seed, r.Depth, r.MaxSources, item.VisibleTo(r.Principals))
+	st := ref.Intact()
+	found, err := graph.Walk(ctx, st, seed, r.Depth, r.MaxSources, item.VisibleTo(r.Principals))
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Source, r.SourceID, err)
 	}
 	out.Truncated, out.Edges = found.Truncated, append(out.Edges, found.Edges...)
 	for _, m := range found.Members {
 		info, err := metadata.Describe(m.Source)
+		if st.Skips(err) {
+			continue
+		}
 		if err != nil {
 			return nil, fault.Wrap(op, fault.Source, r.SourceID, err)
 		}
 		out.Members = append(out.Members, facts.SubgraphMember{Source: info, Depth: m.Depth, Via: m.Via, Relation: m.Relation})
 		out.MaxDepthReached = max(out.MaxDepthReached, m.Depth)
 	}
+	out.Warnings = st.Warnings()
 	return out, nil
 }

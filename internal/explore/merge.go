@@ -21,7 +21,8 @@ const (
 	maxReason = 1024 // bytes
 )
 
-// Entities looks up entities by name. A result is nil if the graph has no such entity or visible sources do not mention it.
+// Entities looks up entities by name. A result is nil if the graph has no such entity or visible sources do not mention it. If some are
+// damaged, it returns the others and an error.
 func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.LookupRequest) ([]*facts.Entity, error) {
 	part, err := Partition(op, r.Class, sub)
 	if err != nil {
@@ -43,7 +44,7 @@ func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, r 
 	} else {
 		es, err = ref.Store.EntitiesByKey(ctx, part, keys)
 	}
-	if err != nil {
+	if backend.Undamaged(err) != nil {
 		return nil, mergeError(op, sub, err)
 	}
 	out := make([]*facts.Entity, len(es))
@@ -53,7 +54,7 @@ func Entities(ctx context.Context, op string, ref *workspace.Ref, sub string, r 
 			out[i] = &found
 		}
 	}
-	return out, nil
+	return out, mergeError(op, sub, err)
 }
 
 // Merge folds an entity into another.
@@ -94,7 +95,7 @@ func UndoMerge(ctx context.Context, op string, ref *workspace.Ref, sub string, c
 }
 
 // Merges lists merges by id, including undone ones.
-func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.MergesRequest) ([]facts.Merge, error) {
+func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.MergesRequest) (*facts.MergePage, error) {
 	part, err := Partition(op, r.Class, sub)
 	if err != nil {
 		return nil, err
@@ -103,10 +104,11 @@ func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r fa
 	if r.Limit < 1 || r.Limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
 	}
-	view := graph.NewView(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	st := ref.Intact()
+	view := graph.NewView(st, time.Now(), item.VisibleTo(r.Principals))
 	out := []facts.Merge{}
 	for {
-		ms, err := ref.Store.Merges(ctx, part, r.After, r.Limit)
+		ms, err := st.Merges(ctx, part, r.After, r.Limit)
 		if err != nil {
 			return nil, mergeError(op, sub, err)
 		}
@@ -118,7 +120,7 @@ func Merges(ctx context.Context, op string, ref *workspace.Ref, sub string, r fa
 			out = append(out, shown(&told[i]))
 		}
 		if len(ms) < r.Limit || len(out) == r.Limit {
-			return out, nil
+			return &facts.MergePage{Merges: out, Warnings: st.Warnings()}, nil
 		}
 		r.After = ms[len(ms)-1].Num
 	}

@@ -74,15 +74,16 @@ func Restore(ctx context.Context, op string, ref *workspace.Ref, sub, id string)
 }
 
 // Conflicts lists pairs of memories of which the service cannot decide whether one replaces the other.
-func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.ConflictsRequest) ([]facts.Conflict, error) {
+func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r facts.ConflictsRequest) (*facts.ConflictPage, error) {
 	r.Limit = cmp.Or(r.Limit, 100)
 	if r.Limit < 1 || r.Limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "Limit", "must be between 1 and 1000")
 	}
-	view := graph.NewView(ref.Store, time.Now(), item.VisibleTo(r.Principals))
+	st := ref.Intact()
+	view := graph.NewView(st, time.Now(), item.VisibleTo(r.Principals))
 	out := []facts.Conflict{}
 	for {
-		found, err := change.Undecided(ctx, ref.Store, memories(sub), r.After, r.Limit)
+		found, err := change.Undecided(ctx, st, memories(sub), r.After, r.Limit)
 		if err != nil {
 			return nil, memoryError(op, "", err)
 		}
@@ -102,7 +103,7 @@ func Conflicts(ctx context.Context, op string, ref *workspace.Ref, sub string, r
 			}
 		}
 		if len(found) < r.Limit || len(out) == r.Limit {
-			return out, nil
+			return &facts.ConflictPage{Conflicts: out, Warnings: st.Warnings()}, nil
 		}
 		r.After = found[len(found)-1].Num
 	}

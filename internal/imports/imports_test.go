@@ -30,7 +30,7 @@ var floors = [][]string{
 	{"internal/workspace", "internal/connect", "internal/graph", "internal/rank", "internal/change", "models/", "connector/internal/", "backend/backendtest", "backend/sqlite/purego", "internal/models/modeltest"},
 	{"internal/pipeline", "internal/metadata", "internal/lease", "internal/usage", "internal/feedback", "internal/webhook", "internal/access", "embed/neural", "rerank/neural", "judge/llm", "judge/neural", "facts/llm",
 		"connector", "backend/inmem", "backend/local", "rerank/local", "internal/checkpoint/tiny"},
-	{"extract/rules", "extract/llm", "internal/wire", "internal/checkpoint", "internal/parse", "internal/item", "internal/slot", "internal/block", "embed/openai", "transcribe", "rerank/remote", "backend/sqlite", "backend/postgres", "backend/weaviate"},
+	{"extract/rules", "extract/llm", "internal/wire", "internal/checkpoint", "internal/parse", "internal/item", "internal/intact", "internal/slot", "internal/block", "embed/openai", "transcribe", "rerank/remote", "backend/sqlite", "backend/postgres", "backend/weaviate"},
 	{"facts", "internal/transformer", "internal/lexical", "internal/vector", "embed/static", "internal/parse/mail", "internal/parse/office", "internal/parse/folder", "internal/parse/light"},
 	{"internal/parse/markup", "internal/parse/chat"},
 	{"internal/parse/text", "internal/parse/xmlscan", "internal/parse/archive"},

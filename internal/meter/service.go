@@ -117,6 +117,8 @@ type Gauges struct {
 	Loads, Evictions           int64        // index partitions loaded from files into memory, and evicted
 	StoreBytes, IndexFileBytes int64        // bytes of files; negative: unknown
 	Sizes                      []IndexSize
+	Damaged                    int64 // rows
+	Losses                     int   // tenants that lacked acknowledged changes when they were opened
 }
 
 // IndexSize is the file size of one kind of index.
@@ -190,6 +192,8 @@ func (s *Service) Write(w *Writer, g *Gauges) {
 		w.Sample("contextmem_queue_items", []string{"state"}, []string{x.state}, float64(x.n))
 	}
 	w.items(g.Items)
+	count("contextmem_damaged_rows_total", "Stored rows that are damaged and were left out of answers, each once while its tenant is open.", g.Damaged)
+	w.Gauge("contextmem_tenants_with_losses", "Tenants that were opened and lacked changes that had been acknowledged, until the file that says so is removed and the program is started again.", float64(g.Losses))
 	w.Gauge("contextmem_open_tenants", "Tenants that are open.", float64(g.Open))
 	if g.IndexBudget >= 0 {
 		w.Gauge("contextmem_index_memory_bytes", "Memory of the search indexes.", float64(g.IndexMemory))

@@ -13,6 +13,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/intact"
 )
 
 // orderPredicate is the predicate of standing instructions to the assistant.
@@ -160,7 +161,7 @@ func (o *orders) put(k ordersKey, r remembered) {
 }
 
 // Instructions returns the standing instructions of those of parts that are partitions of memories, as they were known at knownAt (zero: now). It uses only visible sources. The newest of each partition come first; there are at most 20 in all.
-func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store, parts []backend.Partition, now, knownAt time.Time, visible backend.Filter) (out []facts.Instruction, err error) {
+func (e *Engine) Instructions(ctx context.Context, uid string, st *intact.Store, parts []backend.Partition, now, knownAt time.Time, visible backend.Filter) (out []facts.Instruction, err error) {
 	shared := knownAt.IsZero() && len(visible.All)+len(visible.Not) == 0
 	for _, part := range parts {
 		if part.Class != backend.Memory || len(out) >= maxInstructions {
@@ -173,7 +174,7 @@ func (e *Engine) Instructions(ctx context.Context, uid string, st backend.Store,
 			if some, r.until, err = instructions(ctx, newAsked(st, part, now, visible), 0, knownAt); err != nil {
 				return nil, err
 			}
-			if r.list = some; shared {
+			if r.list = some; shared && st.Damaged() == 0 {
 				e.orders.put(key, r)
 			}
 		}

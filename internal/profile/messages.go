@@ -2,7 +2,6 @@ package profile
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -107,8 +106,7 @@ func (t *messages) read(ctx context.Context, a *asked, r *messageQuery, found ma
 	}
 	slices.Sort(nums)
 	rows, err := a.store.Chunks(ctx, nums, a.now)
-	var damaged *backend.DamageError
-	if err != nil && !errors.As(err, &damaged) {
+	if err != nil {
 		return err
 	}
 	gone, err := a.gone(ctx, rows, r.asOf)

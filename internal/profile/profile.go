@@ -71,7 +71,8 @@ const maxQuestion = 32_000
 // Facts returns a page of facts of a sub-tenant. sub is its stored name.
 func (e *Engine) Facts(ctx context.Context, ref *workspace.Ref, sub string, r facts.Request) (*facts.Page, error) {
 	const op = "facts"
-	a, err := ask(op, ref.Store, sub, r.Class, r.Principals)
+	st := ref.Intact()
+	a, err := ask(op, st, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +99,7 @@ func (e *Engine) Facts(ctx context.Context, ref *workspace.Ref, sub string, r fa
 	if err := e.facts(ctx, op, a, r, page); err != nil {
 		return nil, err
 	}
+	page.Warnings = st.Warnings()
 	if r.Slot == "" || r.Subject == "" || r.Predicate != "" || r.Cursor != 0 || r.Upcoming || r.History || !r.KnownAt.IsZero() {
 		return page, nil
 	}
@@ -106,6 +108,7 @@ func (e *Engine) Facts(ctx context.Context, ref *workspace.Ref, sub string, r fa
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
 	page.Statements, _ = told.statements(r.Slot, page.Facts, r.Limit)
+	page.Warnings = st.Warnings()
 	return page, nil
 }
 
@@ -197,8 +200,9 @@ func (e *Engine) upcoming(ctx context.Context, op string, a asked, r facts.Reque
 }
 
 // Entities returns a page of entities of a sub-tenant. sub is its stored name.
-func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r facts.EntityRequest) (*facts.EntityPage, error) {
+func (e *Engine) Entities(ctx context.Context, ref *workspace.Ref, sub string, r facts.EntityRequest) (*facts.EntityPage, error) {
 	const op = "entities"
+	st := ref.Intact()
 	a, err := ask(op, st, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
@@ -216,13 +220,17 @@ func (e *Engine) Entities(ctx context.Context, st backend.Store, sub string, r f
 	q := backend.EntityQuery{Part: a.part, After: r.Cursor, Prefix: prefix, Type: r.Type, Limit: r.Limit}
 	if len(a.visible.All)+len(a.visible.Not) > 0 {
 		page, err := a.seenEntities(ctx, q)
-		return page, fault.Wrap(op, fault.Search, "", err)
+		if err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
+		page.Warnings = st.Warnings()
+		return page, nil
 	}
 	found, err := a.store.ListEntities(ctx, q)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
-	page := &facts.EntityPage{Entities: make([]facts.Entity, len(found))}
+	page := &facts.EntityPage{Entities: make([]facts.Entity, len(found)), Warnings: st.Warnings()}
 	for i, x := range found {
 		shown := graph.Show(x)
 		page.Entities[i] = facts.Entity{ID: shown.ID, Name: shown.Name, Type: shown.Type, Mentions: x.Mentions}
@@ -305,7 +313,8 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 // Profile returns the profile of a subject in a sub-tenant. sub is its stored name.
 func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r facts.ProfileRequest) (*facts.Profile, error) {
 	const op = "profile"
-	a, err := ask(op, ref.Store, sub, r.Class, r.Principals)
+	st := ref.Intact()
+	a, err := ask(op, st, sub, r.Class, r.Principals)
 	if err != nil {
 		return nil, err
 	}
@@ -318,7 +327,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 		return nil, fault.Wrap(op, fault.Search, "", err)
 	}
 	ent, err := a.entity(ctx, op, r.Subject)
-	if err != nil || ent == 0 && len(told.by) == 0 {
+	if p.Warnings = st.Warnings(); err != nil || ent == 0 && len(told.by) == 0 {
 		return p, err
 	}
 	var bySlot map[string][]facts.Fact
@@ -348,6 +357,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 		}
 		p.Instructions = append(p.Instructions, orders...)
 	}
+	p.Warnings = st.Warnings()
 	return p, e.summarise(ctx, p, r.MaxTokens)
 }
 

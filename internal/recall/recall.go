@@ -17,6 +17,7 @@ import (
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/graph"
+	"github.com/contextmem/contextmem/internal/intact"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
 	"github.com/contextmem/contextmem/internal/rank"
@@ -54,7 +55,8 @@ type Workspace struct {
 	Lane     backend.Lane // lane of the vectors of Engine's embedder
 	FastLane backend.Lane // lane of the vectors of its fast embedder
 	Docs     Docs
-	Uses     Uses // makes memories fade; nil: none does
+	Uses     Uses           // makes memories fade; nil: none does
+	Notice   intact.Noticer // is told of damaged rows that were left out; nil: nobody is
 }
 
 // Uses returns how often versions of sources were used.
@@ -175,11 +177,12 @@ type run struct {
 	res      Result
 	cues     *language.Cues // cues of the query without its hint, as of Now; nil: not read yet
 	question *rank.Question
-	said     statements  // inferred statements among the hits
-	most     int         // number of ranked hits of a scope to consider
-	view     *graph.View // what the caller may see of the graph; nil: everything
-	own      Workspace   // the caller's workspace with its store replaced by store
-	store    intactStore
+	said     statements    // inferred statements among the hits
+	most     int           // number of ranked hits of a scope to consider
+	view     *graph.View   // what the caller may see of the graph; nil: everything
+	own      Workspace     // the caller's workspace with its store replaced by store
+	store    intact.Store  // does not wait for commits in flight, since the indexes were searched before
+	settled  backend.Store // waits for them
 	around   aroundHits
 	verdicts map[int64]verdict // verdict on each chunk, if Request.Asked is set
 	scratch
@@ -233,20 +236,24 @@ func (e *Engine) Search(ctx context.Context, ws *Workspace, req *Request) (*Resu
 
 // warnDamaged adds a warning if damaged rows were left out of the result.
 func (r *run) warnDamaged() {
-	if n := r.store.damaged.Load(); n > 0 {
-		r.warn("damaged", "", "%d stored rows are damaged and were left out: verify the deployment", n)
-	}
+	r.res.Warnings = append(r.res.Warnings, r.store.Warnings()...)
 }
 
 func newRun(ctx context.Context, e *Engine, ws *Workspace, req *Request) *run {
 	r := runs.Get().(*run)
 	r.own = *ws
-	r.store.Store, r.store.settled, r.own.Store = backend.Peek(ws.Store), ws.Store, &r.store
+	r.store.Store, r.store.Notice, r.settled, r.own.Store = backend.Peek(ws.Store), ws.Notice, ws.Store, &r.store
 	r.Engine, r.Workspace, r.Request, r.ctx, r.res.run = e, &r.own, req, ctx, r
 	for _, s := range req.Scopes {
 		r.scopes = append(r.scopes, scope{Scope: s})
 	}
 	return r
+}
+
+// settledSources is Sources, but waits for commits in flight.
+func (r *run) settledSources(part backend.Partition, ids []string) ([]*backend.Source, error) {
+	out, err := r.settled.Sources(r.ctx, part, ids)
+	return out, r.store.LeaveOut(err)
 }
 
 // look sets r.view, what the caller may see of the graph. Ranking uses it too.

@@ -165,7 +165,7 @@ func (r *run) askedSource() (*backend.Source, error) {
 		return nil, nil
 	}
 	for i := range r.scopes {
-		srcs, err := r.store.settledSources(r.ctx, r.scopes[i].Part, []string{r.Asked.Source})
+		srcs, err := r.settledSources(r.scopes[i].Part, []string{r.Asked.Source})
 		if err != nil {
 			return nil, err
 		}

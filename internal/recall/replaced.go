@@ -61,7 +61,7 @@ func (r *run) newestOf(part backend.Partition, ids []string, found []*backend.So
 	if slices.ContainsFunc(newest, func(s *backend.Source) bool {
 		return s != nil && !slices.ContainsFunc(found, func(f *backend.Source) bool { return f.ID == s.ID && f.Num == s.Older })
 	}) {
-		return r.store.settledSources(r.ctx, part, ids)
+		return r.settledSources(part, ids)
 	}
 	return newest, nil
 }

@@ -45,7 +45,7 @@ func TestReplacedWaitsForNoCommit(t *testing.T) {
 			peek, settled := &versions{of: map[string]*backend.Source{"a": &c.peeked}}, &versions{of: map[string]*backend.Source{"a": &c.told}}
 			row := &backend.Hydrated{Src: &backend.Source{ID: "a", Num: 7, Replaced: true}}
 			r := &run{ctx: t.Context(), res: Result{Hits: []*Hit{{Row: row}}}}
-			r.store.Store, r.store.settled, r.own.Store = peek, settled, &r.store
+			r.store.Store, r.settled, r.own.Store = peek, settled, &r.store
 			r.Workspace = &r.own
 			require.NoError(t, r.replaced())
 			require.Equal(t, map[int64]backend.State{7: c.state}, r.res.Newer)

@@ -170,7 +170,7 @@ func (c *call) begin(ctx context.Context, op string) error {
 	}
 	c.Visible, c.Now, c.Laps = item.VisibleTo(c.Principals), time.Now(), &c.laps
 	c.ref, c.vectors = ref, ref.Use()
-	c.ws = recall.Workspace{Store: ref.Store, Vectors: ref.Workspace.Vectors(), Keywords: ref.Workspace.Keywords(), Graph: ref.Workspace.Graph(), Docs: ref}
+	c.ws = recall.Workspace{Store: ref.Store, Vectors: ref.Workspace.Vectors(), Keywords: ref.Workspace.Keywords(), Graph: ref.Workspace.Graph(), Docs: ref, Notice: ref}
 	if c.Forget {
 		c.ws.Uses = ref.Uses()
 	}
@@ -297,12 +297,15 @@ func (c *call) answer(ctx context.Context, op string, search func() (*recall.Res
 	f := &c.found
 	f.Result, f.RequestID, f.Docs, f.call = found, c.RequestID, c.ref, c
 	var room [2]backend.Partition // most recalls need no more
-	if f.Instructions, err = c.Profiles.Instructions(ctx, c.ref.UID, c.ref.Store, c.partitions(room[:0]), c.Now, c.KnownAt, c.Visible); err != nil {
+	st := c.ref.Intact()
+	if f.Instructions, err = c.Profiles.Instructions(ctx, c.ref.UID, st, c.partitions(room[:0]), c.Now, c.KnownAt, c.Visible); err != nil {
 		err = fault.Wrap(op, fault.Search, "", err)
 		f.Release(ctx, err)
 		return nil, err
 	}
-	f.Warnings = append(c.warnings, f.Warnings...)
+	if f.Warnings = append(c.warnings, f.Warnings...); !slices.ContainsFunc(f.Warnings, func(w fault.Warning) bool { return w.Code == "damaged" }) {
+		f.Warnings = append(f.Warnings, st.Warnings()...)
+	}
 	c.remember()
 	c.used()
 	return f, nil

@@ -8,9 +8,13 @@ import (
 
 // Losses collects damaged rows that a read leaves out.
 type Losses struct {
-	rows  int
-	first error
+	rows   int
+	first  error
+	others []error
 }
+
+// maxErrors is the number of errors of damaged rows that are kept.
+const maxErrors = 100
 
 // Skips reports whether an error means that a row is damaged. If so, it adds the error.
 func (l *Losses) Skips(err error) bool {
@@ -23,8 +27,11 @@ func (l *Losses) Skips(err error) bool {
 
 // Note adds the error of a damaged row.
 func (l *Losses) Note(err error) {
-	if l.rows++; l.first == nil {
+	switch l.rows++; {
+	case l.first == nil:
 		l.first = err
+	case l.rows <= maxErrors:
+		l.others = append(l.others, err)
 	}
 }
 
@@ -33,5 +40,5 @@ func (l *Losses) Err() error {
 	if l.rows == 0 {
 		return nil
 	}
-	return &backend.DamageError{Rows: l.rows, First: l.first}
+	return &backend.DamageError{Rows: l.rows, First: l.first, Others: l.others}
 }

@@ -10,7 +10,11 @@ import (
 
 // Gauges returns the item counts of all tenants and the number of open ones. For closed tenants it uses the last stored counts.
 func (s *Set) Gauges(ctx context.Context) (*meter.Gauges, error) {
-	g := &meter.Gauges{Items: map[meter.Item]int{}, IndexBudget: -1, StoreBytes: -1, IndexFileBytes: -1}
+	g := &meter.Gauges{Items: map[meter.Item]int{}, IndexBudget: -1, StoreBytes: -1, IndexFileBytes: -1, Damaged: s.damaged.Load()}
+	s.losses.Range(func(any, any) bool {
+		g.Losses++
+		return true
+	})
 	s.spaces.Each(func(string, *Space) { g.Open++ })
 	if err := s.tallies.load(ctx, s.registry); err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -61,6 +62,8 @@ type Set struct {
 	leased   sync.Map // uid -> struct{}: workspaces in which an earlier process may have left claims
 	gate     *Gate
 	tallies  *tallies
+	damaged  atomic.Int64 // damaged rows that reads have left out
+	losses   sync.Map     // uid -> struct{}: workspaces that lacked acknowledged changes when they were opened
 
 	// Traffic counts the recalls that run now.
 	Traffic Traffic
@@ -244,6 +247,12 @@ func (s *Set) openSpace(ctx context.Context, uid string) (*Space, error) {
 		return nil, err
 	}
 	sp := newSpace(uid, ws)
+	if t, ok := sp.Store.(backend.LossTeller); ok {
+		for _, what := range t.Lost() {
+			s.losses.Store(uid, struct{}{})
+			s.Logger.Error("acknowledged data are lost: "+what, "uid", uid)
+		}
+	}
 	if s.Leases != nil {
 		sp.Follower.Leader = newLead(s.Leases, uid)
 	}

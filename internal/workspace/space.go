@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/intact"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
 	"github.com/contextmem/contextmem/internal/recent"
@@ -38,6 +39,7 @@ type Space struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed and replaced when states change
 
+	damage  seen     // errors of damaged rows that were met
 	reading sync.Map // number of a source -> [2]int: pages read so far, and all pages
 }
 
@@ -65,6 +67,33 @@ func newSpace(uid string, ws backend.Workspace) *Space {
 		sp.Follower.Saw = sp.saw
 	}
 	return sp
+}
+
+// seen is a set of texts. It is safe for concurrent use.
+type seen struct {
+	mu    sync.Mutex
+	texts map[string]bool
+}
+
+// Len returns the number of texts.
+func (s *seen) Len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.texts)
+}
+
+// Add adds a text, and reports whether it is new.
+func (s *seen) Add(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.texts[text] {
+		return false
+	}
+	if s.texts == nil {
+		s.texts = map[string]bool{}
+	}
+	s.texts[text] = true
+	return true
 }
 
 // Shared reports whether several processes may have the workspace open.
@@ -175,6 +204,23 @@ type Ref struct {
 	*Space
 	Record *Record
 	set    *Set
+}
+
+// Intact returns the Store of a call that leaves out what is damaged.
+func (r *Ref) Intact() *intact.Store { return &intact.Store{Store: r.Store, Notice: r} }
+
+// maxDamage is the number of damaged rows of an open workspace that are told apart.
+const maxDamage = 1000
+
+// Damaged notes damaged rows that a read left out. Each is logged and counted once while the workspace is open.
+func (r *Ref) Damaged(d *backend.DamageError) {
+	for err := range d.All() {
+		if r.damage.Len() >= maxDamage || !r.damage.Add(err.Error()) {
+			continue
+		}
+		r.set.damaged.Add(1)
+		r.set.Logger.Error("a stored row is damaged and was left out of an answer: verify the deployment, which names its item", "uid", r.UID, "err", err)
+	}
 }
 
 // Release unpins the space and ends the call.
