@@ -33,6 +33,9 @@ type doc struct {
 
 	tongueOf  language.Span // the sentence for which otherTongue was asked last
 	isForeign bool          // its answer
+
+	quotes     []piece // what stands between quotation marks, if quotesRead
+	quotesRead bool
 }
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
@@ -47,6 +50,7 @@ func (d *doc) done() {
 	}
 	d.Forget()
 	d.in, d.out, d.rel, d.at, d.unjudged, d.learn = nil, extract.Output{}, relator{}, 0, false, nil
+	d.quotes, d.quotesRead = d.quotes[:0], false
 	d.offOf, d.tongueOf = language.Span{}, language.Span{}
 	docs.Put(d)
 }

@@ -44,7 +44,7 @@ func userTurns(t *testing.T, name string) map[string]judgement {
 	t.Helper()
 	dir := conversations
 	switch name {
-	case "messages", "told", "said", "fresh", "freshheld", "spoken", "spokenheld", "spokenlast", "voices", "matters", "folk", "folkheld", "everyday", "tongues":
+	case "messages", "told", "said", "fresh", "freshheld", "spoken", "spokenheld", "spokenlast", "voices", "matters", "folk", "folkheld", "everyday", "tongues", "tonguesheld":
 		dir = statements // messages of many people
 	}
 	b, err := os.ReadFile(dir + name + ".txt")

@@ -1,36 +1,50 @@
 package rules
 
 import (
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/internal/language"
 )
 
 // phraseSayable is the last check of what a phrase of another language states in a memory. The tables match words without their accents and
-// know no grammar, so this reports whether the verb is the one that the phrase means, nobody denies or quotes it, and the object can be one of
-// the predicate. at is the phrase, object its object; own says that the phrase is in the first person.
-func (d *doc) phraseSayable(s *language.Sentence, f *tableForm, at, object language.Span, own bool) bool {
-	if !d.in.Memory && !d.in.Pairs || f.predicate == "kin" {
+// know no grammar, so this reports whether the speaker states it, the verb is the one that the phrase means, nobody denies it, and the object can
+// be one of the predicate. at is the phrase, object its object; own says that the phrase is in the first person.
+func (d *doc) phraseSayable(s *language.Sentence, l *phrases, f *tableForm, at, object language.Span, own bool) bool {
+	if d.unsaidPhrase(s, l, f, at.Lo, object.Hi) {
+		return false
+	}
+	if f.predicate == "kin" {
 		return true
 	}
-	if d.accentDiffers(at, own) || !f.negated && !f.retracts && d.deniedPhrase(s, at, object) || own && d.quotedPhrase(s, at.Lo) {
+	if d.accentDiffers(at, own) || !f.negated && !f.retracts && d.deniedPhrase(s, at, object) {
 		return false
+	}
+	if f.predicate == "wants" && (!own || object.Hi < s.Hi && wordLists()["phrase-denials"][d.WordKey(object.Hi)]) {
+		return false // what others want is cut short too often
 	}
 	if f.predicate == "wants" && at.Lo > s.Lo && wordLists()["phrase-clitics"][d.WordKey(at.Lo-1)] {
 		return false // "lo voglio pronto": what is wanted stands before the verb
 	}
-	return d.phraseObject(s, f, at, object)
+	return !d.phraseAhead(s, f) && d.phraseObject(s, l, f, at, object)
+}
+
+// phraseAhead reports whether a sentence tells of a time to come, so that what it says of a home, a job or studies is a plan.
+func (d *doc) phraseAhead(s *language.Sentence, f *tableForm) bool {
+	switch f.predicate {
+	case "lives_in", "works_at", "has_role", "studies", "studies_at":
+		return slices.ContainsFunc(d.datesOf(s), func(h language.Date) bool { return h.From.After(d.Reference) })
+	}
+	return false
 }
 
 // phraseCodes are the codes of the languages that have tables of phrases.
-var phraseCodes = map[string]string{"spanish": "es", "german": "de", "french": "fr", "portuguese": "pt", "italian": "it"}
+var phraseCodes = map[string]string{"spanish": "es", "german": "de", "french": "fr", "portuguese": "pt", "italian": "it", "dutch": "nl", "polish": "pl", "russian": "ru"}
 
 // writtenIn reports whether a sentence of a memory can be in a language that has a table of phrases: its words, or those of the text, are not
 // those of another one. "Ama" is a verb in Italian and "but" in Turkish.
 func (d *doc) writtenIn(s *language.Sentence, name string) bool {
-	if !d.in.Memory && !d.in.Pairs {
+	if !d.checked() {
 		return true
 	}
 	tongue := language.Guess(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
@@ -58,44 +72,101 @@ func (d *doc) deniedPhrase(s *language.Sentence, at, object language.Span) bool 
 	return wordLists()["phrase-denials"][d.WordKey(object.Lo)]
 }
 
-// quotedPhrase reports whether the phrase at token i is what somebody says: "Nacho dice que soy un fantasma".
-func (d *doc) quotedPhrase(s *language.Sentence, i int) bool {
-	for j := i - 1; j > s.Lo && j >= i-3; j-- {
-		switch d.WordKey(j) {
-		case "que", "che", "dass":
-			return wordLists()["phrase-saying"][d.WordKey(j-1)]
+// phraseObject reports whether words can be the object of a predicate.
+func (d *doc) phraseObject(s *language.Sentence, l *phrases, f *tableForm, at, object language.Span) bool {
+	lists := wordLists()
+	first, t := d.WordKey(object.Lo), &d.Tokens[object.Lo]
+	if lists["phrase-hollow"][first] && (object.Hi-object.Lo == 1 || f.predicate != "wants" && f.predicate != "prefers") || (l.cuts[first] || l.preps[first]) && object.Lo == at.Hi && !t.Used && !t.Capital() {
+		return false
+	}
+	switch f.predicate {
+	case "speaks":
+		return lists["phrase-languages"][first] && !lists["phrase-only"][d.WordKey(min(object.Hi, s.Hi-1))]
+	case "name":
+		return !lists["phrase-no-name"][first] && (t.Capital() || object.Hi-object.Lo == 1)
+	case "birthday":
+		return t.Kind == language.KindNumber || t.Kind == language.KindDate || t.Is(language.Month)
+	case "age":
+		return d.phraseAge(s, f, object)
+	case "wants":
+		return d.phraseGoal(object)
+	case "likes", "dislikes", "prefers":
+		return t.Kind != language.KindPunct
+	case "allergic_to":
+		return !lists["phrase-no-allergen"][first]
+	case "is_a":
+		return l.occupation(first)
+	case "works_at", "from", "has_role", "lives_in":
+		number := t.Kind == language.KindNumber || at.Hi < object.Lo && d.Tokens[object.Lo-1].Kind == language.KindNumber
+		return !number && d.phrasePlace(s, l, f, at, object)
+	}
+	return true
+}
+
+// phrasePlace reports whether words can be a home, an employer, an origin or an occupation.
+func (d *doc) phrasePlace(s *language.Sentence, l *phrases, f *tableForm, at, object language.Span) bool {
+	lists, first := wordLists(), d.WordKey(object.Lo)
+	switch f.predicate {
+	case "works_at":
+		return !lists["phrase-no-work"][first] && !d.nounPhrase(s, at.Lo) && (d.Tokens[object.Lo].Shape != language.LowerCase || object.Lo > at.Hi || !infinitive(first))
+	case "has_role":
+		no := lists["phrase-no-role"]
+		return !no[first] && !no[d.WordKey(at.Hi)] && !no[d.WordKey(object.Hi-1)]
+	case "lives_in":
+		return !lists["phrase-no-home"][first] && d.phraseHome(l, at, object)
+	}
+	return d.anyCapital(object)
+}
+
+// phraseHome reports whether somebody can live at an object: it has a capital, is a common noun of the table, or stands in a message without
+// capitals and without an article: "vivo en cádiz", not "vivo en las nubes".
+func (d *doc) phraseHome(l *phrases, at, object language.Span) bool {
+	if d.anyCapital(object) {
+		return true
+	}
+	for i := object.Lo; i < object.Hi; i++ {
+		if l.homes[d.WordKey(i)] {
+			return true
+		}
+	}
+	return object.Lo == at.Hi && object.Hi-object.Lo <= 2 && !d.anyCapital(language.Span{Lo: 0, Hi: len(d.Tokens)})
+}
+
+// anyCapital reports whether a token has a capital.
+func (d *doc) anyCapital(at language.Span) bool {
+	for i := at.Lo; i < at.Hi; i++ {
+		if d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Shape != language.LowerCase || d.Tokens[i].Kind == language.KindIdentifier {
+			return true
 		}
 	}
 	return false
 }
 
-// phraseObject reports whether words can be the object of a predicate.
-func (d *doc) phraseObject(s *language.Sentence, f *tableForm, at, object language.Span) bool {
-	first, t := d.WordKey(object.Lo), &d.Tokens[object.Lo]
-	if wordLists()["phrase-hollow"][first] && (object.Hi-object.Lo == 1 || f.predicate != "wants" && f.predicate != "prefers") {
+// phraseAge reports whether an object is a number of years that somebody is old: nothing goes on behind "years", as in "ho 20 anni di servizio".
+// A number without "years" stands alone: "ich bin 41".
+func (d *doc) phraseAge(s *language.Sentence, f *tableForm, object language.Span) bool {
+	if f.bare && (object.Hi-object.Lo > 1 || len(d.TokenText(object.Lo)) != 2) || object.Hi-object.Lo > 3 || d.Tokens[object.Lo].Kind != language.KindNumber && !wordLists()["phrase-numbers"][d.WordKey(object.Lo)] {
 		return false
 	}
-	number := t.Kind == language.KindNumber || at.Hi < object.Lo && d.Tokens[object.Lo-1].Kind == language.KindNumber
-	switch f.predicate {
-	case "speaks":
-		for i := object.Lo; i < object.Hi; i++ {
-			if wordLists()["phrase-languages"][d.WordKey(i)] {
-				return true
-			}
+	return f.bare || !wordLists()["phrase-no-age"][d.WordKey(min(object.Hi+1, s.Hi-1))]
+}
+
+// phraseGoal reports whether an object is what somebody wants to do in life: "quisiera un presupuesto", "je voudrais savoir" and "ik wil rust" ask
+// for something or last an hour.
+func (d *doc) phraseGoal(object language.Span) bool {
+	lists := wordLists()
+	first := d.WordKey(object.Lo)
+	if lists["phrase-asked"][first] || lists["phrase-asked"][d.WordKey(object.Hi-1)] {
+		return false
+	}
+	for i := object.Lo; i < min(object.Lo+3, object.Hi); i++ {
+		if lists["phrase-denials"][d.WordKey(i)] {
+			return false
 		}
-		return false
-	case "name":
-		return t.Capital() || object.Hi-object.Lo == 1
-	case "works_at":
-		return !number && !d.nounPhrase(s, at.Lo) && (t.Shape != language.LowerCase || object.Lo > at.Hi || !infinitive(first))
-	case "from":
-		return !number && (t.Shape != language.LowerCase || object.Lo > at.Hi || !infinitive(first))
-	case "has_role":
-		return !number && !wordLists()["phrase-no-role"][first] && !wordLists()["phrase-no-role"][d.WordKey(at.Hi)]
-	case "lives_in":
-		return !number && !wordLists()["phrase-no-home"][first]
 	}
-	return true
+	last := d.WordKey(object.Hi - 1)
+	return infinitive(first) || first == "ir" || strings.HasSuffix(first, "re") || strings.HasSuffix(first, "ć") || strings.HasSuffix(first, "ть") || strings.HasSuffix(first, "ться") ||
+		strings.HasSuffix(last, "en") && d.Tokens[object.Hi-1].Shape == language.LowerCase
 }
 
 // nounPhrase reports whether the word at token i is the noun "work", not the verb: "le dieron trabajo en Cancún".
@@ -119,23 +190,4 @@ func infinitive(w string) bool {
 		}
 	}
 	return false
-}
-
-// scriptSayable is phraseSayable for Chinese and Japanese, where words have no signs between them.
-func scriptSayable(predicate, object string, subject bool) bool {
-	n := utf8.RuneCountInString(object)
-	first, _ := utf8.DecodeRuneInString(object)
-	switch predicate {
-	case "age":
-		return !strings.ContainsFunc(object, func(r rune) bool {
-			return !unicode.IsDigit(r) && !strings.ContainsRune("零一二三四五六七八九十百廿半", r)
-		}) && object != "十"
-	case "name":
-		return n <= 5 && !strings.ContainsRune("你我他她它牠这那這", first) || first < unicode.MaxLatin1 && !subject
-	case "lives_in", "works_at":
-		return n > 1 && !strings.ContainsRune("零一二三四五六七八九十两兩几幾", first)
-	case "likes":
-		return first != '人'
-	}
-	return !strings.HasSuffix(object, "不") && !strings.HasSuffix(object, "没")
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"embed"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,18 +18,35 @@ type phrases struct {
 	articles, cuts, joins map[string]bool
 	not                   map[string]bool
 	kin                   map[string]string // words for family, friends and pets, and their English translations
+
+	// What memories are checked by.
+	unsaid    map[string]bool // words behind which somebody else speaks, or which tell a story; "a_b" are two words
+	pairs     bool            // unsaid has two words
+	reflexive map[string]bool // words before which a word of not is a pronoun: "se chama"
+	roles     map[string]bool // occupations
+	roleEnds  []string        // what the last part of an occupation in one word is: "Softwareentwickler"
+	homes     map[string]bool // common nouns that are places to live in
+	preps     map[string]bool // words that an object of what somebody likes goes beyond, and an occupation does not
+	mine      map[string]bool // "my"
+	who       map[string]bool // relative pronouns of persons
+	exact     bool            // accents tell verbs apart: "pracuje", "pracuję"
 }
 
 // tableForm is one kind of statement.
 type tableForm struct {
 	predicate, kind, text                string
 	functional, negated, retracts, moves bool
+	role                                 bool // the object is an occupation of the table
+	bare                                 bool // the object is a number of two digits and nothing else: "ich bin 41"
 }
 
-// phrase holds the words around the object of a form. "*" is any one word, "{o}" the object, "{k}" a word for family.
+// phrase holds the words around the object of a form. "*" is any one word, "~" up to four words, "{o}" the object, "{k}" a
+// word for family.
 type phrase struct {
 	form          *tableForm
 	before, after []string
+	said          []string // the words of before with their accents
+	gap           bool     // before has "~"
 }
 
 // predicateKinds maps predicates of forms to kinds; the kind of all others is fact.
@@ -47,7 +65,7 @@ var tables embed.FS
 // phraseTables holds the phrases of each language. They are read when the first text in another language is read.
 var phraseTables = sync.OnceValue(func() map[string]*phrases {
 	m := make(map[string]*phrases)
-	for _, name := range [...]string{"spanish", "german", "french", "portuguese", "italian"} {
+	for name := range phraseCodes {
 		m[name] = readPhrases(readTable(name))
 	}
 	return m
@@ -71,7 +89,16 @@ func readPhrases(table map[string]string) *phrases {
 		return m
 	}
 	p := &phrases{kinText: strings.TrimSpace(table["kin-text"]), first: make(map[string][]*phrase), third: make(map[string][]*phrase),
-		articles: set("articles"), cuts: set("cuts"), joins: set("joins"), not: set("not"), kin: make(map[string]string)}
+		articles: set("articles"), cuts: set("cuts"), joins: set("joins"), not: set("not"), kin: make(map[string]string),
+		unsaid: set("unsaid"), reflexive: set("reflexive"), roles: set("roles"), homes: set("homes"), preps: set("preps"), mine: set("mine"), who: set("who"), exact: table["exact"] != ""}
+	for w := range strings.FieldsSeq(table["role-ends"]) {
+		p.roleEnds = append(p.roleEnds, extract.Key(w))
+	}
+	for w := range strings.FieldsSeq(table["unsaid"]) {
+		if a, b, ok := strings.Cut(w, "_"); ok {
+			p.unsaid[extract.Key(a)+"_"+extract.Key(b)], p.pairs = true, true
+		}
+	}
 	for pair := range strings.FieldsSeq(table["kin"]) {
 		w, english, _ := strings.Cut(pair, "=")
 		p.kin[extract.Key(w)] = english
@@ -88,7 +115,8 @@ func readPhrases(table map[string]string) *phrases {
 	return p
 }
 
-// newForm parses a predicate with its marks: "-" retracts, "!" negates, "@" makes the date of the sentence the start of validity.
+// newForm parses a predicate with its marks: "-" retracts, "!" negates, "@" makes the date of the sentence the start of
+// validity, "%" wants an occupation of the table as object, "=" a number.
 func newForm(predicate, text string) *tableForm {
 	f := &tableForm{text: text}
 	for {
@@ -99,6 +127,10 @@ func newForm(predicate, text string) *tableForm {
 			f.negated = true
 		case '@':
 			f.moves = true
+		case '%':
+			f.role = true
+		case '=':
+			f.bare = true
 		default:
 			f.predicate, f.kind = predicate, predicateKinds[predicate]
 			if f.kind == "" {
@@ -114,7 +146,7 @@ func newForm(predicate, text string) *tableForm {
 func addPhrases(m map[string][]*phrase, f *tableForm, list string) {
 	for text := range strings.SplitSeq(list, ",") {
 		before, after, _ := strings.Cut(text, "{o}")
-		p := &phrase{form: f, before: keys(before), after: keys(after)}
+		p := &phrase{form: f, before: keys(before), after: keys(after), said: strings.Fields(before), gap: strings.Contains(before, "~")}
 		if len(p.before) == 0 {
 			continue
 		}
@@ -130,7 +162,7 @@ func addPhrases(m map[string][]*phrase, f *tableForm, list string) {
 func keys(words string) []string {
 	var out []string
 	for w := range strings.FieldsSeq(words) {
-		if w != "*" && w != "{k}" && w != "{n}" {
+		if w != "*" && w != "~" && w != "{k}" {
 			w = extract.Key(w)
 		}
 		out = append(out, w)
@@ -138,44 +170,98 @@ func keys(words string) []string {
 	return out
 }
 
-// formAt returns the longest phrase of a table that begins at token i, and its object [lo, hi), which ends before the closing words;
-// hi is 0 if nothing closes it. word is the token that matches "*" or "{k}".
+// formAt returns the longest phrase of a table that begins at token i, or one with an object before that of a phrase with "~", and its object
+// [lo, hi), which ends before the closing words; hi is 0 if nothing closes it. word is the token that matches "*" or "{k}".
 func (d *doc) formAt(s *language.Sentence, l *phrases, table map[string][]*phrase, i int) (p *phrase, lo, hi, word int) {
-	for _, p := range table[d.WordKey(i)] {
-		j, word := i, -1
-		ok := true
-		for n, w := range p.before {
-			if ok = j < s.Hi; !ok {
-				break
-			}
-			switch key := d.WordKey(j); {
-			case w == "*":
-				word, ok = j, d.Tokens[j].Kind == language.KindWord
-			case w == "{k}":
-				word, ok = j, l.kin[key] != ""
-			default:
-				ok = key == w
-			}
-			if ok = ok && (n == 0 || d.Tokens[j].Gap <= language.LineGap); !ok {
-				break
-			}
-			j++
-		}
-		if !ok || j >= s.Hi {
+	for _, next := range table[d.WordKey(i)] {
+		j, at := d.phraseEnd(s, l, next.before[1:], i+1)
+		if j < 0 || j >= s.Hi || p != nil && j >= lo || next.form.role && !d.roleAt(s, l, j) || l.exact && !strings.EqualFold(d.TokenText(i), next.said[0]) {
 			continue
 		}
-		if len(p.after) == 0 {
-			return p, j, 0, word
+		end := d.phraseClose(s, next, j)
+		if end < 0 {
+			continue
 		}
-		for end := j + 1; end+len(p.after) <= s.Hi && end <= j+language.MaxSpan && d.Tokens[end-1].Kind != language.KindPunct; end++ {
-			match := true
-			for n, w := range p.after {
-				match = match && d.WordKey(end+n) == w
-			}
-			if match {
-				return p, j, end, word
-			}
+		if p, lo, hi, word = next, j, end, at; !next.gap {
+			break
 		}
 	}
-	return nil, 0, 0, 0
+	return p, lo, hi, word
+}
+
+// phraseClose returns where the closing words of a phrase begin, whose object begins at token j: 0 if it has none, -1 if they are not there.
+func (d *doc) phraseClose(s *language.Sentence, p *phrase, j int) int {
+	if len(p.after) == 0 {
+		return 0
+	}
+	for end := j + 1; end+len(p.after) <= s.Hi && end <= j+language.MaxSpan && (d.Tokens[end-1].Kind != language.KindPunct || d.ordinalDot(end-1, j)); end++ {
+		match := true
+		for n, w := range p.after {
+			match = match && d.WordKey(end+n) == w
+		}
+		if match {
+			return end
+		}
+	}
+	return -1
+}
+
+// ordinalDot reports whether token i, behind token lo, is the point of a number: "am 3. März".
+func (d *doc) ordinalDot(i, lo int) bool {
+	return i > lo && d.Tokens[i].Sign == '.' && d.Tokens[i-1].Kind == language.KindNumber
+}
+
+// maxPhraseGap is how many words "~" stands for.
+const maxPhraseGap = 4
+
+// phraseEnd returns the token behind the words of a phrase that begin at token j, -1 if they are not there, and the token that matches "*" or
+// "{k}".
+func (d *doc) phraseEnd(s *language.Sentence, l *phrases, words []string, j int) (end, word int) {
+	word = -1
+	for n, w := range words {
+		if w == "~" {
+			for gap := 0; gap <= maxPhraseGap; gap++ {
+				if end, inner := d.phraseEnd(s, l, words[n+1:], j+gap); end >= 0 {
+					return end, max(word, inner)
+				}
+				if j+gap >= s.Hi || d.Tokens[j+gap].Kind == language.KindPunct || l.joins[d.WordKey(j+gap)] || wordLists()["phrase-denials"][d.WordKey(j+gap)] {
+					break
+				}
+			}
+			return -1, -1
+		}
+		if j >= s.Hi || d.Tokens[j].Gap > language.LineGap {
+			return -1, -1
+		}
+		key := d.WordKey(j)
+		switch w {
+		case "*":
+			if word = j; d.Tokens[j].Kind != language.KindWord {
+				return -1, -1
+			}
+		case "{k}":
+			if word = j; l.kin[key] == "" {
+				return -1, -1
+			}
+		default:
+			if key != w {
+				return -1, -1
+			}
+		}
+		j++
+	}
+	return j, word
+}
+
+// roleAt reports whether an occupation begins at token j, with or without an article.
+func (d *doc) roleAt(s *language.Sentence, l *phrases, j int) bool {
+	if j+1 < s.Hi && l.articles[d.WordKey(j)] {
+		j++
+	}
+	return l.occupation(d.WordKey(j))
+}
+
+// occupation reports whether a word is an occupation.
+func (l *phrases) occupation(w string) bool {
+	return l.roles[w] || slices.ContainsFunc(l.roleEnds, func(end string) bool { return strings.HasSuffix(w, end) })
 }

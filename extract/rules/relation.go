@@ -50,7 +50,7 @@ func (d *doc) relations() {
 		r.mem.newSentence(s.Paragraph)
 		unjudged := d.unjudged
 		d.unjudged = true // the gate is for English; the phrases of other languages are explicit statements
-		foreign := (d.Foreign || d.Script) && d.foreignSentence(s)
+		foreign := (d.Foreign || d.Script || d.checked() && d.otherTongue(s)) && d.foreignSentence(s)
 		d.unjudged = unjudged
 		if facts || len(d.out.Relations) < maxRelations {
 			r.sentence(k, s)

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -27,6 +28,11 @@ type scriptLanguage struct {
 	others  []string // subjects that are not names
 	titles  []string // titles after a name
 	ask     []string // a clause with one of these is a question
+	unsaid  []string // a sentence of a memory with one of these tells what others say, suppose or dream
+	tails   []string // what may come behind a phrase in a memory
+	mine    []string // "my"
+	of      []string // what stands between a description and an occupation
+	roles   []string // occupations
 
 	first, third []*scriptPhrase
 	kinWords     [][2]string
@@ -45,7 +51,8 @@ var (
 func readScript(table map[string]string) *scriptLanguage {
 	list := func(name string) []string { return strings.Fields(table[name]) }
 	l := &scriptLanguage{marks: strings.TrimSpace(table["marks"]), openers: list("openers"), ends: list("ends"), cuts: list("cuts"), joins: list("joins"),
-		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask")}
+		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask"),
+		unsaid: list("unsaid"), tails: list("tails"), mine: list("mine"), of: list("of"), roles: list("roles")}
 	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
 		for text := range strings.SplitSeq(list, ",") {
 			if before, after, ok := strings.Cut(strings.TrimSpace(text), "{o}"); ok {
@@ -95,6 +102,9 @@ func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
 	default:
 		return false, false
 	}
+	if d.checked() && slices.ContainsFunc(l.unsaid, func(w string) bool { return strings.Contains(d.SpanText(s.Lo, s.Hi), w) }) {
+		return false, true
+	}
 	self := false
 	at := int(d.Tokens[s.Lo].Start)
 	end := int(d.Tokens[s.Hi-1].End)
@@ -127,10 +137,12 @@ func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, sel
 		}
 	}
 	text := d.Text[p.start:p.end]
-	for _, w := range l.ask {
-		if strings.Contains(text, w) {
-			return false
-		}
+	if slices.ContainsFunc(l.ask, func(w string) bool { return strings.Contains(text, w) }) || d.checked() && d.quotedIn(p) {
+		return false
+	}
+	if relative, kin, rest := d.scriptRelative(s, l, p); relative != "" {
+		*self = false
+		return d.scriptThird(s, l, relative, kin, rest)
 	}
 	subject, place, body := d.scriptSubject(s, l, p)
 	implied := subject == "" && *self
@@ -138,38 +150,51 @@ func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, sel
 		subject = s.Speaker
 	}
 	if *self = subject == s.Speaker && subject != ""; *self {
-		for _, f := range l.first {
-			before := f.before
-			if implied {
-				if before = strings.TrimPrefix(before, l.self[0]); before == "" {
-					continue
-				}
-			}
-			if o, kin, ok := d.scriptObject(l, before, f.after, body); ok {
-				if f.form.functional && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0) {
-					return false // the text before the mark is another subject, whose name is unknown
-				}
-				return d.scriptStatement(s, l, f, subject, place, o, kin)
-			}
-		}
-		if !implied {
-			return false
+		if found, own := d.scriptOwn(s, l, implied, place, body); own {
+			return found
 		}
 		subject, *self = "", false
 	}
+	if l.topic != "" {
+		return subject != "" && d.scriptThird(s, l, subject, place, body)
+	}
 	for _, f := range l.third {
-		if l.topic != "" {
-			if o, _, ok := d.scriptObject(l, f.before, f.after, body); ok && subject != "" {
-				return d.scriptStatement(s, l, f, subject, place, o, "")
-			}
-			continue
-		}
 		k := strings.Index(text, f.before)
-		if k <= 0 || !nameInScript(text[:k], l) {
+		if k <= 0 || f.form.role || !nameInScript(text[:k], l) { // "班主任是老师": a name or a word
 			continue
 		}
 		if o, _, ok := d.scriptObject(l, f.before, f.after, piece{p.start + k, p.end}); ok {
 			return d.scriptStatement(s, l, f, text[:k], piece{p.start, p.start + k}, o, "")
+		}
+	}
+	return false
+}
+
+// scriptOwn reads what a clause says about the speaker. implied reports whether it does not name him. own is false if the clause may be about
+// somebody else.
+func (d *doc) scriptOwn(s *language.Sentence, l *scriptLanguage, implied bool, place, body piece) (found, own bool) {
+	for _, f := range l.first {
+		before := f.before
+		if implied {
+			if before = strings.TrimPrefix(before, l.self[0]); before == "" {
+				continue
+			}
+		}
+		if o, kin, ok := d.scriptObject(l, before, f.after, body); ok && d.scriptRole(l, f.form, o) {
+			if (f.form.functional || d.checked()) && kin == "" && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0) {
+				return false, true // the text before the mark is another subject, whose name is unknown
+			}
+			return d.scriptStatement(s, l, f, s.Speaker, place, o, kin), true
+		}
+	}
+	return false, !implied
+}
+
+// scriptThird reads what a clause says about somebody else.
+func (d *doc) scriptThird(s *language.Sentence, l *scriptLanguage, subject string, place, body piece) bool {
+	for _, f := range l.third {
+		if o, _, ok := d.scriptObject(l, f.before, f.after, body); ok && d.scriptRole(l, f.form, o) {
+			return d.scriptStatement(s, l, f, subject, place, o, "")
 		}
 	}
 	return false
@@ -253,6 +278,9 @@ func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o
 		if k <= 0 {
 			return o, "", false
 		}
+		if d.checked() && !scriptTail(l, strings.TrimSpace(d.Text[o.start+k+len(behind):o.end])) {
+			return o, "", false
+		}
 		o.end = o.start + k
 	}
 	for _, w := range l.cuts {
@@ -299,13 +327,20 @@ func (d *doc) scriptStatement(s *language.Sentence, l *scriptLanguage, f *script
 		}
 		return d.foreignPair(s, f.form, kinPredicate(english), d.Text[o.start:o.end], subject, o, place, false, strings.ReplaceAll(f.form.text, "{k}", kin))
 	}
+	if f.form.role { // "个四十来岁的数学老师"
+		for _, w := range l.of {
+			if k := strings.LastIndex(d.Text[o.start:o.end], w); k > 0 && o.start+k+len(w) < o.end {
+				o.start += k + len(w)
+			}
+		}
+	}
 	objects := []piece{o}
-	if f.form.kind == extract.KindPreference {
+	if f.form.kind == extract.KindPreference || f.form.predicate == "speaks" && d.checked() {
 		objects = d.splitObjects(l, o)
 	}
 	found := false
 	for _, x := range objects {
-		if d.in.Memory && !scriptSayable(f.form.predicate, d.Text[x.start:x.end], subject == s.Speaker) {
+		if d.checked() && !scriptSayable(f.form.predicate, d.Text[x.start:x.end], subject == s.Speaker) {
 			continue
 		}
 		found = d.foreignPair(s, f.form, f.form.predicate, subject, d.Text[x.start:x.end], place, x, false, f.form.text) || found
