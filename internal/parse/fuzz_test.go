@@ -64,12 +64,15 @@ func FuzzText(f *testing.F) {
 }
 
 func FuzzMarkdown(f *testing.F) { fuzzFile(f, "a.md") }
-func FuzzHTML(f *testing.F)     { fuzzFile(f, "a.html") }
-func FuzzCSV(f *testing.F)      { fuzzFile(f, "a.csv") }
-func FuzzJSON(f *testing.F)     { fuzzFile(f, "a.json") }
-func FuzzXML(f *testing.F)      { fuzzFile(f, "a.xml") }
-func FuzzMail(f *testing.F)     { fuzzFile(f, "a.eml") }
-func FuzzMbox(f *testing.F)     { fuzzFile(f, "a.mbox") }
+func FuzzHTML(f *testing.F) {
+	f.Add([]byte(`<p>x <math><semantics><mrow><msup><mi>x</mi><mn>2</mn></msup><mfenced open="["><mi>c<mspace/><p></mfenced></mrow><annotation>x</semantics></math><table><math><mfrac><td></mfrac>`))
+	fuzzFile(f, "a.html")
+}
+func FuzzCSV(f *testing.F)  { fuzzFile(f, "a.csv") }
+func FuzzJSON(f *testing.F) { fuzzFile(f, "a.json") }
+func FuzzXML(f *testing.F)  { fuzzFile(f, "a.xml") }
+func FuzzMail(f *testing.F) { fuzzFile(f, "a.eml") }
+func FuzzMbox(f *testing.F) { fuzzFile(f, "a.mbox") }
 
 func FuzzRTF(f *testing.F) {
 	f.Add([]byte(sampleRTF))
@@ -122,11 +125,13 @@ func FuzzDOCX(f *testing.F) {
 
 func FuzzPPTX(f *testing.F) {
 	f.Add("<p:sld>" + shape(`<p:ph type="title"/>`, `<a:p><a:pPr lvl="2"><a:buAutoNum/></a:pPr><a:r><a:rPr><a:hlinkClick r:id="x"/></a:rPr><a:t>x</a:t></a:r></a:p>`) + "<a:tbl><a:tr><a:tc gridSpan=\"2\"/></a:tr></a:tbl></p:sld>")
+	f.Add("<p:sld>" + shape(`<p:ph/>`, `<a:p><a14:m><m:oMath><m:d><m:e><m:sSup><m:e><m:r><m:t>x</m:t></m:r></m:e><m:sup/></m:sSup></m:e></m:d><m:oMath><m:rad><m:deg/><m:e/></m:rad></m:oMath></m:oMath></a14:m></a:p>`) + "</p:sld>")
 	f.Fuzz(func(t *testing.T, slide string) { check(t, "a.pptx", slideFile(t, slide)) })
 }
 
 func FuzzXLSX(f *testing.F) {
 	f.Add(`<row r="1"><c r="XFD1" t="s" s="1"><v>0</v></c><c><v>1e5</v></c></row>`, `<sst><si><t>x</t></si></sst>`, `<numFmt numFmtId="1" formatCode="y"/><cellXfs><xf numFmtId="1"/></cellXfs>`)
+	f.Add(`<row r="1"><c r="A1"><v>1</v></c></row></sheetData><mergeCells><mergeCell ref="A1:B2"/></mergeCells><hyperlinks><hyperlink ref="A1" r:id="x"/>`, "", "")
 	f.Fuzz(func(t *testing.T, rows, strings, styles string) {
 		check(t, "a.xlsx", sheetFile(t, rows, part{"xl/sharedStrings.xml", strings}, part{"xl/styles.xml", styles}))
 	})
@@ -135,6 +140,7 @@ func FuzzXLSX(f *testing.F) {
 func FuzzODF(f *testing.F) {
 	f.Add(`<office:body><office:text><text:list><text:list-item><text:p>x<text:note><text:note-body><text:p>y</text:p></text:note-body></text:note></text:p></text:list-item></text:list><table:table><table:table-row><table:table-cell/></table:table-row></table:table></office:text></office:body>`, media.ODT)
 	f.Add(`<office:spreadsheet><table:table><table:table-row table:number-rows-repeated="9"><table:table-cell table:number-columns-repeated="9"><text:p>x</text:p></table:table-cell></table:table-row></table:table></office:spreadsheet>`, media.ODS)
+	f.Add(`<office:spreadsheet><table:table table:name="a"><table:table-row><table:table-cell><text:p>x</text:p></table:table-cell></table:table-row></table:table><table:database-ranges><table:database-range table:name="b&amp;c" table:target-range-address="a.A1:a.B2"/></table:database-ranges></office:spreadsheet>`, media.ODS)
 	f.Fuzz(func(t *testing.T, body, mediaType string) { check(t, "a.odt", odfFile(t, mediaType, body)) })
 }
 

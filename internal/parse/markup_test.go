@@ -140,3 +140,26 @@ func TestJSON(t *testing.T) {
 	}
 	assert.Equal(t, document.LimitExceeded, parseKind(t, document.Input{Name: "a.json", Data: []byte(strings.Repeat("[", 1000))}, document.Limits{}))
 }
+
+// TestFormulasOfPages checks formulas that end early, late or never, and what is around them.
+func TestFormulasOfPages(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string]string{
+		"<p>a <math><msup><mi>x</mi><mn>2</mn></msup></math> b</p>":                                       "a x^2 b",
+		"<p>a <math><mfrac><mi>x</mi><mn>2</mn></p><p>b</p>":                                              "a x/2\n\nb",
+		"<table><tr><td>n<td><math><msqrt><mi>k</mi></msqrt><tr><td>m<td>4</table>":                       "| n | √k |\n| --- | --- |\n| m | 4 |",
+		"<p>a <math><semantics><mi>x</mi><annotation>\\x <b>y</b></annotation></semantics></math> b</p>":  "a x b",
+		"<p>a <math><mi>x</mi></math> <math display=block><mfenced open='['><mi>c</mi><mi>d</mi></math>e": "a x [c,d)e",
+		"<p><math><math><mi>x</mi></math> y":                                                              "x y",
+		"<p>a <MATH><mml:msub><mml:mi>x</mml:mi><mml:mi>i</mml:mi></mml:msub></MATH>":                     "a x_i",
+		"<p>a <math><mtext>if <b>so</b></mtext></math> b":                                                 "a ifso b",
+		"<p>a <span hidden><math><mi>x</mi></math></span> b":                                              "a b",
+		"<pre><math><mi>x</mi></math></pre>":                                                              "```\nx\n```",
+		"<p>a <math><mi>x</mi>":                                                                           "a x",
+		"<p>a</math> b":                                                                                   "a b",
+	} {
+		assert.Equal(t, want, mustParse(t, "a.html", "", []byte(page)).Text, page)
+	}
+	deep := "<p>" + strings.Repeat("<math><mrow>", 5000) + "<mi>x</mi>" + strings.Repeat("</mrow>", 5000) + "</math> after"
+	assert.Equal(t, "x after", mustParse(t, "a.html", "", []byte(deep)).Text)
+}

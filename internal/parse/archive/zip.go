@@ -29,6 +29,8 @@ type File struct {
 	ratio   int64
 	base    int64  // number of bytes before the archive, which the offsets in it do not include
 	Damage  string // why entries may be missing or incomplete
+	kept    blocks // the content of keptOf, which Peek has unpacked and Open reads next
+	keptOf  *Entry
 }
 
 type Entry struct {
@@ -287,10 +289,12 @@ func (z *File) Open(name string) *Stream {
 		raw = raw[:e.packed]
 	}
 	s.packed = int64(len(raw))
-	switch e.method {
-	case 0:
+	switch {
+	case e == z.keptOf:
+		s.r, z.kept, z.keptOf = &blocks{list: z.kept.list}, blocks{}, nil
+	case e.method == 0:
 		s.r = bytes.NewReader(raw)
-	case 8:
+	case e.method == 8:
 		s.r = flate.NewReader(bytes.NewReader(raw))
 	default:
 		s.err = document.NewError(document.Unsupported, fmt.Sprintf("the container uses compression method %d", e.method), nil)
@@ -301,26 +305,82 @@ func (z *File) Open(name string) *Stream {
 }
 
 // Peek returns the content of a file that is read again later, or nil if there is none. What it unpacks is bounded by what is left of the
-// limit, but does not count, and it records no damage.
+// limit, but does not count, and it records no damage. The next Open of a file that was peeked at to its end does not unpack it again, unless it
+// is larger than maxKept.
 func (z *File) Peek(name string) io.Reader {
 	s := z.Open(name)
 	if s == nil || s.r == nil {
 		return nil
 	}
-	return contextReader{z.Ctx, io.LimitReader(s.r, max(0, min(z.left, max(zipRatioGrace, z.ratio*max(1, s.packed)))))}
+	return &peek{z: z, e: s.e, r: io.LimitedReader{R: s.r, N: max(0, min(z.left, max(zipRatioGrace, z.ratio*max(1, s.packed))))}}
 }
 
-// contextReader reads until a context ends.
-type contextReader struct {
-	ctx context.Context
-	r   io.Reader
+// maxKept bounds the content that Peek keeps for Open.
+const maxKept = 8 << 20
+
+// peek reads a file until the context ends.
+type peek struct {
+	z    *File
+	e    *Entry
+	r    io.LimitedReader
+	kept blocks
+	size int
+	over bool // the file is larger than what is kept
 }
 
-func (c contextReader) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
+func (p *peek) Read(b []byte) (int, error) {
+	if err := p.z.Ctx.Err(); err != nil {
 		return 0, err
 	}
-	return c.r.Read(p)
+	n, err := p.r.Read(b)
+	p.size += n
+	if p.over = p.size > maxKept; p.over {
+		p.kept.list = nil
+	} else {
+		p.kept.add(b[:n])
+	}
+	if err == io.EOF && !p.over && p.r.N > 0 {
+		p.z.kept, p.z.keptOf = p.kept, p.e
+	}
+	return n, err
+}
+
+// blocks is content in blocks, so that it is not copied while it grows.
+type blocks struct {
+	list [][]byte
+	at   int // offset in the first block that is read next
+}
+
+const blockSize = 64 << 10
+
+func (k *blocks) add(b []byte) {
+	for len(b) > 0 {
+		n := len(k.list)
+		if n == 0 || len(k.list[n-1]) == blockSize {
+			k.list = append(k.list, make([]byte, 0, blockSize))
+			n++
+		}
+		last := &k.list[n-1]
+		some := b[:min(len(b), blockSize-len(*last))]
+		*last = append(*last, some...)
+		b = b[len(some):]
+	}
+}
+
+// Read reads and frees what was added.
+func (k *blocks) Read(b []byte) (n int, err error) {
+	for n < len(b) && len(k.list) > 0 {
+		some := copy(b[n:], k.list[0][k.at:])
+		n += some
+		if k.at += some; k.at == len(k.list[0]) {
+			k.list[0] = nil
+			k.list, k.at = k.list[1:], 0
+		}
+	}
+	if n == 0 && len(b) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // Read returns a whole file of at most most bytes. A larger file is an error; a missing one gives (nil, nil).

@@ -65,6 +65,7 @@ type HTMLReader struct {
 	lists    []htmlList
 	pre      *strings.Builder  // the text of the open pre element
 	lang     string            // the language of the open pre element's code
+	math     *htmlMath         // nil: no formula is open
 	Title    strings.Builder   // the text of the title element
 	Meta     map[string]string // the meta elements of the head by name
 	pageLang string
@@ -132,7 +133,9 @@ func (h *HTMLReader) Read(ctx context.Context, r io.Reader) error {
 			h.start(z, true)
 		case html.EndTagToken:
 			name, _ := tagName(z.Raw())
-			h.end(name)
+			if h.math == nil || !h.mathEnd(z.Raw(), name) {
+				h.end(name)
+			}
 		}
 		if h.w.Full {
 			h.close(0)
@@ -172,6 +175,10 @@ func (h *HTMLReader) text(z *html.Tokenizer) {
 	if h.skip > 0 {
 		return
 	}
+	if h.math != nil {
+		h.mathText(z)
+		return
+	}
 	if h.pre != nil {
 		if h.pre.Len() < h.w.Max {
 			h.pre.Write(z.Text())
@@ -184,6 +191,9 @@ func (h *HTMLReader) text(z *html.Tokenizer) {
 func (h *HTMLReader) start(z *html.Tokenizer, selfClosing bool) {
 	h.started = true
 	name, rest := tagName(z.Raw())
+	if h.math != nil && h.mathStart(z.Raw(), name, selfClosing) {
+		return
+	}
 	a := readAttrs(rest)
 	if selfClosing && h.xhtml {
 		z.NextIsNotRawText()
@@ -299,6 +309,8 @@ func (h *HTMLReader) open(name atom.Atom, a tagAttrs) (link bool) {
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
 		h.pre = &strings.Builder{}
 		h.lang = codeLanguage(a.class)
+	case atom.Math:
+		h.math = &htmlMath{}
 	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 	case atom.Table:
 		h.endBlock()
@@ -386,6 +398,11 @@ func (h *HTMLReader) close(i int) {
 func (h *HTMLReader) closed(tag openTag) {
 	w := h.w
 	switch tag.name {
+	case atom.Math:
+		if h.math != nil {
+			h.endMath()
+		}
+		return
 	case atom.Pre, atom.Listing, atom.Xmp, atom.Plaintext:
 		if h.pre != nil {
 			code := h.pre.String()

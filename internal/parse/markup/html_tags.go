@@ -27,6 +27,8 @@ var (
 	// closedTags are elements that pages close reliably, because a missing end tag would break the layout of what follows.
 	closedTags = atomSet(atom.Script, atom.Style, atom.Title, atom.Div, atom.Table, atom.Ul, atom.Ol, atom.Dl, atom.Section,
 		atom.Article, atom.Main, atom.Pre, atom.Form, atom.Textarea, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6)
+	// tableTags are the parts of a table.
+	tableTags = atomSet(atom.Table, atom.Thead, atom.Tbody, atom.Tfoot, atom.Tr, atom.Td, atom.Th, atom.Html)
 	// outerTags may end although a table inside them is still open.
 	outerTags = atomSet(atom.Body, atom.Html, atom.Table)
 )

@@ -3,6 +3,8 @@ package office
 import (
 	"strings"
 
+	"github.com/contextmem/contextmem/internal/parse/mathml"
+	"github.com/contextmem/contextmem/internal/parse/output"
 	"github.com/contextmem/contextmem/internal/parse/xmlscan"
 )
 
@@ -139,7 +141,7 @@ func (d *docxReader) endScript() {
 		sign, whole = "√[", false
 	}
 	d.sign(sign)
-	if !whole || mathGroup(text) == text {
+	if !whole || mathml.Group(text) == text {
 		d.write(text)
 	} else {
 		d.sign("(")
@@ -171,4 +173,27 @@ func largeOperator(x *xmlscan.Scanner) string {
 		}
 	}
 	return sign
+}
+
+// mathText reads the oMath element that x is at, which is in no Word document, and returns it as text.
+func mathText(x *xmlscan.Scanner, w *output.Writer) string {
+	r := docxReader{w: w}
+	r.math.depth = 1
+	r.math.begin("", "", false) // collects the formula
+	for depth := len(x.Stack); len(x.Stack) >= depth && x.Next(); {
+		switch {
+		case x.Kind == xmlscan.Start && skippedDOCX[x.Name]:
+			x.Skip()
+		case x.Kind == xmlscan.Start && x.Name == "t":
+			r.text(x)
+		case x.Kind == xmlscan.Start && x.Name != "oMath":
+			r.mathStart(x)
+		case x.Kind == xmlscan.End && x.Name != "oMath":
+			r.mathEnd(x.Name)
+		}
+	}
+	for len(r.math.scripts) > 1 {
+		r.endScript()
+	}
+	return strings.TrimSpace(string(r.math.scripts[0].text))
 }

@@ -24,11 +24,14 @@ func ParseODF(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	} else if bytes.Contains(manifest, []byte("encryption-data")) {
 		return nil, document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
 	}
+	d := newODFReader(ctx, output.New(lim, 4096))
+	if isODFSpreadsheet(z) {
+		d.names = odfTableNames(z)
+	}
 	x := scanEntry(z, "content.xml", lim.MaxDepth)
 	if x == nil {
 		return nil, document.Errorf(document.Malformed, "the office document has no content")
 	}
-	d := newODFReader(ctx, output.New(lim, 4096))
 	d.w.NestTables = true
 	d.z, d.maxDepth = z, lim.MaxDepth
 	if s := scanEntry(z, "styles.xml", lim.MaxDepth); s != nil {
@@ -53,6 +56,12 @@ func ParseODF(ctx context.Context, in document.Input, lim document.Limits) (*doc
 	return output.Titled(doc), nil
 }
 
+// isODFSpreadsheet reports whether the container says that it is a spreadsheet or a template of one.
+func isODFSpreadsheet(z *archive.File) bool {
+	kind, err := z.Read("mimetype", 256)
+	return err == nil && bytes.HasPrefix(kind, []byte("application/vnd.oasis.opendocument.spreadsheet"))
+}
+
 // odfReader turns OpenDocument content into blocks.
 type odfReader struct {
 	ctx      context.Context
@@ -66,7 +75,8 @@ type odfReader struct {
 	sheets   bool
 	slides   bool
 	sheet    odfSheet
-	hidden   map[string]bool // styles of tables that are not shown
+	names    map[string][]odfName // of tables, by sheet
+	hidden   map[string]bool      // styles of tables that are not shown
 	// tableStyle is the style of tables that is being read.
 	tableStyle string
 	z          *archive.File // nil: a single XML file

@@ -102,6 +102,9 @@ func (d *odfReader) sheetStart(x *xmlscan.Scanner) {
 		}
 		d.w.Block()
 		*s = odfSheet{grid: &output.Grid{W: d.w}}
+		for _, n := range d.names[name] {
+			s.grid.Name(n.row, n.col, n.name)
+		}
 	case "table-column":
 		n := min(max(1, clean.Int(x.Attr("number-columns-repeated"))), 1<<20)
 		if s.grid != nil && odfHidden(x) {

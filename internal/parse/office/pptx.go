@@ -205,6 +205,11 @@ func (d *drawReader) start(x *xmlscan.Scanner) error {
 		w.BeginCell(max(1, clean.Int(x.Attr("gridSpan"))), max(1, clean.Int(x.Attr("rowSpan"))))
 	case "relIds":
 		return d.diagram(d.rels[x.AttrNS("dm")].target)
+	case "oMath":
+		if text := mathText(x, w); text != "" {
+			d.begin()
+			w.Word(text)
+		}
 	case "chart":
 		if r, ok := d.rels[x.AttrNS("id")]; ok && !r.external {
 			return d.chart(r.target)
@@ -263,20 +268,28 @@ func (d *drawReader) text(x *xmlscan.Scanner) {
 		if x.Kind != xmlscan.Text {
 			continue
 		}
-		if !d.begun && len(strings.TrimSpace(string(x.Text))) > 0 {
-			d.begun = true
-			switch {
-			case d.marker == "1.":
-				d.number++
-				d.w.Item(d.level, strconv.Itoa(d.number)+".")
-			case d.marker != "":
-				d.number = 0
-				d.w.Item(d.level, d.marker)
-			default:
-				d.number = 0
-			}
+		if len(strings.TrimSpace(string(x.Text))) > 0 {
+			d.begin()
 		}
 		d.w.Text(clean.String(x.Text))
+	}
+}
+
+// begin begins the block of the current paragraph at its first text.
+func (d *drawReader) begin() {
+	if d.begun {
+		return
+	}
+	d.begun = true
+	switch {
+	case d.marker == "1.":
+		d.number++
+		d.w.Item(d.level, strconv.Itoa(d.number)+".")
+	case d.marker != "":
+		d.number = 0
+		d.w.Item(d.level, d.marker)
+	default:
+		d.number = 0
 	}
 }
 

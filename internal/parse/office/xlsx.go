@@ -107,6 +107,7 @@ func (r *xlsxReader) sheets(main string, rels map[string]relation) ([]xlsxSheet,
 
 // sheet writes one sheet.
 func (r *xlsxReader) sheet(s xlsxSheet) error {
+	t := r.tail(s.part)
 	x := r.p.scan(s.part)
 	if x == nil {
 		return nil
@@ -123,7 +124,6 @@ func (r *xlsxReader) sheet(s xlsxSheet) error {
 		r.w.Block()
 	}
 	g := &output.Grid{W: r.w, Begin: begin}
-	t := r.tail(s.part)
 	for _, m := range t.merges {
 		g.Merge(m[0], m[1], m[2], m[3])
 	}

@@ -20,14 +20,39 @@ const (
 	maxTailTag    = 4096 // bytes of one tag
 )
 
-// tail reads the end of a sheet part before its cells. It searches the bytes for the tags, because an XML scanner would take as long as the
-// reading of all the cells.
+// tail reads the end of a sheet part before its cells.
 func (r *xlsxReader) tail(part string) sheetTail {
 	var t sheetTail
 	var rels map[string]relation
-	in := r.p.Peek(part)
+	eachTag(r.p.Peek(part), nextTag, func(tag []byte) {
+		name, _, _ := bytes.Cut(tag, []byte(" "))
+		switch string(name[bytes.IndexByte(name, ':')+1:]) {
+		case "mergeCell":
+			if m, ok := cellRange(tagAttr(tag, "ref")); ok {
+				t.merges = append(t.merges, m)
+			}
+		case "hyperlink":
+			if rels == nil {
+				rels = relationMap(r.p.relations(part))
+			}
+			m, ok := cellRange(tagAttr(tag, "ref"))
+			rel := rels[tagAttr(tag, "id")]
+			if ok && rel.external && len(t.links) < maxSheetLinks {
+				if t.links == nil {
+					t.links = map[[2]int]string{}
+				}
+				t.links[[2]int{m[0], m[1]}] = rel.target
+			}
+		}
+	})
+	return t
+}
+
+// eachTag calls do with the tags that next finds. It searches the bytes for them, because an XML scanner would take as long as the reading of all
+// the cells. in may be nil.
+func eachTag(in io.Reader, next func(b []byte, ended bool) (tag []byte, n int), do func(tag []byte)) {
 	if in == nil {
-		return t
+		return
 	}
 	buf := make([]byte, 0, 64<<10)
 	for ended := false; !ended; {
@@ -36,30 +61,12 @@ func (r *xlsxReader) tail(part string) sheetTail {
 		buf = buf[:len(buf)+n]
 		at := 0
 		for {
-			tag, next := nextTag(buf[at:], ended)
+			tag, n := next(buf[at:], ended)
 			if tag == nil {
 				break
 			}
-			at += next
-			name, _, _ := bytes.Cut(tag, []byte(" "))
-			switch string(name[bytes.IndexByte(name, ':')+1:]) {
-			case "mergeCell":
-				if m, ok := cellRange(tagAttr(tag, "ref")); ok {
-					t.merges = append(t.merges, m)
-				}
-			case "hyperlink":
-				if rels == nil {
-					rels = relationMap(r.p.relations(part))
-				}
-				m, ok := cellRange(tagAttr(tag, "ref"))
-				rel := rels[tagAttr(tag, "id")]
-				if ok && rel.external && len(t.links) < maxSheetLinks {
-					if t.links == nil {
-						t.links = map[[2]int]string{}
-					}
-					t.links[[2]int{m[0], m[1]}] = rel.target
-				}
-			}
+			at += n
+			do(tag)
 		}
 		keep := min(len(buf), maxTailTag)
 		if i := bytes.LastIndexByte(buf[max(at, len(buf)-keep):], '<'); i >= 0 {
@@ -69,7 +76,6 @@ func (r *xlsxReader) tail(part string) sheetTail {
 		}
 		buf = buf[:copy(buf, buf[len(buf)-keep:])]
 	}
-	return t
 }
 
 // nextTag returns the next tag of a merged range or a link in b, without its brackets, and the offset behind it.
