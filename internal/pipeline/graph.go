@@ -87,7 +87,13 @@ func graphOf(j *job, f *backend.Finished) {
 	if b.known.IsZero() {
 		b.known = j.UpdatedAt
 	}
-	f.Mentions = make([]backend.Mention, 0, min(len(j.out.Mentions)+len(j.out.Facts), maxMentions))
+	count := len(j.out.Mentions) + len(j.out.Facts)
+	for _, m := range j.out.Mentions {
+		if m.Chunk == extract.TitleChunk {
+			count += b.text
+		}
+	}
+	f.Mentions = make([]backend.Mention, 0, min(count, maxMentions))
 	f.Relations = make([]backend.Relation, 0, len(j.out.Relations)+len(j.out.Facts))
 	b.mentions()
 	b.aliases()

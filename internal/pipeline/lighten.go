@@ -113,6 +113,18 @@ func collect(size int) {
 	}
 }
 
+// collectSmall counts the text of a batch that has ended, and collects garbage after smallSize bytes of small batches. A batch leaves a multiple of its
+// text as garbage, and where other programs use the processors, the runtime collects it late.
+func (c *Config) collectSmall(size int) {
+	if size < collectFrom && c.ended.Add(int64(size)) >= smallSize {
+		c.ended.Store(0)
+		collect(collectFrom)
+	}
+}
+
+// smallSize is the number of bytes of small batches after which garbage is collected.
+const smallSize = 2 << 20
+
 // giveMemoryBack is collect, but also returns memory to the system. The extractor allocates large blocks next, for which the freed pieces
 // are too small.
 func giveMemoryBack(size int) {

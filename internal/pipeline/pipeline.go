@@ -69,6 +69,8 @@ type Config struct {
 	readingRoom int64               // bytes of text that extractors of this process may read concurrently
 	readings    *semaphore.Weighted // of readingRoom
 
+	ended atomic.Int64 // bytes of text of small batches that have ended since garbage was collected
+
 	outage     outage
 	slowOutage outage // outage of the refining embedders
 }
@@ -226,6 +228,7 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	laps.Lap("parse")
 	size := parsed(jobs)
 	collect(size)
+	defer c.collectSmall(size)
 	if c.extractAhead(ctx, jobs, size) {
 		laps.Lap("extract")
 	}
