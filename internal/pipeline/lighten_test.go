@@ -109,3 +109,24 @@ func TestWeight(t *testing.T) {
 	require.Equal(t, 2, j.count)
 	require.Equal(t, 5, j.weight)
 }
+
+// TestCollectSmall checks that garbage is collected once per smallSize bytes of small batches.
+func TestCollectSmall(t *testing.T) {
+	t.Parallel()
+	forced := func() uint32 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumForcedGC
+	}
+	c := &Config{}
+	c.collectSmall(smallSize - 1)
+	require.EqualValues(t, smallSize-1, c.ended.Load())
+	before := forced()
+	c.collectSmall(1)
+	require.Zero(t, c.ended.Load())
+	if fillsHeap(collectFrom) { // tests beside this one may fill the heap
+		require.Greater(t, forced(), before)
+	}
+	c.collectSmall(collectFrom)
+	require.Zero(t, c.ended.Load(), "a large batch collects its own")
+}
