@@ -80,6 +80,16 @@ func TestWideTable(t *testing.T) {
 			}
 		}
 	}
+	// A row that takes a little more than one chunk becomes two halves.
+	var head, rule, row strings.Builder
+	for c := range 24 {
+		fmt.Fprintf(&head, "| name of column %02d ", c)
+		rule.WriteString("| --- ")
+		fmt.Fprintf(&row, "| cell %02d ", c)
+	}
+	halves := Split(head.String()+"|\n"+rule.String()+"|\n"+row.String()+"|", true, nil, Options{TargetBytes: 700, MaxBytes: 700})
+	require.Len(t, halves, 3, "the header has a chunk of its own")
+	assert.InDelta(t, len(halves[1].Text), len(halves[2].Text), 60)
 	// A short row below a long header is not multiplied by it.
 	src := "| " + strings.Repeat("a very long name of a column | ", 2000) + "\n| --- |\n" + strings.Repeat("| 1 | 2 | 3 |\n", 200)
 	total := 0

@@ -10,8 +10,8 @@ const (
 )
 
 // wideRow cuts a row of a table into parts that fit into a chunk each, if the row and the header of its table do not fit together. A part is
-// some columns of the row. It is preceded by their names and the first cell of the row, which tells what the row is about. wideRow reports
-// whether it cut the row.
+// some columns of the row. It is preceded by their names and the first cell of the row, which tells what the row is about. The parts have about the
+// same size, since a short one would come first for every question that has the first cell's words. wideRow reports whether it cut the row.
 func (d *document) wideRow(b block, a atom) bool {
 	head, size := d.head, b.end-b.start
 	if n := head.end - head.start; head.end == 0 || n <= d.o.MaxBytes/2 && n+size < d.o.MaxBytes || n > widest*size || d.src[b.start] != '|' {
@@ -25,7 +25,25 @@ func (d *document) wideRow(b block, a atom) bool {
 		return false
 	}
 	label := repeated(d.src[b.start+1 : ends[0]-1])
+	column := func(i int) int { // bytes of a column in its part
+		from, name := b.start, ""
+		if i > 0 {
+			from = ends[i-1]
+		}
+		if i < len(d.names) {
+			name = d.names[i]
+		}
+		return len(name) + len(" "+" | --- |") + ends[i] - from
+	}
+	total := 0
+	for i := range ends {
+		total += column(i)
+	}
+	limit := max(1, d.o.TargetBytes-len(label)-len("|\n|\n|  | "))
+	parts := (total + limit - 1) / limit
+	done, part := 0, 0 // bytes of the columns before; number of the part
 	for i := 0; i < len(ends); {
+		part++
 		p := widePart{lead: "| " + label + " | "}
 		from := b.start
 		if i == 0 {
@@ -41,22 +59,24 @@ func (d *document) wideRow(b block, a atom) bool {
 				name = d.names[i]
 			}
 			size := p.size() + len(name) + len(" "+" | --- |") + ends[i] - from
-			if size > d.o.MaxBytes || size > d.o.TargetBytes && i > first {
+			if size > d.o.MaxBytes || i > first && (done+column(i)/2)*parts > total*part {
 				break
 			}
+			done += column(i)
 			p.add(name)
 		}
 		if i == first { // one cell is too long for a chunk
 			long := a
 			long.kind = item
 			d.cut(from, ends[i], long)
+			done += column(i)
 			i++
 			continue
 		}
 		d.pieces = append(d.pieces, p.String())
-		part := a
-		part.piece, part.start, part.end = int32(len(d.pieces)), from, ends[i-1]
-		d.atoms = append(d.atoms, part)
+		cut := a
+		cut.piece, cut.start, cut.end = int32(len(d.pieces)), from, ends[i-1]
+		d.atoms = append(d.atoms, cut)
 	}
 	return true
 }
