@@ -311,7 +311,6 @@ func (h *HTMLReader) open(name atom.Atom, a tagAttrs) (link bool) {
 		h.lang = codeLanguage(a.class)
 	case atom.Math:
 		h.math = &htmlMath{}
-	case atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 	case atom.Table:
 		h.endBlock()
 		w.BeginTable()
@@ -319,7 +318,7 @@ func (h *HTMLReader) open(name atom.Atom, a tagAttrs) (link bool) {
 		w.BeginRow()
 	case atom.Td, atom.Th:
 		h.beginCell(name, a)
-	case atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot:
+	case atom.Caption, atom.Thead, atom.Tbody, atom.Tfoot, atom.Code, atom.Kbd, atom.Samp, atom.Tt:
 	case atom.A:
 		if strings.Contains(a.href, "#") && (h.count[atom.Sup] > 0 || strings.Contains(a.role, "noteref") || strings.Contains(a.class, "footnote-ref")) {
 			w.NoteStart()
