@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 9"
+const rulesVersion = "rules 10"
 
 // Engine compares memories. It is safe for concurrent use.
 type Engine struct {
@@ -81,6 +81,9 @@ func (e *Engine) Compare(ctx context.Context, sp *Space, nums []int64) error {
 	if err := r.leaveOut(ctx, sp.Store, r.versions); err != nil {
 		return err
 	}
+	if err := r.topics(); err != nil {
+		return err
+	}
 	if err := r.embed(); err != nil {
 		return err
 	}
@@ -104,6 +107,7 @@ type run struct {
 	now      time.Time
 	versions []*version
 	docs     map[int64]*item.Doc // decoded records by source number
+	speakers map[headed]bool     // see topic
 }
 
 // version is a version of a memory that is being compared.
@@ -217,7 +221,7 @@ func (r *run) embed() error {
 	var to []*statement
 	for _, v := range r.versions {
 		for _, s := range v.statements {
-			texts, to = append(texts, s.text), append(to, s)
+			texts, to = append(texts, s.asNote().text), append(to, s)
 		}
 	}
 	vs, err := r.vectors(texts)
@@ -286,21 +290,21 @@ func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, err
 	if len(near) == 0 {
 		return nil, nil
 	}
-	verdicts := make([]verdict, len(near))
-	if err := r.rules(s, near, verdicts); err != nil {
+	verdicts, told := make([]verdict, len(near)), told(near)
+	if err := r.rules(s, told, verdicts[:len(told)]); err != nil {
 		return nil, err
 	}
-	if err := r.byName(s, near, verdicts); err != nil {
+	if err := r.byName(s, told, verdicts[:len(told)]); err != nil {
 		return nil, err
 	}
-	if err := r.judge(s, near, verdicts); err != nil {
+	if err := r.judge(s, told, verdicts[:len(told)]); err != nil {
 		return nil, err
 	}
 	if err := r.notes(s, near, verdicts); err != nil {
 		return nil, err
 	}
 	if r.Consolidate {
-		consolidate(s, near, verdicts)
+		consolidate(s, told, verdicts)
 	}
 	var out []backend.Succession
 	for i, x := range verdicts {
@@ -377,7 +381,7 @@ func (r *run) vocabulary(s *statement) (*vocabulary, error) {
 
 // judge asks the judge, if there is one, and keeps its verdict where it is more certain than that of the rules.
 func (r *run) judge(s *statement, near []*statement, out []verdict) error {
-	if r.Judge == nil {
+	if r.Judge == nil || len(near) == 0 {
 		return nil
 	}
 	pairs := make([]judge.Pair, len(near))
@@ -392,8 +396,7 @@ func (r *run) judge(s *statement, near []*statement, out []verdict) error {
 	if err != nil {
 		return err
 	}
-	narrow, ok := r.Judge.(judge.Narrow)
-	alone := ok && narrow.Narrow() && s.vector != nil
+	alone := r.narrow() && s.vector != nil
 	for i, p := range probs {
 		later, earlier := order(s, near[i])
 		switch {

@@ -52,7 +52,7 @@ func (r *run) neighbours(s *statement) ([]*statement, error) {
 	if r.Yield != nil {
 		r.Yield()
 	}
-	hits, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: s.src.Part, Text: s.text, K: searchDeep})
+	hits, err := r.Keywords.SearchKeywords(r.ctx, backend.KeywordQuery{Part: s.src.Part, Text: s.asNote().text, K: searchDeep})
 	if err != nil {
 		return nil, err
 	}
@@ -68,24 +68,29 @@ func (r *run) neighbours(s *statement) ([]*statement, error) {
 		return nil, err
 	}
 	var out []*statement
+	full := 0 // compared by all deciders
 	for _, row := range rows {
-		if len(out) == maxNear {
+		if full == maxNear {
 			break
 		}
 		n, err := r.candidate(s, row)
 		if err != nil {
 			return nil, err
 		}
-		if n != nil {
+		if n != nil && (!n.aside || len(out) < maxNear) {
 			if near, ok := like[row.Num]; ok {
 				n.like = near
 			} else {
 				n.like = least
 			}
+			if !n.aside {
+				full++
+			}
 			out = append(out, n)
 		}
 	}
-	standOut(out, crowd(known))
+	slices.SortStableFunc(out, asides)
+	standOut(told(out), crowd(known))
 	if r.Judge == nil || len(out) == 0 {
 		return out, nil
 	}
@@ -106,7 +111,17 @@ func (r *run) candidate(s *statement, row *backend.Hydrated) (*statement, error)
 	if n == nil || n.user != "" && s.user != "" && !strings.EqualFold(n.user, s.user) {
 		return nil, nil
 	}
-	if n.after(s) && n.src.Num > s.src.Num || n.speaker != "" && s.speaker != "" && !strings.EqualFold(n.speaker, s.speaker) {
+	if n.after(s) && n.src.Num > s.src.Num {
+		return nil, nil
+	}
+	n.aside = n.speaker != "" && s.speaker != "" && !strings.EqualFold(n.speaker, s.speaker)
+	noted := s.asNote().note()
+	if noted {
+		if err := r.topic(n); err != nil {
+			return nil, err
+		}
+	}
+	if n.aside && !(noted && n.asNote().note()) {
 		return nil, nil
 	}
 	return n, nil

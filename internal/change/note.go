@@ -43,30 +43,28 @@ func Before(confidence, share float64) bool {
 
 // notes asks the judge about a note and the earlier notes that are near it, and keeps its verdict where it is more certain than that of other deciders.
 func (r *run) notes(s *statement, near []*statement, out []verdict) error {
-	if r.Judge == nil || s.vector == nil || !s.note() {
-		return nil
-	}
-	if narrow, ok := r.Judge.(judge.Narrow); !ok || !narrow.Narrow() {
+	later := s.asNote()
+	if !r.narrow() || s.vector == nil || !later.note() {
 		return nil
 	}
 	var earlier []*statement
 	var at []int
 	for i, n := range near {
-		if later, _ := order(s, n); later == s && n.note() {
-			earlier, at = append(earlier, n), append(at, i)
+		if last, _ := order(s, n); last == s && n.asNote().note() {
+			earlier, at = append(earlier, n.asNote()), append(at, i)
 		}
 	}
 	if len(earlier) == 0 {
 		return nil
 	}
-	asked, err := r.askAbout(s, earlier)
+	asked, err := r.askAbout(later, earlier)
 	if err != nil {
 		return err
 	}
-	for i, x := range signals(s, earlier, asked) {
+	for i, x := range signals(later, earlier, asked) {
 		p := min(x.probability(), mostNoted)
 		if p > out[at[i]].confidence {
-			out[at[i]] = verdict{confidence: p, matter: short(earlier[i].text), evidence: short(s.text), decider: byNotes + r.Judge.Model()}
+			out[at[i]] = verdict{confidence: p, matter: short(earlier[i].text), evidence: short(later.text), decider: byNotes + r.Judge.Model()}
 		}
 	}
 	return nil

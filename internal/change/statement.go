@@ -24,12 +24,16 @@ type statement struct {
 	user    string // name of the user whose memory it is; empty if unknown
 	text    string // without speaker labels and the assistant's words
 	speaker string
-	before  string    // the text directly before it
-	own     bool      // see Own
-	talk    bool      // a message of a conversation, with an assistant or with a speaker before it
-	vector  []float32 // nil if unknown
-	like    float64   // inner product with the statement that it is compared with; 0 if unknown
-	out     float64   // weighted standard deviations by which it is nearer than the others; see standOut
+	before  string     // the text directly before it
+	own     bool       // see Own
+	talk    bool       // a message of a conversation, with an assistant or with a speaker before it
+	head    string     // what is before a colon and may be the topic; empty: nothing
+	behind  string     // the text behind head, with the colon
+	topical *statement // see asNote; nil: the head is no topic
+	aside   bool       // compared as a note alone
+	vector  []float32  // nil if unknown
+	like    float64    // inner product with the statement that it is compared with; 0 if unknown
+	out     float64    // weighted standard deviations by which it is nearer than the others; see standOut
 	clauses []clause
 
 	looked, changes bool // see cued
@@ -117,11 +121,20 @@ func read(doc *item.Doc, src *backend.Source, c *backend.Chunk) *statement {
 	if text == "" || !doc.Pairs && severalSpeak(c.Text) {
 		return nil
 	}
-	s := &statement{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c), talk: doc.Pairs || len(doc.Turns) > 0 || speakerOf(c.Text) != ""}
+	s := &statement{src: src, chunk: c.Num, ordinal: c.Ordinal, user: doc.UserName, speaker: speaks(c), text: text, own: Own(doc, c), talk: talks(doc, c.Text)}
+	if s.head = topicHead(doc, c.Text); s.head != "" {
+		s.behind = c.Text[len(s.head):]
+	}
 	if labels[strings.ToLower(s.speaker)] || heads(s.speaker) {
 		s.speaker = ""
 	}
 	return s
+}
+
+// talks reports whether a text is a message of a conversation: with an assistant, or with a speaker before it.
+func talks(doc *item.Doc, text string) bool {
+	speaker := strings.ToLower(speakerOf(text))
+	return doc.Pairs || len(doc.Turns) > 0 || speaker != "" && !labels[speaker]
 }
 
 // Own reports whether the owner of a memory wrote a chunk or said it to an assistant.
