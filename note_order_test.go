@@ -21,12 +21,14 @@ func TestNoteThatReplacesIsFirst(t *testing.T) {
 		{ID: "stripe", Text: "Stripe Billing does our invoices these days."},
 		{ID: "lease", Text: "The office lease ends in March 2028."},
 	}
+	heads := map[string]string{"chargebee": "Billing: ", "legal": "Law: ", "lease": "Office: "}
 	for _, c := range []struct {
 		name, user, label, question, want string
 	}{
 		{"what was replaced", "", "", "What do we invoice through?", "stripe"},
 		{"of a named user", "Ann", "", "What do we invoice through?", "stripe"},
 		{"something else", "", "", "Who is legal handled by?", "legal"},
+		{"whose heads are topics", "", "heads", "What do we invoice through?", "stripe"},
 		{"said by the user", "Ann", "Ann: ", "What do we invoice through?", "chargebee"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -34,7 +36,11 @@ func TestNoteThatReplacesIsFirst(t *testing.T) {
 			_, acme := open(t, &contextmem.Options{Judge: j, Embedder: static.New()})
 			sub := acme.Sub("ana")
 			for _, m := range notes {
-				m.Text, m.UserName = c.label+m.Text, c.user
+				if m.UserName = c.user; c.label == "heads" {
+					m.Text = heads[m.ID] + m.Text
+				} else {
+					m.Text = c.label + m.Text
+				}
 				remember(t, sub, m)
 				require.NoError(t, sub.WaitRefined(t.Context()))
 			}

@@ -15,6 +15,8 @@ func TestNotesAreToldApart(t *testing.T) {
 	for _, c := range []struct{ name, replaced, kept, later string }{
 		{"a number of the same thing", "Bed 3 is on a low-salt diet.", "Bed 7 is on a low-salt diet.", "Bed 3 can eat what she likes."},
 		{"somebody else's", "Mia's coach is Jo.", "Tom's coach is Jo.", "Mia's coach has become Ada."},
+		{"the same head", "Menu Tuesday: fish", "Menu Monday: beef", "Menu Tuesday: quiche"},
+		{"a value of the same head that is left", "Coach: Fabian", "Coach: Fabian from May", "Coach: Rosalind"},
 		{"the rare word", "We invoice through Chargebee.", "The lease ends in March.", "Stripe does our invoices these days."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -26,6 +28,28 @@ func TestNotesAreToldApart(t *testing.T) {
 			found := signals(note(c.later), []*statement{note(c.replaced), note(c.kept)}, []judged{asked, asked})
 			assert.Greater(t, found[0].probability(), 1.5*found[1].probability())
 		})
+	}
+}
+
+// TestNoteThatRepeatsAnotherReplacesNothing checks what all words of the earlier note in the later one say.
+func TestNoteThatRepeatsAnotherReplacesNothing(t *testing.T) {
+	t.Parallel()
+	note := func(text string) *statement {
+		return &statement{src: &backend.Source{}, text: text, own: true, like: .6}
+	}
+	likely := func(later string) float64 {
+		return signals(note(later), []*statement{note("Meds: amlodipine 5")}, []judged{{replaces: -7, back: -8, answers: -1}})[0].probability()
+	}
+	assert.Less(t, 3*likely("Meds: amlodipine 5, statin 20"), likely("Meds: ramipril 5, statin 20"))
+}
+
+func TestHeadIsBeforeTheColon(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Coach U12: Fabian": "coach u12", "会場：公民館": "会場", "Serveur : Tanguy": "serveur", "Rent: 850": "rent",
+		"Up at 9:15": "", "See https://x.example/a": "", "No head": "", ": nothing": "", strings.Repeat("long ", 9) + ": 3": "",
+	} {
+		assert.Equal(t, want, topicOf(text), text)
 	}
 }
 

@@ -37,6 +37,9 @@ const (
 	sFirst                     // 1: the later note has the first word of the earlier one
 	sLong                      // logarithm of the later note's length
 	sEarlierLong               // logarithm of the earlier note's length
+	sSameHead                  // 1: both have the same head, and the later note has another value behind it
+	sOtherHead                 // 1: both have a head, and not the same
+	sWhole                     // 1: all words of the earlier note are in the later one
 	signalCount
 )
 
@@ -110,6 +113,14 @@ func pair(l, e *looked, asked *judged, weight func(string) float64) (k known) {
 	if ofEarlier > 0 {
 		k[sShared] = common / ofEarlier
 	}
+	whole := len(e.words) > 0
+	for w := range e.words {
+		whole = whole && l.words[w]
+	}
+	k[sWhole] = flag(whole)
+	if l.head != "" && e.head != "" {
+		k[sSameHead], k[sOtherHead] = flag(l.head == e.head && !whole), flag(l.head != e.head)
+	}
 	cue := flag(l.cue)
 	k[sCue], k[sEarlierCue], k[sCueLogit] = cue, flag(e.cue), cue*k[sReplaces]
 	k[sUnsettled] = flag(l.unsettled)
@@ -157,6 +168,7 @@ func flag(is bool) float64 {
 
 // looked is what a note's words say.
 type looked struct {
+	head           string // what is before a colon, in lower case
 	words          map[string]bool
 	first          string            // the first of them
 	owners         map[string]string // by thing: "coach" of "Dana's coach" has the owner "dana"
@@ -175,7 +187,7 @@ var (
 
 // look reads a note.
 func look(s *statement) *looked {
-	l := &looked{words: map[string]bool{}, values: map[string]bool{}, runes: utf8.RuneCountInString(s.text)}
+	l := &looked{head: topicOf(s.text), words: map[string]bool{}, values: map[string]bool{}, runes: utf8.RuneCountInString(s.text)}
 	for _, t := range lexical.Analyze(nil, s.text) {
 		w := strings.ToLower(s.text[t.Start:t.End])
 		switch {
@@ -207,6 +219,23 @@ func look(s *statement) *looked {
 		l.values[strings.ToLower(v[:min(3, len(v))])] = true
 	}
 	return l
+}
+
+// longestHead is the length in bytes of the longest head of a note.
+const longestHead = 40
+
+// topicOf returns what is before the first colon of a note, in lower case, empty if there is no head: "at 9:15" has none.
+func topicOf(text string) string {
+	head, rest, ok := strings.Cut(strings.ReplaceAll(text, "：", ":"), ":")
+	if head = strings.TrimSpace(head); !ok || head == "" || len(head) > longestHead || strings.HasPrefix(rest, "//") {
+		return ""
+	}
+	before, _ := utf8.DecodeLastRuneInString(head)
+	behind, _ := utf8.DecodeRuneInString(rest)
+	if unicode.IsDigit(before) && unicode.IsDigit(behind) {
+		return ""
+	}
+	return strings.ToLower(head)
 }
 
 // pairsOf returns the group value by the group key of all matches, both in lower case.
