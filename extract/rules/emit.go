@@ -227,7 +227,7 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 		count++
 		coarser(&prec, h.Precision)
 		switch {
-		case d.endsPeriod(s, h.Lo-1, count == 2), d.untilClause(s, h, c):
+		case d.endsPeriod(s, h.Lo-1, count == 2), d.untilClause(s, h, c), d.untilThing(s, h):
 			to = h.To
 		case d.IsOneOf(s, h.Lo-1, "since", "from", "after", "between"):
 			from = h.From

@@ -58,6 +58,12 @@ func TestMoments(t *testing.T) {
 		{"I drive a 2016 Yaris2", "alex/drives: 2016 yaris2", "F", ""},
 		{"I coach the juniors mon wed fri", "alex/coaches: juniors", "", "alex/coaches: juniors | F from 2026-09-14"},
 		{"I'm flying to Accra on Thursday 15 October", "alex/plans: flying to accra on thursday 15 october", "F plan from 2026-10-15", ""},
+		// Ranges keep both ends.
+		{"We're staying in Bari from the 9th to the 14th of October", "alex/plans: staying in bari from the 9th to the 14th of october", "F plan from 2026-10-09 to 2026-10-15", ""},
+		{"I had jury service from the third to the seventh of August", "alex/had: jury service", "F past from 2026-08-03 to 2026-08-08", ""},
+		{"I used to rent a mill, from 1991 until the fire in 2003", "alex/-rent: mill", "F ended from 1991-01-01 to 2004-01-01", ""},
+		{"My sister Uma is doing her residency with the county until next June", "", "", "alex sister uma/do: her residency with the county until next june | F plan to 2027-07-01"},
+		{"We're flying to Bari next June", "alex/plans: flying to bari next june", "F plan from 2027-06-01", ""},
 		// How long something has gone on.
 		{"I have been living in Derby for three months", "alex/lives_in: derby", "F from 2026-06-01", ""},
 		{"I've had hay fever for two years and it never gets better", "alex/had: hay fever", "F from 2024-01-01", ""},

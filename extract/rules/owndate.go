@@ -160,6 +160,23 @@ func (d *doc) everyWeek(s *language.Sentence, h *language.Date, c *clause) bool 
 	return true
 }
 
+// untilThing reports whether a date is that of a thing until which something was so: "until the flood in 2012".
+func (d *doc) untilThing(s *language.Sentence, h *language.Date) bool {
+	if !d.in.Memory || !d.IsOneOf(s, h.Lo-1, "in", "of", "on") {
+		return false
+	}
+	for i := h.Lo - 2; i > s.Lo && i > h.Lo-6; i-- {
+		t := &d.Tokens[i]
+		switch {
+		case t.Kind != language.KindWord || t.Is(language.FormOfBe|language.FormOfHave) || t.OnlyPast():
+			return false
+		case d.IsOneOf(s, i, "until", "till", "til"):
+			return true
+		}
+	}
+	return false
+}
+
 // goneOn returns since when something goes on that a clause says to have gone on for a length of time: "I've worked here for three years". It
 // returns zero where the length may be that of something else: "I've booked it for two weeks".
 func (d *doc) goneOn(s *language.Sentence, c *clause) (from time.Time, prec string) {

@@ -43,7 +43,7 @@ func (d *Document) looksAhead(s *Sentence, c *Clause) bool {
 func (d *Document) aheadWords(s *Sentence, c *Clause) bool {
 	for i := c.Lo; i < c.Hi; i++ {
 		switch {
-		case d.IsOneOf(s, i, "tomorrow", "soon", "upcoming"), d.IsWord(s, i, "next") && !d.IsOneOf(s, i+1, "to", "door"):
+		case d.IsOneOf(s, i, "tomorrow", "soon", "upcoming"), d.IsWord(s, i, "next") && !d.IsOneOf(s, i+1, "to", "door") && !d.IsOneOf(s, i-1, "until", "till", "til", "before"):
 			return true
 		case !d.IsOneOf(s, i, "in", "on", "this") || i+1 >= c.Hi:
 		case d.Tokens[i+1].Is(Month | Season), d.Tokens[i+1].Is(Weekday) && !d.habit(s, i+1):

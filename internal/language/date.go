@@ -135,8 +135,13 @@ func (d *Document) spelledNumber(t *Token) bool {
 // dateAt finds the longest date that begins at token i.
 func (d *Document) dateAt(s *Sentence, i int) (Date, bool) {
 	t := &d.Tokens[i]
-	if t.Kind == KindNumber || t.Kind == KindIdentifier || t.Is(Month) {
+	if t.Kind == KindNumber || t.Kind == KindIdentifier || t.Is(Month|DatePart) {
 		if h, ok := d.dayRange(s, i); ok {
+			return h, true
+		}
+	} else if d.IsWord(s, i, "the") && i+1 < s.Hi && (d.Tokens[i+1].Kind == KindNumber || d.Tokens[i+1].Is(DatePart)) {
+		if h, ok := d.dayRange(s, i+1); ok {
+			h.Lo = i
 			return h, true
 		}
 	}

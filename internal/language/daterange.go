@@ -52,16 +52,29 @@ func (d *Document) daysAt(s *Sentence, i int) (first, last, hi int, ok bool) {
 		first, last, ok = dayPair(d.TokenText(i))
 		return first, last, i + 1, ok
 	}
-	first, ok = d.Number(i)
-	j := d.ordinal(s, i+1)
-	if !ok || j+1 >= s.Hi {
+	first, j := d.dayNumber(s, i)
+	if first == 0 || j+1 >= s.Hi {
 		return 0, 0, 0, false
 	}
 	if !d.IsPunct(s, j, '-') && !d.IsWord(s, j, "to") && !d.IsWord(s, j, "until") && !d.IsWord(s, j, "till") && !d.IsWord(s, j, "through") && !(d.IsWord(s, j, "and") && d.IsWord(s, i-1, "between")) {
 		return 0, 0, 0, false
 	}
-	last, ok = d.Number(j + 1)
-	return first, last, j + 2, ok && first >= 1 && first < last && last <= 31
+	if j++; d.IsWord(s, j, "the") {
+		j++
+	}
+	last, hi = d.dayNumber(s, j)
+	return first, last, hi, last > 0 && first < last && last <= 31
+}
+
+// dayNumber returns the number of a day at token i, in digits or in words ("24th", "third"), and the token behind it; 0 for none.
+func (d *Document) dayNumber(s *Sentence, i int) (n, hi int) {
+	if i >= s.Hi {
+		return 0, i
+	}
+	if n, ok := d.Number(i); ok {
+		return n, d.ordinal(s, i+1)
+	}
+	return d.ordinalAt(s, i)
 }
 
 // daysOf resolves days of a month; a year may follow at token j.
