@@ -43,6 +43,7 @@ func TestPhrasesOfTheSpeaker(t *testing.T) {
 		"Ich habe am 3. März Geburtstag":              {"Alex birthday 3. März"},
 		"Ich bin Softwareentwicklerin":                {"Alex has_role Softwareentwicklerin"},
 		"Ich bin kein Lehrer":                         {},
+		"Ich bin nach Ulm gezogen":                    {"Alex lives_in Ulm"},
 		"Ich bin 41, na und":                          {"Alex age 41"},
 		"Ich bin 20 Minuten zu spät":                  {},
 		"Mi hermana trabaja en Correos":               {"Alex's hermana works_at Correos"},

@@ -175,7 +175,7 @@ func keys(words string) []string {
 func (d *doc) formAt(s *language.Sentence, l *phrases, table map[string][]*phrase, i int) (p *phrase, lo, hi, word int) {
 	for _, next := range table[d.WordKey(i)] {
 		j, at := d.phraseEnd(s, l, next.before[1:], i+1)
-		if j < 0 || j >= s.Hi || p != nil && j >= lo || next.form.role && !d.roleAt(s, l, j) || l.exact && !strings.EqualFold(d.TokenText(i), next.said[0]) {
+		if j < 0 || j >= s.Hi || p != nil && j >= lo || next.form.role && !d.roleAt(s, l, j) || next.form.bare && d.Tokens[j].Kind != language.KindNumber || l.exact && !strings.EqualFold(d.TokenText(i), next.said[0]) {
 			continue
 		}
 		end := d.phraseClose(s, next, j)
