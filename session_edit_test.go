@@ -58,6 +58,14 @@ func TestSessionFollowsMetadata(t *testing.T) {
 			_, err := s.RestoreVersion(t.Context(), content.RestoreVersionRequest{ID: "m", Version: 1})
 			require.NoError(t, err)
 		}, map[string]int{"two": 1}},
+		"an earlier version comes back without the session of metadata that are gone": {contextmem.Memory{Additional: named("one")}, func(t *testing.T, s contextmem.Sub) {
+			remember(t, s, contextmem.Memory{ID: "m", Text: text})
+			_, err := s.RestoreVersion(t.Context(), content.RestoreVersionRequest{ID: "m", Version: 1})
+			require.NoError(t, err)
+			assert.Empty(t, sessionsOf(t, s))
+			_, err = s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: "m", Additional: named("two")})
+			require.NoError(t, err)
+		}, map[string]int{"two": 1}},
 		"an earlier version comes back with the session that the caller named": {contextmem.Memory{Session: "own"}, func(t *testing.T, s contextmem.Sub) {
 			remember(t, s, contextmem.Memory{ID: "m", Text: text, Session: "other"})
 			_, err := s.RestoreVersion(t.Context(), content.RestoreVersionRequest{ID: "m", Version: 1})

@@ -10,6 +10,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/metadata"
 )
 
 // keepPast adds the stored versions of the items to the versions that replace them. It also sets their expectations, so
@@ -141,6 +142,7 @@ func (e *Engine) past(ctx context.Context, st backend.Read, src *backend.Source,
 	if original == nil || now < 0 || !bytes.Equal(original, inc.Blobs[now].Data) || renamed || src.Session != inc.Session {
 		v := item.Version{N: p.Newest, At: src.UpdatedAt, Until: inc.UpdatedAt.Truncate(time.Microsecond), By: string(by), ExpiresAt: src.ExpiresAt, Title: src.Title, Kind: src.Kind, Filename: src.Filename,
 			MediaType: src.MediaType, Session: src.Session, Time: src.Time, Size: src.SizeBytes, Infer: src.Infer, Doc: src.Doc}
+		v.Named = src.Session != "" && src.Session == sessionNamed(src)
 		shown := ""
 		if doc.Extracted {
 			b, err := read(backend.Text)
@@ -187,4 +189,17 @@ func storedBlobs(ctx context.Context, st backend.Read, src *backend.Source, kind
 		}
 	}
 	return blobs, nil
+}
+
+// sessionNamed returns the session that the metadata of a version name; empty if they name none, or are damaged.
+func sessionNamed(src *backend.Source) string {
+	meta, err := metadata.DecodeMap(src.Metadata)
+	if err != nil {
+		return ""
+	}
+	add, err := metadata.DecodeMap(src.Additional)
+	if err != nil {
+		return ""
+	}
+	return metadata.Session(add, meta)
 }

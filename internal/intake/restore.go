@@ -80,7 +80,7 @@ func (e *Engine) restoreOnce(ctx context.Context, op string, ref *workspace.Ref,
 	if err != nil {
 		return wrap(err)
 	}
-	if named := metadata.Session(add, meta); named == "" || named != src.Session {
+	if named := metadata.Session(add, meta); !v.Named && (named == "" || named != src.Session) {
 		inc.Session = v.Session // the metadata that stay do not say in which session the item is
 	}
 	inc.UpdatedAt, inc.Tags = in.now, metadata.Tags(inc.Source, doc, meta, add)

@@ -25,6 +25,7 @@ type Version struct {
 	Filename  string          `json:"fi,omitempty"`
 	MediaType string          `json:"mt,omitempty"`
 	Session   string          `json:"se,omitempty"`
+	Named     bool            `json:"sn,omitempty"` // the metadata named the session, not the caller
 	Time      time.Time       `json:"tm,omitzero"`
 	Size      int64           `json:"si"`
 	Infer     bool            `json:"in,omitempty"`
