@@ -47,8 +47,9 @@ const (
 
 // keyPlans is genericPlans for transactions that only read rows by their keys. The server keeps such a plan until it analyses a table
 // again, and the table may have been nearly empty when the plan was made. So the plan may only be one that stays good: for each row an access by an index.
+// The server takes what is switched off for so expensive that it would compile such plans to machine code at each call, which takes seconds.
 const keyPlans = genericPlans + `, set_config('enable_seqscan', 'off', true), set_config('enable_sort', 'off', true),
-	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`
+	set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)`
 
 // genericPartitions is the largest number of partitions for which transactions use genericPlans. Such a plan includes all partitions.
 const genericPartitions = 16
