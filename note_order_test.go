@@ -11,7 +11,7 @@ import (
 )
 
 // TestNoteThatReplacesIsFirst checks that among short notes told at once, one that a narrow judge thinks the likeliest to replace another, though hardly
-// likely, comes before it and is not shown as superseding. Other notes keep their order, and so do messages with a speaker.
+// likely, comes before it and is not shown as superseding. Other notes keep their order, and so do messages of others.
 func TestNoteThatReplacesIsFirst(t *testing.T) {
 	t.Parallel()
 	j := narrowJudge{fixedJudge{replaces: map[[2]string]float64{{"Chargebee", "Stripe"}: 1e-3}, answers: map[string]float64{"Stripe": .3}}}
@@ -29,7 +29,8 @@ func TestNoteThatReplacesIsFirst(t *testing.T) {
 		{"of a named user", "Ann", "", "What do we invoice through?", "stripe"},
 		{"something else", "", "", "Who is legal handled by?", "legal"},
 		{"whose heads are topics", "", "heads", "What do we invoice through?", "stripe"},
-		{"said by the user", "Ann", "Ann: ", "What do we invoice through?", "chargebee"},
+		{"said by the user", "Ann", "Ann: ", "What do we invoice through?", "stripe"},
+		{"said by somebody else", "Ann", "Bob: ", "What do we invoice through?", "chargebee"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

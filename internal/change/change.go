@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 10"
+const rulesVersion = "rules 11"
 
 // Engine compares memories. It is safe for concurrent use.
 type Engine struct {
@@ -75,28 +75,49 @@ type Space struct {
 // It skips versions that change meanwhile: they are due again later. The indexes must have applied the versions.
 func (e *Engine) Compare(ctx context.Context, sp *Space, nums []int64) error {
 	r := &run{Engine: e, Space: sp, ctx: ctx, now: time.Now(), docs: map[int64]*item.Doc{}}
-	if err := r.load(nums); err != nil {
+	versions, out, err := r.compareAll(nums)
+	if err != nil {
 		return err
 	}
-	if err := r.leaveOut(ctx, sp.Store, r.versions); err != nil {
+	again, err := r.outgrown(versions)
+	if err != nil {
 		return err
 	}
-	if err := r.topics(); err != nil {
+	_, more, err := r.compareAll(again)
+	if err != nil {
 		return err
 	}
-	if err := r.embed(); err != nil {
-		return err
+	_, err = sp.Store.Compare(ctx, e.Generation(), append(out, more...))
+	return err
+}
+
+// compareAll compares versions.
+func (r *run) compareAll(nums []int64) ([]*version, []backend.Compared, error) {
+	if len(nums) == 0 {
+		return nil, nil, nil
 	}
-	out := make([]backend.Compared, len(r.versions))
-	for i, v := range r.versions {
+	versions, err := r.load(nums)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := r.leaveOut(r.ctx, r.Store, versions); err != nil {
+		return nil, nil, err
+	}
+	if err := r.topics(versions); err != nil {
+		return nil, nil, err
+	}
+	if err := r.embed(versions); err != nil {
+		return nil, nil, err
+	}
+	out := make([]backend.Compared, len(versions))
+	for i, v := range versions {
 		found, err := r.compare(v)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
 		out[i] = backend.Compared{Source: v.src.Version(), Found: found}
 	}
-	_, err := sp.Store.Compare(ctx, e.Generation(), out)
-	return err
+	return versions, out, nil
 }
 
 // run is one call of Compare.
@@ -105,48 +126,9 @@ type run struct {
 	*Space
 	ctx      context.Context
 	now      time.Time
-	versions []*version
+	known    int                 // statements known to the index when the last one was compared, vectorsDeep at most
 	docs     map[int64]*item.Doc // decoded records by source number
 	speakers map[headed]bool     // see topic
-}
-
-// version is a version of a memory that is being compared.
-type version struct {
-	src        *backend.Source
-	statements []*statement
-}
-
-// read adds the user's statements in chunks to the version.
-func (v *version) read(doc *item.Doc, chunks []backend.Chunk) {
-	for i := range chunks {
-		if s := read(doc, v.src, &chunks[i]); s != nil {
-			v.statements = append(v.statements, s)
-		}
-	}
-}
-
-func (r *run) load(nums []int64) error {
-	srcs, err := r.Store.SourcesByNum(r.ctx, nums)
-	if err != nil {
-		return err
-	}
-	for _, src := range srcs {
-		if src == nil {
-			continue
-		}
-		doc, err := r.doc(src)
-		if err != nil {
-			return err
-		}
-		chunks, err := r.Store.SourceChunks(r.ctx, src.Num, 0, maxChunks, false)
-		if err != nil {
-			return err
-		}
-		v := &version{src: src}
-		v.read(doc, chunks)
-		r.versions = append(r.versions, v)
-	}
-	return nil
 }
 
 // Settled reports for each memory in all whether it needs no comparison under [Engine.Generation] once it is stored.
@@ -200,57 +182,6 @@ func (e *Engine) leaveOut(ctx context.Context, st backend.Store, versions []*ver
 	return nil
 }
 
-func (r *run) doc(src *backend.Source) (*item.Doc, error) {
-	if d := r.docs[src.Num]; d != nil {
-		return d, nil
-	}
-	d, err := item.Decode(src.Doc)
-	if err != nil {
-		return nil, fmt.Errorf("source %d: %w", src.Num, err)
-	}
-	r.docs[src.Num] = d
-	return d, nil
-}
-
-// embed computes the vectors by which near memories are found.
-func (r *run) embed() error {
-	if r.Embedder == nil {
-		return nil
-	}
-	var texts []string
-	var to []*statement
-	for _, v := range r.versions {
-		for _, s := range v.statements {
-			texts, to = append(texts, s.asNote().text), append(to, s)
-		}
-	}
-	vs, err := r.vectors(texts)
-	for i, v := range vs {
-		to[i].vector = v
-	}
-	return err
-}
-
-// vectors returns the vectors of texts, in order.
-func (r *run) vectors(texts []string) (out [][]float32, err error) {
-	for from := 0; from < len(texts); from += embedAtOnce {
-		part := texts[from:min(from+embedAtOnce, len(texts))]
-		var vs [][]float32
-		err := fault.Guard(func() (err error) {
-			vs, err = r.Embedder.EmbedDocuments(r.ctx, part)
-			return err
-		})
-		if err == nil && len(vs) != len(part) {
-			err = errors.New("another number of vectors")
-		}
-		if err != nil {
-			return nil, fmt.Errorf("embedder: %w", err)
-		}
-		out = append(out, vs...)
-	}
-	return out, nil
-}
-
 // compare returns the successions between a version and earlier or later memories.
 func (r *run) compare(v *version) (out []backend.Succession, err error) {
 	for _, s := range v.statements {
@@ -263,6 +194,7 @@ func (r *run) compare(v *version) (out []backend.Succession, err error) {
 			return nil, err
 		}
 		out = append(out, found...)
+		v.known = r.known
 	}
 	return best(out), nil
 }

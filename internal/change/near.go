@@ -90,6 +90,7 @@ func (r *run) neighbours(s *statement) ([]*statement, error) {
 		}
 	}
 	slices.SortStableFunc(out, asides)
+	r.known = known
 	standOut(told(out), crowd(known))
 	if r.Judge == nil || len(out) == 0 {
 		return out, nil

@@ -17,13 +17,15 @@ import (
 
 const (
 	maxNote   = 300       // bytes of a note
+	maxSaid   = 100       // bytes of a note that its owner says to an assistant: longer messages are about several things
+	sureSaid  = .7        // least probability that such a note replaces another where many are known: see crowd
 	byNotes   = "notes: " // begins the decider's name, before the judge's
 	mostNoted = .79       // greatest confidence of the decider: below Shown
 )
 
-// note reports whether a statement is a short note: not a part of a conversation.
+// note reports whether a statement is a short note, or a message to an assistant that is as short as one.
 func (s *statement) note() bool {
-	return s.own && !s.talk && len(s.text) <= maxNote
+	return s.own && len(s.text) <= maxNote && (!s.talk || len(s.text) <= maxSaid)
 }
 
 // OrdersByScores reports whether a succession is of the decider about notes, so that it orders two memories only together with their scores.
@@ -63,6 +65,9 @@ func (r *run) notes(s *statement, near []*statement, out []verdict) error {
 	}
 	for i, x := range signals(later, earlier, asked) {
 		p := min(x.probability(), mostNoted)
+		if later.talk && r.known >= crowded && p < sureSaid { // how far a message stands out says more
+			continue
+		}
 		if p > out[at[i]].confidence {
 			out[at[i]] = verdict{confidence: p, matter: short(earlier[i].text), evidence: short(later.text), decider: byNotes + r.Judge.Model()}
 		}

@@ -57,7 +57,9 @@ func TestOnlyShortNotesAreNotes(t *testing.T) {
 	t.Parallel()
 	assert.True(t, (&statement{text: "Rent is 850.", own: true}).note())
 	assert.True(t, (&statement{text: "Rent is 850.", own: true, speaker: "Ana"}).note(), "of a named user")
-	assert.False(t, (&statement{text: "Rent is 850.", own: true, talk: true}).note(), "of a conversation")
+	assert.True(t, (&statement{text: "Rent is 850.", own: true, talk: true}).note(), "said to an assistant")
+	assert.False(t, (&statement{text: strings.Repeat("Rent is 850. ", 8), own: true, talk: true}).note(), "a longer message")
+	assert.True(t, (&statement{text: strings.Repeat("Rent is 850. ", 8), own: true}).note(), "a note as long")
 	assert.False(t, (&statement{text: "Rent is 850."}).note(), "of another person")
 	assert.False(t, (&statement{text: strings.Repeat("Rent is 850. ", 30), own: true}).note(), "long")
 }

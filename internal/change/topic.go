@@ -61,8 +61,8 @@ type headed struct {
 }
 
 // topics finds out which heads of the versions' statements are topics.
-func (r *run) topics() error {
-	for _, v := range r.versions {
+func (r *run) topics(versions []*version) error {
+	for _, v := range versions {
 		for _, s := range v.statements {
 			if err := r.topic(s); err != nil {
 				return err

@@ -134,8 +134,8 @@ func TestTopicIsReadWithItsHead(t *testing.T) {
 		v.read(&item.Doc{}, []backend.Chunk{{Num: int64(i + 1), Text: text}})
 	}
 	require.Len(t, v.statements, len(texts))
-	r.versions = []*version{v}
-	require.NoError(t, r.topics())
+	versions := []*version{v}
+	require.NoError(t, r.topics(versions))
 	for i, want := range []struct {
 		note bool
 		text string
