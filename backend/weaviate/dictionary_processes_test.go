@@ -2,8 +2,10 @@ package weaviate
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,6 +135,30 @@ func (l *largeFeed) requireCounts(t *testing.T, set backend.IndexSet, msg string
 	require.Equal(t, counts(l.oracle), counts(set), msg)
 }
 
+// requireOnEachNode checks that each node by itself finds the chunks of some changes by their sources, and by a word that all have.
+func (l *largeFeed) requireOnEachNode(t *testing.T, ix *index, some []backend.Change) {
+	t.Helper()
+	want := map[string]bool{}
+	for _, c := range some {
+		want[number(c.Source)] = true
+	}
+	a := searchRequest{collection: ix.x.schema.chunks(), tenant: ix.uid, limit: maxResults, fields: propSource}
+	for _, n := range ix.x.cluster.nodes {
+		for _, w := range []where{anyOf(propSource, slices.Collect(maps.Keys(want))), equal(propWords, wordOf(spaceOf(l.part), "word0"))} {
+			a.where = w
+			found, err := ix.x.cluster.get(t.Context(), route{only: n}, a)
+			require.NoError(t, err)
+			got := map[string]bool{}
+			for _, o := range found {
+				if source := o.text(propSource); want[source] {
+					got[source] = true
+				}
+			}
+			require.Len(t, got, len(want), "node %d, by %s", n.place+1, w.path)
+		}
+	}
+}
+
 // openLarge opens an index for a largeFeed with small pages.
 func openLarge(t *testing.T, prefix string, urls []string, leads bool, client *http.Client) (backend.IndexSet, *index) {
 	t.Helper()
@@ -189,7 +215,8 @@ func (k *killingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestNodesDieBesideDictionary kills one of three nodes, that which is being asked, while a dictionary is read. It is read from the others. What is put
-// while the node is away, which is longer than chunks are kept as recent, is found at once on each node, also on that which has just come back: none of them selects then.
+// while the node is away, which is longer than chunks are kept as recent, is on each node afterwards, and is found at once, also by that which has just come back:
+// none of them selects then.
 func TestNodesDieBesideDictionary(t *testing.T) {
 	t.Parallel()
 	w, err := testtool.StartWeaviate(serverProgram(t), t.TempDir(), 3, flushesSoon)
@@ -231,6 +258,7 @@ func TestNodesDieBesideDictionary(t *testing.T) {
 	require.NoError(t, w.Start(killed))
 	require.NoError(t, w.Ready(killed))
 	requireConfirmed(t, ix)
+	l.requireOnEachNode(t, ix, l.feed[3000:3200])
 	for i := range urls {
 		ix.x.cluster.turn.Store(int64((killed + i) % len(urls)))
 		l.requireExact(t, set, fmt.Sprintf("by node %d, %d had died", (killed+i)%len(urls)+1, killed+1))

@@ -187,7 +187,8 @@ func wordOf(s space, term string) string { return string(s) + "~" + encodeTerm(t
 type bag struct {
 	tf     map[string]int
 	places map[string][]spot
-	length int
+	length int // weighted number of words
+	tokens int // number of tokens in the keyword index of the cluster
 }
 
 // spot is a position of a term.
@@ -202,6 +203,9 @@ func readBag(text string, want map[string]bool, places bool) (bag, error) {
 	}
 	var err error
 	out.length, err = eachTerm(text, func(term string, weight, field, pos int) {
+		if term == "" || term[0] != stopSign {
+			out.tokens += weight
+		}
 		if !want[term] {
 			return
 		}

@@ -201,7 +201,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		}
 		a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: maxResults, fields: rankFields}
 		if some.matches(c) > maxResults {
-			a.words = query.query(c, x.objects(ctx))
+			a.words, _ = query.query(c, x.objects(ctx))
 		}
 		found, err := x.get(ctx, a)
 		if err != nil {
@@ -219,13 +219,6 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 
 // rank returns the found chunks that match, with their scores, in descending order of score.
 func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]backend.Hit, error) {
-	hits, err := q.scores(found, c, into)
-	sortHits(hits)
-	return hits, err
-}
-
-// scores returns the found chunks that match, with their scores, in the order of found.
-func (q *keywordQuery) scores(found []object, c *counts, into []backend.Hit) ([]backend.Hit, error) {
 	want := make(map[string]bool, len(q.terms))
 	for _, t := range q.terms {
 		want[encodeTerm(t.Term)] = true
@@ -250,6 +243,7 @@ func (q *keywordQuery) scores(found []object, c *counts, into []backend.Hit) ([]
 		}
 		hits = append(hits, backend.Hit{Chunk: hit.chunk, Source: hit.source, Score: float32(c.score(&of, q.terms))})
 	}
+	sortHits(hits)
 	return hits, nil
 }
 

@@ -115,31 +115,6 @@ func (d *partitionDictionary) counts(terms []string) *counts {
 	return c
 }
 
-// scores returns the chunks of objects that the cluster's BM25 has found, with their scores by the statistics of the partition, in the order of found.
-// It leaves out chunks that were put after the last change that the dictionary includes. It returns false if an object has no explanation of its score.
-func (d *partitionDictionary) scores(found []object, q *keywordQuery, c *counts, into []backend.Hit) ([]backend.Hit, bool) {
-	weights := make(map[string]float64, len(q.terms))
-	for _, t := range q.terms {
-		weights[wordOf(q.space, t.Term)] += float64(t.Weight) * c.idf(t.Term)
-	}
-	hits := into[:0]
-	for _, o := range found {
-		of, ok := d.chunks.of(nameOf(o.id()))
-		if !ok {
-			continue
-		}
-		score := 0.0
-		for word, tf := range o.frequencies() {
-			score += weights[word] * c.saturation(tf, int(of.length))
-		}
-		if score <= 0 {
-			return nil, false
-		}
-		hits = append(hits, backend.Hit{Chunk: of.chunk, Source: of.source, Score: float32(score)})
-	}
-	return hits, true
-}
-
 // dictionary returns the statistics of a large partition for terms, from its dictionary. It returns nil if that is not cached; it is
 // then read in the background, if the terms were too large. A dictionary is read anew before it has become too old or too inexact.
 func (x *index) dictionary(ctx context.Context, part backend.Partition, terms []string) (c *counts) {

@@ -104,8 +104,8 @@ func (r *recentRead) abandon() {
 	}
 }
 
-// unsettledTimes is how many times settleTime no node selects candidates after one came back or replicas were mended. How long a node keeps in memory
-// what it reads from its log or gets once more was not measured.
+// unsettledTimes is how many times settleTime no node selects candidates after one came back or replicas were mended. A busy node may write what it
+// reads from its log, or gets once more, to a segment much later than after a minute.
 const unsettledTimes = 5
 
 // settled reports whether what the nodes have in memory was put in the last minutes. That is not so after a node came back, which has again

@@ -188,7 +188,7 @@ func (t *partitionTerms) search(q *keywordQuery, c *counts, f backend.Filter, k 
 			}
 		}
 	}
-	least := int32(max(len(q.required), 1))
+	least, average := int32(max(len(q.required), 1)), c.average()
 	for _, term := range q.terms {
 		weight := float64(term.Weight) * c.idf(term.Term)
 		list := t.postings[encodeTerm(term.Term)]
@@ -196,7 +196,7 @@ func (t *partitionTerms) search(q *keywordQuery, c *counts, f backend.Filter, k 
 			if len(q.required) == 0 {
 				has[at] = 1
 			}
-			scores[at] += weight * c.saturation(int(tf), t.chunks[at].length)
+			scores[at] += weight * saturation(int(tf), t.chunks[at].length, average)
 		}
 	}
 	best := bestHits{k: k, hits: into[:0]}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -216,26 +215,32 @@ func (o object) score() (float64, bool) {
 // explained is the field of an object with the explanation of its score by the cluster's BM25.
 const explained = "explainScore"
 
-// frequencies returns the terms by which the cluster's BM25 has scored an object, as wordOf returns them, and how often it has each. They are in the explanation
-// of the score: ", BM25F_WORD_frequency:2, BM25F_WORD_propLength:60" for each term, in any order.
-func (o object) frequencies() iter.Seq2[string, int] {
+// explanation returns the frequencies of the terms by which the cluster's BM25 has scored an object, and its number of tokens. They are in
+// the explanation of the score: ", BM25F_WORD_frequency:2, BM25F_WORD_propLength:60" for each term, in any order.
+func (o object) explanation(sp space) bag {
 	text := o.reply.GetMetadata().GetExplainScore()
 	if o.reply == nil {
 		m, _ := o.props["_additional"].(map[string]any)
 		text, _ = m[explained].(string)
 	}
-	return func(yield func(string, int) bool) {
-		for part := range strings.SplitSeq(text, ", BM25F_") {
-			at := strings.LastIndex(part, "_frequency:")
-			if at < 0 {
-				continue
-			}
-			n, err := strconv.ParseFloat(part[at+len("_frequency:"):], 64)
-			if err == nil && !yield(part[:at], int(n)) {
-				return
-			}
+	out := bag{tf: make(map[string]int)}
+	for part := range strings.SplitSeq(text, ", BM25F_") {
+		colon, ok := strings.LastIndexByte(part, ':'), false
+		if colon < 0 {
+			continue
+		}
+		n, err := strconv.ParseFloat(part[colon+1:], 64)
+		if err != nil {
+			continue
+		}
+		word := part[:colon]
+		if word, ok = strings.CutSuffix(word, "_frequency"); !ok {
+			out.tokens = int(n)
+		} else if term, ok := strings.CutPrefix(word, string(sp)+"~"); ok {
+			out.tf[term] = int(n)
 		}
 	}
+	return out
 }
 
 func (o object) texts(name string) (out []string) {

@@ -23,23 +23,25 @@ const (
 
 // query returns the text of the cluster's BM25 search. c has the statistics of the terms, and objects is the number of chunks of all
 // partitions. The cluster takes the rarity of a term from all of them, and weighs the term by the number of its repeats. So terms weigh
-// about as much as by the statistics of the partition.
-func (q *keywordQuery) query(c *counts, objects int) string {
+// about as much as by the statistics of the partition. weigh is what each term weighs in the cluster, by its name in a bag.
+func (q *keywordQuery) query(c *counts, objects int) (text string, weigh map[string]float64) {
 	var terms []string
-	var weights, matter []float64
+	var weights, matter, idfs []float64
 	all := counts{docs: max(objects, c.docs), df: c.df}
 	for _, t := range q.terms {
 		if !isStop(t.Term) && c.df[t.Term] > 0 {
-			scores := float64(t.Weight) * c.idf(t.Term)
-			terms = append(terms, wordOf(q.space, t.Term)+" ")
-			weights, matter = append(weights, scores/all.idf(t.Term)), append(matter, scores)
+			scores, idf := float64(t.Weight)*c.idf(t.Term), all.idf(t.Term)
+			terms = append(terms, wordOf(q.space, t.Term))
+			weights, matter, idfs = append(weights, scores/idf), append(matter, scores), append(idfs, idf)
 		}
 	}
 	var b strings.Builder
+	weigh = make(map[string]float64, len(terms))
 	for i, n := range repeats(weights, matter) {
-		b.WriteString(strings.Repeat(terms[i], n))
+		b.WriteString(strings.Repeat(terms[i]+" ", n))
+		weigh[terms[i][len(q.space)+1:]] += float64(n) * idfs[i]
 	}
-	return b.String()
+	return b.String(), weigh
 }
 
 // maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
@@ -77,13 +79,14 @@ func repeats(weights, matter []float64) (times []int) {
 // returns false if that may leave out some of the best.
 //
 // A node counts chunks that were deleted or stored again in the statistics of a term until it has compacted its segments. So each
-// answer is checked: by how many chunks it has, by their scores, and by how the node ranks the best ones.
+// answer is checked: by how many chunks it has, by their scores, which must show that it weighs lengths, and by how the node ranks the best
+// ones. See keywordQuery.weighsLengths.
 func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) ([]backend.Hit, bool, error) {
 	most := max(minCandidates, of.K+of.K/moreCandidates)
 	if len(q.phrases) > 0 || most > maxResults || q.matches(c) <= most {
 		return nil, false, nil
 	}
-	words := q.query(c, x.objects(ctx))
+	words, weigh := q.query(c, x.objects(ctx))
 	if words == "" {
 		return nil, false, nil
 	}
@@ -95,9 +98,16 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	if !x.useRecent(ctx, of.Part, func(r *partitionRecent) { recent = r.search(q, c, of.Filter, of.K) }) {
 		return nil, false, nil
 	}
-	hits, err := x.candidates(ctx, q, c, of, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: words, limit: most})
-	if err != nil || !sortSelected(hits, of.K) {
+	found, err := x.candidates(ctx, q, of.Part, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: words, limit: most})
+	if err != nil || !weighsLengths(weigh, c.average(), found) {
 		return nil, false, err
+	}
+	hits := of.Answer.Into[:0]
+	for i := range found {
+		hits = append(hits, found[i].hit(c, q.terms))
+	}
+	if !sortSelected(hits, of.K) {
+		return nil, false, nil
 	}
 	known := make(map[int64]bool, len(recent))
 	for _, h := range recent {
@@ -108,11 +118,23 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	return hits[:min(of.K, len(hits))], true, nil
 }
 
-// candidates returns the chunks that a node selects, with exact scores, in the order of the node. It returns none if the node finds fewer
-// than it should, or gives one no score. Where there is a dictionary it takes the frequencies of terms from the node's explanations of its scores, which
-// is faster than to read the terms.
-func (x *index) candidates(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery, a searchRequest) (hits []backend.Hit, err error) {
-	explains := !q.scoresStops() && x.useDictionary(ctx, of.Part, func(*partitionDictionary) {})
+// candidate is a chunk that a node has selected. bag has no terms that its BM25 does not score.
+type candidate struct {
+	cachedChunk
+	bag
+	own float64 // score of the node
+}
+
+// hit returns the chunk with its score by the statistics of the partition.
+func (f *candidate) hit(c *counts, terms []backend.WeightedTerm) backend.Hit {
+	return backend.Hit{Chunk: f.chunk, Source: f.source, Score: float32(c.score(&f.bag, terms))}
+}
+
+// candidates returns the chunks that a node selects, in its order. It returns none if the node finds fewer than it should, or gives one no
+// score. Where there is a dictionary it takes the frequencies of terms from the node's explanations of its scores, which is faster than
+// to read the terms.
+func (x *index) candidates(ctx context.Context, q *keywordQuery, part backend.Partition, a searchRequest) ([]candidate, error) {
+	explains := !q.scoresStops() && x.useDictionary(ctx, part, func(*partitionDictionary) {})
 	if a.fields = candidateFields; explains {
 		a.fields = explainedFields
 	}
@@ -123,18 +145,58 @@ func (x *index) candidates(ctx context.Context, q *keywordQuery, c *counts, of *
 	for _, o := range found {
 		if score, ok := o.score(); !ok {
 			return nil, fmt.Errorf("weaviate: a hit has no score: %w", backend.ErrCorrupt)
-		} else if score <= 0 { // a term counts more chunks than there are
+		} else if !(score > 0) { // a term counts more chunks than there are, or it is no number
 			return nil, nil
 		}
 	}
 	if !explains {
-		return q.scores(found, c, of.Answer.Into)
+		return q.candidates(found)
 	}
-	ok := false
-	if !x.useDictionary(ctx, of.Part, func(d *partitionDictionary) { hits, ok = d.scores(found, q, c, of.Answer.Into) }) || !ok {
-		return nil, nil // it was dropped meanwhile
+	var out []candidate
+	x.useDictionary(ctx, part, func(d *partitionDictionary) { out = d.candidates(q.space, found) }) // none if it was dropped meanwhile
+	return out, nil
+}
+
+// candidates decodes candidates whose terms were read.
+func (q *keywordQuery) candidates(found []object) ([]candidate, error) {
+	want := make(map[string]bool, len(q.terms))
+	for _, t := range q.terms {
+		want[encodeTerm(t.Term)] = true
 	}
-	return hits, nil
+	out := make([]candidate, len(found))
+	for i, o := range found {
+		c, err := o.cachedChunk()
+		if err != nil {
+			return nil, err
+		}
+		of, err := readBag(o.text(propBag), want, false)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = candidate{cachedChunk: c, bag: of}
+		out[i].own, _ = o.score()
+	}
+	return out, nil
+}
+
+// candidates decodes candidates whose scores a node has explained. It leaves out chunks that were put after the last change that the dictionary includes, and
+// returns none if an explanation is missing.
+func (d *partitionDictionary) candidates(sp space, found []object) []candidate {
+	out := make([]candidate, 0, len(found))
+	for _, o := range found {
+		c, ok := d.chunks.of(nameOf(o.id()))
+		if !ok {
+			continue
+		}
+		f := candidate{cachedChunk: cachedChunk{chunk: c.chunk, source: c.source}, bag: o.explanation(sp)}
+		if len(f.tf) == 0 {
+			return nil
+		}
+		f.bag.length = int(c.length)
+		f.own, _ = o.score()
+		out = append(out, f)
+	}
+	return out
 }
 
 // sortSelected sorts hits, which a node has selected and are in its order. It returns false if there are none, or if one of the best of k was not in

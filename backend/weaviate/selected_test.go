@@ -71,8 +71,8 @@ func TestUnsettledNodesSelectNothing(t *testing.T) {
 	})
 }
 
-// TestScoresFollowFromExplanations checks the scores that a dictionary computes from a node's explanations against those that terms give, and that
-// objects of unknown chunks are left out. Without an explanation there is no score.
+// TestScoresFollowFromExplanations checks the scores that follow from a node's explanations against those that terms give, and that
+// objects of unknown chunks are left out. Without an explanation there is no candidate.
 func TestScoresFollowFromExplanations(t *testing.T) {
 	part := backend.Partition{Class: backend.Knowledge, Sub: "a"}
 	all, d := newPartitionTerms(part), &partitionDictionary{part: part}
@@ -96,12 +96,14 @@ func TestScoresFollowFromExplanations(t *testing.T) {
 		}
 		found = append(found, object{props: map[string]any{"_additional": map[string]any{"id": string(uuidOf("chunk", number(chunk))), explained: explanation}}})
 	}
-	got, ok := d.scores(found, &q, c, nil)
-	require.True(t, ok)
+	var got []backend.Hit
+	for _, f := range d.candidates(q.space, found) {
+		require.Equal(t, 60, f.tokens)
+		got = append(got, f.hit(c, q.terms))
+	}
 	require.Len(t, got, 4)
 	sortHits(got)
 	requireHits(t, got, all.search(&q, c, backend.Filter{}, 10, nil), "explained")
 	found[0].props["_additional"].(map[string]any)[explained] = ""
-	_, ok = d.scores(found, &q, c, nil)
-	require.False(t, ok)
+	require.Empty(t, d.candidates(q.space, found))
 }

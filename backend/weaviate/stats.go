@@ -247,13 +247,13 @@ func (c *counts) score(of *bag, terms []backend.WeightedTerm) float64 {
 	sum := 0.0
 	for _, t := range terms {
 		if tf := of.tf[encodeTerm(t.Term)]; tf > 0 {
-			sum += float64(t.Weight) * c.idf(t.Term) * c.saturation(tf, of.length)
+			sum += float64(t.Weight) * c.idf(t.Term) * saturation(tf, of.length, c.average())
 		}
 	}
 	return sum
 }
 
 // saturation returns the BM25 weight of a term frequency in a chunk of a length, without the IDF.
-func (c *counts) saturation(tf, length int) float64 {
-	return float64(tf) / (float64(tf) + k1*(1-b+b*float64(length)/max(c.average(), 1)))
+func saturation(tf, length int, average float64) float64 {
+	return float64(tf) / (float64(tf) + k1*(1-b+b*float64(length)/max(average, 1)))
 }
