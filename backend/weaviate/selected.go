@@ -23,25 +23,23 @@ const (
 
 // query returns the text of the cluster's BM25 search. c has the statistics of the terms, and objects is the number of chunks of all
 // partitions. The cluster takes the rarity of a term from all of them, and weighs the term by the number of its repeats. So terms weigh
-// about as much as by the statistics of the partition. weigh is what each term weighs in the cluster, by its name in a bag.
-func (q *keywordQuery) query(c *counts, objects int) (text string, weigh map[string]float64) {
+// about as much as by the statistics of the partition.
+func (q *keywordQuery) query(c *counts, objects int) string {
 	var terms []string
-	var weights, matter, idfs []float64
+	var weights, matter []float64
 	all := counts{docs: max(objects, c.docs), df: c.df}
 	for _, t := range q.terms {
 		if !isStop(t.Term) && c.df[t.Term] > 0 {
-			scores, idf := float64(t.Weight)*c.idf(t.Term), all.idf(t.Term)
-			terms = append(terms, wordOf(q.space, t.Term))
-			weights, matter, idfs = append(weights, scores/idf), append(matter, scores), append(idfs, idf)
+			scores := float64(t.Weight) * c.idf(t.Term)
+			terms = append(terms, wordOf(q.space, t.Term)+" ")
+			weights, matter = append(weights, scores/all.idf(t.Term)), append(matter, scores)
 		}
 	}
 	var b strings.Builder
-	weigh = make(map[string]float64, len(terms))
 	for i, n := range repeats(weights, matter) {
-		b.WriteString(strings.Repeat(terms[i]+" ", n))
-		weigh[terms[i][len(q.space)+1:]] += float64(n) * idfs[i]
+		b.WriteString(strings.Repeat(terms[i], n))
 	}
-	return b.String(), weigh
+	return b.String()
 }
 
 // maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
@@ -80,13 +78,13 @@ func repeats(weights, matter []float64) (times []int) {
 //
 // A node counts chunks that were deleted or stored again in the statistics of a term until it has compacted its segments. So each
 // answer is checked: by how many chunks it has, by their scores, which must show that it weighs lengths, and by how the node ranks the best
-// ones. See keywordQuery.weighsLengths.
+// ones. See weighsLengths.
 func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) ([]backend.Hit, bool, error) {
 	most := max(minCandidates, of.K+of.K/moreCandidates)
 	if len(q.phrases) > 0 || most > maxResults || q.matches(c) <= most {
 		return nil, false, nil
 	}
-	words, weigh := q.query(c, x.objects(ctx))
+	words := q.query(c, x.objects(ctx))
 	if words == "" {
 		return nil, false, nil
 	}
@@ -99,7 +97,7 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 		return nil, false, nil
 	}
 	found, err := x.candidates(ctx, q, of.Part, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: words, limit: most})
-	if err != nil || !weighsLengths(weigh, c.average(), found) {
+	if err != nil || !weighsLengths(q.terms, c.average(), found) {
 		return nil, false, err
 	}
 	hits := of.Answer.Into[:0]

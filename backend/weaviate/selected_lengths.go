@@ -1,6 +1,10 @@
 package weaviate
 
-import "math"
+import (
+	"math"
+
+	"github.com/contextmem/contextmem/backend"
+)
 
 // A node whose memory held only deletions when it wrote that to a segment has an average length that is no number from then on, for good: up
 // to 1.35.2 it divides 0 by 0. It goes on to score, as if all chunks were equally long, and each segment that it writes has 0 for the
@@ -10,48 +14,86 @@ import "math"
 const (
 	// lengthsOf is the maximum number of candidates by which lengths are checked.
 	lengthsOf = 64
-	// minVariation is the standard deviation of what scores without an average length are off from the node's, above which it shows that
-	// the node has one: more than rounding makes.
-	minVariation = .001
+	// minOff is how far scores without an average length have to be off from the node's, relative to these, to show that the node has one:
+	// more than rounding makes.
+	minOff = .0003
 	// averages and averagesPerOctave say which average lengths of a node come into question: from 1/8 of that of the partition to 8 times that. The
 	// node's is that of all partitions.
 	averages, averagesPerOctave = 25, 4
 )
 
 // weighsLengths reports whether the scores of a node depend on lengths as they should: whether those by an average length that comes
-// into question vary at most half as much from the node's, apart from a factor, as scores without an average length do. weigh is what
-// terms weigh in the cluster, and average the average length of the partition. What the node counts may be off, so they vary in any case.
-func weighsLengths(weigh map[string]float64, average float64, found []candidate) bool {
+// into question are at most half as far off from the node's as scores without an average length are. What each term weighs at the node
+// follows from the scores, since the node may count chunks that are gone. average is the average length of the partition.
+func weighsLengths(terms []backend.WeightedTerm, average float64, found []candidate) bool {
 	found = found[:min(lengthsOf, len(found))]
-	type part struct {
-		weight float64
-		tf     int
+	seen := map[string]bool{}
+	var names []string
+	for _, t := range terms {
+		if name := encodeTerm(t.Term); !seen[name] && !isStop(t.Term) {
+			seen[name], names = true, append(names, name)
+		}
 	}
-	parts := make([][]part, len(found))
+	scores, tfs := make([]float64, len(found)), make([][]int, len(found))
 	for i := range found {
-		for term, tf := range found[i].tf {
-			if w := weigh[term]; w > 0 {
-				parts[i] = append(parts[i], part{w, tf})
-			}
+		scores[i], tfs[i] = found[i].own, make([]int, len(names))
+		for j, name := range names {
+			tfs[i][j] = found[i].tf[name]
 		}
 	}
-	// varies returns the standard deviation of the logarithms of the factors between the scores and those by an average length.
-	varies := func(average float64) float64 {
-		sum, squares, n := 0.0, 0.0, float64(len(found))
-		for i := range found {
-			by := 0.0
-			for _, p := range parts[i] {
-				by += p.weight * saturation(p.tf, found[i].tokens, average)
+	rows := make([][]float64, len(found))
+	for i := range rows {
+		rows[i] = make([]float64, len(names)+1)
+	}
+	off := func(average float64) float64 {
+		for i, row := range rows {
+			for j, tf := range tfs[i] {
+				row[j] = saturation(tf, found[i].tokens, average)
 			}
-			x := math.Log(found[i].own / by)
-			sum, squares = sum+x, squares+x*x
+			row[len(names)] = scores[i]
 		}
-		return math.Sqrt(max(squares/n-sum*sum/n/n, 0))
+		return residual(rows)
 	}
 	least := math.Inf(1)
 	for i := range averages {
-		least = min(least, varies(max(average, 1)*math.Exp2(float64(i-averages/2)/averagesPerOctave)))
+		least = min(least, off(max(average, 1)*math.Exp2(float64(i-averages/2)/averagesPerOctave)))
 	}
-	without := min(varies(0), varies(math.Inf(1)))
-	return without > minVariation && 2*least < without // false if one is no number
+	without := min(off(0), off(math.Inf(1)))
+	return without > minOff && 2*least < without // false if one is no number
+}
+
+// residual returns how far the last column of a matrix is from the closest sum of multiples of the others, relative to its own length. It changes the
+// matrix. The columns are made orthogonal one after the other, as by Gram and Schmidt.
+func residual(rows [][]float64) float64 {
+	if len(rows) == 0 {
+		return 0
+	}
+	last := len(rows[0]) - 1
+	square := func(k int) (sum float64) {
+		for _, row := range rows {
+			sum += row[k] * row[k]
+		}
+		return sum
+	}
+	whole := square(last)
+	first := make([]float64, last)
+	for k := range last {
+		first[k] = square(k)
+	}
+	for k := range last {
+		of := square(k)
+		if of <= 1e-12*first[k] {
+			continue // it depends on the columns before
+		}
+		for j := k + 1; j <= last; j++ {
+			dot := 0.0
+			for _, row := range rows {
+				dot += row[k] * row[j]
+			}
+			for _, row := range rows {
+				row[j] -= dot / of * row[k]
+			}
+		}
+	}
+	return math.Sqrt(square(last) / whole)
 }

@@ -16,7 +16,7 @@ import (
 
 // TestNodeHasToWeighLengths checks which scores show that a node weighs the lengths of chunks.
 func TestNodeHasToWeighLengths(t *testing.T) {
-	weigh := map[string]float64{"anna": 3, "oslo": 6}
+	terms := []backend.WeightedTerm{{Term: "anna", Weight: 1}, {Term: "oslo", Weight: 2}}
 	of := func(words string, more int, score func(of *bag) float64) candidate {
 		f := candidate{bag: bag{tf: map[string]int{}, tokens: len(strings.Fields(words)) + more}}
 		for _, w := range strings.Fields(words) {
@@ -53,20 +53,21 @@ func TestNodeHasToWeighLengths(t *testing.T) {
 		want  bool
 	}{
 		"its average":                 {all(10, 5, by(20, 0)), true},
-		"other counts":                {all(10, 5, by(20, .05)), true},
+		"other counts":                {all(10, 5, by(20, .5)), true},
+		"counts below 0":              {all(10, 5, by(20, -1.2)), true},
 		"average of other partitions": {all(10, 5, by(100, 0)), true},
 		"shorter other partitions":    {all(10, 5, by(4, 0)), true},
 		"about as long":               {once(40, 1, by(23, 0)), true},
 		"equally long":                {all(40, 0, by(23, 0)), true},
 		"no lengths":                  {all(10, 5, by(math.Inf(1), 0)), false},
-		"no lengths, other counts":    {all(10, 5, by(math.Inf(1), .05)), false},
+		"no lengths, other counts":    {all(10, 5, by(math.Inf(1), .5)), false},
 		"no average":                  {all(10, 5, by(0, 0)), false},
 		"no numbers":                  {all(10, 5, func(*bag) float64 { return math.NaN() }), false},
 		"no lengths, about as long":   {all(40, 0, by(math.Inf(1), .05)), false},
 		"equally long, each once":     {once(40, 0, by(23, 0)), false}, // shows nothing
 		"one":                         {all(10, 5, by(20, 0))[:1], false},
 	} {
-		assert.Equal(t, d.want, weighsLengths(weigh, 20, d.found), what)
+		assert.Equal(t, d.want, weighsLengths(terms, 20, d.found), what)
 	}
 }
 
@@ -89,7 +90,7 @@ func TestNodeThatStoredDeletionsAlone(t *testing.T) {
 	own := func(limit int) []object { // what the node finds by its own scores
 		c, err := ix.counts(t.Context(), l.part, q.names())
 		require.NoError(t, err)
-		words, _ := q.query(c, ix.objects(t.Context()))
+		words := q.query(c, ix.objects(t.Context()))
 		a := searchRequest{collection: ix.x.schema.chunks(), tenant: ix.uid, words: words, limit: limit, fields: candidateFields}
 		found, err := ix.x.cluster.get(t.Context(), route{}, a)
 		require.NoError(t, err)
