@@ -87,7 +87,7 @@ func (l *delayingTransport) release(t *testing.T, want int) {
 }
 
 func putsChunk(r *http.Request, body string) bool {
-	return r.Method == http.MethodPost && strings.Contains(body, `"bag":`) && strings.Contains(body, `"words":`)
+	return r.Method == http.MethodPost && strings.Contains(body, `"bag":`) && strings.Contains(body, `"stops":`)
 }
 
 func deletes(r *http.Request, _ string) bool { return r.Method == http.MethodDelete }
