@@ -62,19 +62,19 @@ func requireRoundTrip[W, T any](t *testing.T, write func(*T) W, read func(*W) T,
 	assert.Equal(t, in, read(&w))
 }
 
-// TestRoundTrip checks that all fields of the library's types are read back, also empty ones.
+// TestRoundTrip checks that all fields of the library's types are read back, also empty ones. Warnings of pages are in an answer's meta.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, full := range map[string]bool{"full": true, "empty": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			requireRoundTrip(t, OfFact, (*Fact).Fact, full)
-			requireRoundTrip(t, OfFactsPage, func(w *FactsPage) facts.Page {
+			requireRoundTrip(t, func(p *facts.Page) FactsPage { p.Warnings = nil; return OfFactsPage(p) }, func(w *FactsPage) facts.Page {
 				p, err := w.Page()
 				require.NoError(t, err)
 				return *p
 			}, full)
-			requireRoundTrip(t, OfProfile, func(w *Profile) facts.Profile { return *w.Profile() }, full)
+			requireRoundTrip(t, func(p *facts.Profile) Profile { p.Warnings = nil; return OfProfile(p) }, func(w *Profile) facts.Profile { return *w.Profile() }, full)
 			requireRoundTrip(t, func(u *content.ModelUsage) Usage { return *OfUsage(u) }, func(w *Usage) content.ModelUsage { return *w.Usage() }, full)
 			requireRoundTrip(t, func(e *facts.Entity) Entity { e.Mentions = 0; return OfEntity(e) }, (*Entity).Entity, full)
 			requireRoundTrip(t, func(e *facts.Evidence) Evidence {
