@@ -55,7 +55,7 @@ func (d *doc) writtenIn(s *language.Sentence, name string) bool {
 func (d *doc) accentDiffers(at language.Span, own bool) bool {
 	for i := at.Lo; i < at.Hi; i++ {
 		w := d.TokenText(i)
-		if w == "e" || own && strings.HasSuffix(w, "ó") {
+		if w == "e" || own && (strings.HasSuffix(w, "ó") || strings.HasSuffix(w, "ò")) {
 			return true
 		}
 	}

@@ -175,7 +175,7 @@ func keys(words string) []string {
 func (d *doc) formAt(s *language.Sentence, l *phrases, table map[string][]*phrase, i int) (p *phrase, lo, hi, word int) {
 	for _, next := range table[d.WordKey(i)] {
 		j, at := d.phraseEnd(s, l, next.before[1:], i+1)
-		if j < 0 || j >= s.Hi || p != nil && j >= lo || next.form.role && !d.roleAt(s, l, j) || next.form.bare && d.Tokens[j].Kind != language.KindNumber || l.exact && !strings.EqualFold(d.TokenText(i), next.said[0]) {
+		if j < 0 || j >= s.Hi || p != nil && j >= lo || next.form.role && !d.roleAt(s, l, j) || next.form.bare && d.Tokens[j].Kind != language.KindNumber || l.exact && !d.saysExactly(next, i) {
 			continue
 		}
 		end := d.phraseClose(s, next, j)
@@ -187,6 +187,19 @@ func (d *doc) formAt(s *language.Sentence, l *phrases, table map[string][]*phras
 		}
 	}
 	return p, lo, hi, word
+}
+
+// saysExactly reports whether the words from token i on are those of a phrase in their form, up to its first gap.
+func (d *doc) saysExactly(p *phrase, i int) bool {
+	for n, w := range p.said[:min(len(p.said), len(p.before))] {
+		switch {
+		case w == "*" || w == "~" || w == "{k}":
+			return true
+		case !strings.EqualFold(d.TokenText(i+n), w):
+			return false
+		}
+	}
+	return true
 }
 
 // phraseClose returns where the closing words of a phrase begin, whose object begins at token j: 0 if it has none, -1 if they are not there.

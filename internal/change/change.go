@@ -79,15 +79,17 @@ func (e *Engine) Compare(ctx context.Context, sp *Space, nums []int64) error {
 	if err != nil {
 		return err
 	}
+	if _, err := sp.Store.Compare(ctx, e.Generation(), out); err != nil {
+		return err
+	}
 	again, err := r.outgrown(versions)
-	if err != nil {
+	if err != nil || len(again) == 0 {
 		return err
 	}
-	_, more, err := r.compareAll(again)
-	if err != nil {
+	if _, out, err = r.compareAll(again); err != nil {
 		return err
 	}
-	_, err = sp.Store.Compare(ctx, e.Generation(), append(out, more...))
+	_, err = sp.Store.Compare(ctx, e.Generation(), out)
 	return err
 }
 
