@@ -191,6 +191,10 @@ func (s *sender) attempt(ctx context.Context, d backend.Delivery) {
 // maxWoken is the number of deliveries that are looked at when an address answers again.
 const maxWoken = 10_000
 
+// maxWokenAttempts is the number of attempts from which on a delivery is sent by the schedule alone. An address that answers some and fails
+// others would use up all attempts within an hour otherwise.
+var maxWokenAttempts = len(schedule) - 2
+
 // wakeOthers sends now what else was not answered at the address of a delivery, instead of when the schedule says.
 func (s *sender) wakeOthers(ctx context.Context, d backend.Delivery) {
 	q := backend.DeliveryQuery{Org: d.Org, Status: backend.DeliveryFailed, Limit: 500}
@@ -204,7 +208,7 @@ func (s *sender) wakeOthers(ctx context.Context, d backend.Delivery) {
 		}
 		for _, o := range ds {
 			q.Before = o.Num
-			if o.URL != d.URL || o.LastStatusCode != 0 {
+			if o.URL != d.URL || o.LastStatusCode != 0 || o.Attempts >= maxWokenAttempts {
 				continue
 			}
 			if err := s.registry.RequeueDelivery(ctx, o.Org, o.ID, time.Now().UTC()); err != nil && !errors.Is(err, backend.ErrConflict) && ctx.Err() == nil {
