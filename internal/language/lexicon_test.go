@@ -37,6 +37,7 @@ func TestEntries(t *testing.T) {
 // TestTokensOfSamples checks the estimate of tokens for texts of several kinds, since a text with more tokens than that is copied while it is read.
 func TestTokensOfSamples(t *testing.T) {
 	t.Parallel()
+	load()
 	for name, piece := range map[string]string{
 		"prose": "Anna Lind, the founder of Zorblax, was born in Porto in 1961. She studied physics at the University of Göttingen.\n\n",
 		"table": "| 12 | 4.5 % | Kiel | 2024-03-07 |\n",
