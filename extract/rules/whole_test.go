@@ -105,18 +105,7 @@ func TestSayable(t *testing.T) {
 		{"ok so i passed my mocks and my dads taking my phone", "alex/pass: my mocks", ""},
 		{"non mangio carne dal 2018", "alex/not_eats: carne", ""},
 	} {
-		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: ref, Speaker: "Alex", Memory: true, Infer: true}})
-		require.NoError(t, err)
-		var got []string
-		for _, b := range slices.Concat(factsBelieved(&out[0]), relationsBelieved(&out[0])) {
-			got = append(got, b.String())
-		}
-		if c.found != "" {
-			assert.Contains(t, got, c.found, c.text)
-		}
-		if c.absent != "" {
-			assert.NotContains(t, got, c.absent, c.text)
-		}
+		requireBelieved(t, c.text, ref, c.found, c.absent)
 	}
 }
 
@@ -233,5 +222,22 @@ func TestPresent(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEmpty(t, out[0].Facts, text)
 		assert.True(t, out[0].Facts[0].ValidFrom.IsZero() || out[0].Facts[0].ValidTo.After(ref), text)
+	}
+}
+
+// requireBelieved checks that what Alex says at a time gives one statement and not another. "" is any.
+func requireBelieved(t *testing.T, text string, at time.Time, found, absent string) {
+	t.Helper()
+	out, err := New().Extract(t.Context(), []extract.Input{{Text: text, Time: at, Speaker: "Alex", Memory: true, Infer: true}})
+	require.NoError(t, err)
+	var got []string
+	for _, b := range slices.Concat(factsBelieved(&out[0]), relationsBelieved(&out[0])) {
+		got = append(got, b.String())
+	}
+	if found != "" {
+		assert.Contains(t, got, found, text)
+	}
+	if absent != "" {
+		assert.NotContains(t, got, absent, text)
 	}
 }
