@@ -410,9 +410,16 @@ func TestProfile(t *testing.T) {
 	then, err := anna.Profile(ctx, facts.ProfileRequest{Subject: "Anna", AsOf: time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)})
 	require.NoError(t, err)
 	assert.Contains(t, then.Summary, "Oslo")
-	nobody, err := anna.Profile(ctx, facts.ProfileRequest{})
+	nobody, err := anna.Profile(ctx, facts.ProfileRequest{Subject: "Boris"})
 	require.NoError(t, err)
 	assert.Empty(t, nobody.Slots)
+	own, err := anna.Profile(ctx, facts.ProfileRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, "Anna", own.Subject, "who speaks in the memories")
+	assert.Equal(t, p.Summary, own.Summary)
+	empty, err := acme.Sub("nobody").Profile(ctx, facts.ProfileRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, "User", empty.Subject)
 	for _, bad := range []facts.ProfileRequest{{Slots: []string{"zorble"}}, {PerSlot: 101}, {MaxTokens: -1}} {
 		t.Run(bad.Subject, func(t *testing.T) {
 			_, err := anna.Profile(ctx, bad)

@@ -146,7 +146,7 @@ type Instruction struct {
 // ProfileRequest is a request for the profile of a subject.
 type ProfileRequest struct {
 	Class     content.Class // default content.ClassMemory
-	Subject   string        // default "User", the speaker of memories that name none
+	Subject   string        // default: the speaker (UserName) of most of the newest 50 memories, "User" if they name none
 	AsOf      time.Time     // facts as they were at this time; zero: now
 	Slots     []string      // only these; nil: all
 	PerSlot   int           // facts of a slot, and statements, 1 to 100 each; default 10

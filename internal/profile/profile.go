@@ -30,9 +30,6 @@ const (
 	maxOther     = 20     // facts without a slot in a profile
 )
 
-// DefaultSubject is the subject of a profile whose request names none. It is the speaker of memories that name none.
-const DefaultSubject = "User"
-
 // Engine reads facts, entities, profiles and instructions. It is safe for concurrent use.
 type Engine struct {
 	Slots      *slot.Taxonomy
@@ -321,6 +318,11 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 	if err := e.complete(op, &r); err != nil {
 		return nil, err
 	}
+	if r.Subject == "" {
+		if r.Subject, err = a.speaker(ctx); err != nil {
+			return nil, fault.Wrap(op, fault.Search, "", err)
+		}
+	}
 	p := &facts.Profile{Subject: r.Subject, SummaryBy: facts.BySources, Slots: []facts.SlotFacts{}, Other: []facts.Fact{}, Instructions: []facts.Instruction{}}
 	told, err := e.findMessages(ctx, ref, &a, &messageQuery{subject: r.Subject, asOf: r.AsOf, most: r.PerSlot})
 	if err != nil {
@@ -363,7 +365,7 @@ func (e *Engine) Profile(ctx context.Context, ref *workspace.Ref, sub string, r 
 
 // complete sets defaults of a request and checks it.
 func (e *Engine) complete(op string, r *facts.ProfileRequest) error {
-	r.Subject, r.PerSlot, r.MaxTokens = cmp.Or(r.Subject, DefaultSubject), cmp.Or(r.PerSlot, 10), cmp.Or(r.MaxTokens, 300)
+	r.PerSlot, r.MaxTokens = cmp.Or(r.PerSlot, 10), cmp.Or(r.MaxTokens, 300)
 	switch {
 	case r.PerSlot < 1 || r.PerSlot > 100:
 		return fault.Fieldf(op, fault.KindInvalid, "", "PerSlot", "must be between 1 and 100")
