@@ -8,6 +8,7 @@ import (
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/judge"
 )
 
@@ -31,16 +32,27 @@ func (s *statement) note() bool {
 // OrdersByScores reports whether a succession is of the decider about notes, so that it orders two memories only together with their scores.
 func OrdersByScores(f *backend.Succession) bool { return strings.HasPrefix(f.Decider, byNotes) }
 
-// Weights of the logit with which a note replaces another for a question, learnt of questions to stores of notes.
+// Weights of the logit with which a note replaces another for a question, learnt of questions to small stores of notes and messages. The shift is less than
+// the learnt one, so that a note about another thing of the same kind stays behind: docs/recall.md has what that costs. A question about an earlier note of
+// several sentences may be about another of them than the one that no longer holds.
 const (
-	orderNote  = .91
-	orderShare = 1.51
-	orderShift = -.9
+	orderNote    = 1.1
+	orderShare   = 2.6
+	orderShift   = .2
+	orderSeveral = -1.6 // added if the earlier note has several sentences
 )
 
-// Before reports whether a note comes before the one that it may replace. share is its score as a share of the other's, 0 to 1.
-func Before(confidence, share float64) bool {
-	return orderNote*logit(confidence)+orderShare*min(share, 1)+orderShift > 0
+// Before reports whether a note comes before the one that it may replace, by a succession of the decider about notes. share is its score as a share of the
+// other's, 0 to 1.
+func Before(f *backend.Succession, share float64) bool {
+	logit := orderNote*logit(f.Confidence) + orderShare*min(share, 1) + orderShift
+	sentences := 0
+	for range chunk.Sentences(f.Matter) {
+		if sentences++; sentences > 1 {
+			return logit+orderSeveral > 0
+		}
+	}
+	return logit > 0
 }
 
 // notes asks the judge about a note and the earlier notes that are near it, and keeps its verdict where it is more certain than that of other deciders.

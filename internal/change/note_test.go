@@ -66,9 +66,14 @@ func TestOnlyShortNotesAreNotes(t *testing.T) {
 
 func TestNoteNeedsScoreOrConfidence(t *testing.T) {
 	t.Parallel()
-	assert.True(t, Before(.4, .9), "both fit the question")
-	assert.False(t, Before(.4, .2), "the later one hardly does")
-	assert.True(t, Before(mostNoted, .2), "it is likely enough")
-	assert.False(t, Before(.1, 1), "it is unlikely")
-	assert.Equal(t, Before(.3, 1), Before(.3, 3), "a greater score counts as the same")
+	before := func(confidence, share float64, earlier string) bool {
+		return Before(&backend.Succession{Confidence: confidence, Matter: earlier}, share)
+	}
+	assert.True(t, before(.4, .9, "Rent is 850."), "both fit the question")
+	assert.False(t, before(.25, .2, "Rent is 850."), "the later one hardly does")
+	assert.True(t, before(mostNoted, .2, "Rent is 850."), "it is likely enough")
+	assert.False(t, before(.05, 1, "Rent is 850."), "it is unlikely")
+	assert.Equal(t, before(.3, 1, "Rent is 850."), before(.3, 3, "Rent is 850."), "a greater score counts as the same")
+	assert.True(t, before(.4, .5, "Rent is 850 a month."), "the note is about one thing")
+	assert.False(t, before(.4, .5, "Hi! I run a bike shop with my sister Priya. Rent is 850."), "the question may be about another")
 }

@@ -253,7 +253,7 @@ func (s *succession) tooWeak(f backend.Succession) bool {
 	if earlier > 0 {
 		share = later / earlier
 	}
-	return !change.Before(f.Confidence, share)
+	return !change.Before(&f, share)
 }
 
 // end is a memory on one side of a succession, with the ordinal of the chunk that the succession is about; -1: the whole memory.
