@@ -106,6 +106,44 @@ func TestProfileStatements(t *testing.T) {
 	}
 }
 
+// TestProfileLeavesOutWhatIsProbablyReplaced checks messages of one slot, of which one replaces another too uncertainly to be shown as superseding.
+func TestProfileLeavesOutWhatIsProbablyReplaced(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name        string
+		probability float64
+		later       string
+		want        []string
+	}{
+		{"probably", .6, "zorblu nova casa in Porto", []string{"new"}},
+		{"perhaps", .4, "zorblu nova casa in Porto", []string{"new", "old"}},
+		{"by what tells of another slot", .6, "zorblu nova in Porto", []string{"old"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx := t.Context()
+			j := fixedJudge{replaces: map[[2]string]float64{{"Lisboa", "Porto"}: c.probability}}
+			svc, err := contextmem.New(ctx, inmem.New(), &contextmem.Options{Embedder: casaEmbedder{}, Judge: j})
+			require.NoError(t, err)
+			defer svc.Close()
+			_, err = svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "t"})
+			require.NoError(t, err)
+			sub := svc.Tenant("t").Sub("")
+			remember(t, sub, contextmem.Memory{ID: "old", Text: "zorbla casa in Lisboa", UserName: "Anna", Time: onDay("2024-01-01")})
+			remember(t, sub, contextmem.Memory{ID: "new", Text: c.later, UserName: "Anna", Time: onDay("2024-06-01")})
+			require.NoError(t, sub.WaitRefined(ctx))
+			p, err := sub.Profile(ctx, facts.ProfileRequest{Subject: "Anna"})
+			require.NoError(t, err)
+			require.Len(t, p.Slots, 1)
+			var ids []string
+			for _, x := range p.Slots[0].Statements {
+				ids = append(ids, x.SourceID)
+			}
+			assert.Equal(t, c.want, ids)
+		})
+	}
+}
+
 // TestFactsStatements checks that facts of a slot include statements that rules do not read.
 func TestFactsStatements(t *testing.T) {
 	t.Parallel()

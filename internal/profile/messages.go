@@ -26,13 +26,15 @@ const (
 
 // messages holds the messages that say something about a subject, by slot.
 type messages struct {
-	by   map[string][]statement
-	only map[string]slotted // chunk key -> slot of a message that is one sentence and has only one slot
+	by     map[string][]statement
+	only   map[string]slotted // chunk key -> slot of a message that is one sentence and has only one slot
+	former map[string]string  // chunk key -> slot of a message that a later one of the slot probably replaced
 }
 
 type statement struct {
 	facts.Statement
-	order int64 // orders statements of equal times; greater is later
+	order  int64 // orders statements of equal times; greater is later
+	source int64 // Num of the message's version
 }
 
 type slotted struct {
@@ -109,7 +111,7 @@ func (t *messages) read(ctx context.Context, a *asked, r *messageQuery, found ma
 	if err != nil {
 		return err
 	}
-	gone, err := a.gone(ctx, rows, r.asOf)
+	replaced, err := a.replaced(ctx, rows, r.asOf)
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (t *messages) read(ctx context.Context, a *asked, r *messageQuery, found ma
 			continue // the record is damaged, which verification reports
 		}
 		text, speaker := change.OwnText(doc, row.Src, &row.Chunk)
-		if text == "" || extract.Key(speaker) != subject || gone(row) {
+		if text == "" || extract.Key(speaker) != subject || replaced.gone(row) {
 			continue
 		}
 		slots := found[row.Num]
@@ -132,7 +134,7 @@ func (t *messages) read(ctx context.Context, a *asked, r *messageQuery, found ma
 			t.only[row.Key] = slots[0]
 		}
 		for _, s := range slots {
-			t.by[s.name] = append(t.by[s.name], statement{facts.Statement{Text: short(text), Confidence: s.probability, Learnt: item.StatedAt(row.Src), SourceID: row.Src.ID, ChunkID: row.Key}, row.Num})
+			t.by[s.name] = append(t.by[s.name], statement{facts.Statement{Text: short(text), Confidence: s.probability, Learnt: item.StatedAt(row.Src), SourceID: row.Src.ID, ChunkID: row.Key}, row.Num, row.Src.Num})
 		}
 	}
 	for _, all := range t.by {
@@ -143,11 +145,41 @@ func (t *messages) read(ctx context.Context, a *asked, r *messageQuery, found ma
 			return int(b.order - a.order)
 		})
 	}
+	t.dropFormer(replaced)
 	return nil
 }
 
-// gone returns a function that reports whether a visible memory superseded a row by asOf (zero: now).
-func (a *asked) gone(ctx context.Context, rows []*backend.Hydrated, asOf time.Time) (func(*backend.Hydrated) bool, error) {
+// dropFormer drops each message of a slot that a later message of the slot probably replaced: both tell of the same matter.
+func (t *messages) dropFormer(r replaced) {
+	t.former = map[string]string{}
+	for slot, all := range t.by {
+		told := map[int64]bool{}
+		for _, s := range all {
+			told[s.source] = true
+		}
+		t.by[slot] = slices.DeleteFunc(all, func(s statement) bool {
+			past := slices.ContainsFunc(r[s.source], func(f backend.Succession) bool { return told[f.Later] && probable(&f) })
+			if past {
+				t.former[s.ChunkID] = slot
+			}
+			return past
+		})
+	}
+}
+
+// probable reports whether a later message of the same slot probably replaced an earlier one.
+func probable(f *backend.Succession) bool {
+	if change.OrdersByScores(f) {
+		return change.Before(f, 1)
+	}
+	return f.Confidence > change.Orders
+}
+
+// replaced holds, by the Num of the earlier version, the successions of messages by visible ones.
+type replaced map[int64][]backend.Succession
+
+// replaced reads what visible memories replaced rows by asOf (zero: now).
+func (a *asked) replaced(ctx context.Context, rows []*backend.Hydrated, asOf time.Time) (replaced, error) {
 	var nums []int64
 	for _, row := range rows {
 		nums = append(nums, row.Src.Num)
@@ -160,9 +192,9 @@ func (a *asked) gone(ctx context.Context, rows []*backend.Hydrated, asOf time.Ti
 	if err != nil {
 		return nil, err
 	}
-	of := map[int64][]backend.Succession{}
+	of := replaced{}
 	for _, s := range all {
-		if s.Confidence < change.Shown {
+		if s.Confidence < change.Shown && !probable(&s) {
 			continue
 		}
 		if hides := len(a.visible.All)+len(a.visible.Not) > 0; hides || !asOf.IsZero() {
@@ -176,9 +208,14 @@ func (a *asked) gone(ctx context.Context, rows []*backend.Hydrated, asOf time.Ti
 		}
 		of[s.Earlier] = append(of[s.Earlier], s)
 	}
-	return func(row *backend.Hydrated) bool {
-		return slices.ContainsFunc(of[row.Src.Num], func(s backend.Succession) bool { return s.EarlierChunk < 0 || s.EarlierChunk == row.Ordinal })
-	}, nil
+	return of, nil
+}
+
+// gone reports whether a message is known to be superseded.
+func (r replaced) gone(row *backend.Hydrated) bool {
+	return slices.ContainsFunc(r[row.Src.Num], func(s backend.Succession) bool {
+		return s.Confidence >= change.Shown && (s.EarlierChunk < 0 || s.EarlierChunk == row.Ordinal)
+	})
 }
 
 // single reports whether a text is one sentence.

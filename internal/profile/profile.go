@@ -389,8 +389,9 @@ func (e *Engine) factsOf(ctx context.Context, a *asked, ent int64, asOf time.Tim
 		}
 		for i := range links {
 			if f, ok := e.fact(&links[i], a.now, asOf, q.Entities); ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
-				told.place(&f)
-				bySlot[f.Slot] = append(bySlot[f.Slot], f)
+				if told.place(&f); f.Slot == "" || told.former[f.ChunkID] != f.Slot || e.lasting(f.Slot) {
+					bySlot[f.Slot] = append(bySlot[f.Slot], f)
+				}
 			}
 		}
 		release()
@@ -429,22 +430,6 @@ func distinct(fs []facts.Fact) []facts.Fact {
 		seen[k] = true
 		return again
 	})
-}
-
-// once removes relations whose sentence also states a fact of the same subject and time. For example, "I'm visiting Rome in May" gives a visit and a plan.
-func once(fs []facts.Fact) []facts.Fact {
-	type said struct {
-		source, evidence, subject string
-		since                     int64
-	}
-	of := func(f *facts.Fact) said { return said{f.SourceID, f.Evidence, f.Subject, f.Since.Unix()} }
-	stated := map[said]bool{}
-	for i := range fs {
-		if fs[i].Kind != relation {
-			stated[of(&fs[i])] = true
-		}
-	}
-	return slices.DeleteFunc(fs, func(f facts.Fact) bool { return f.Kind == relation && stated[of(&f)] })
 }
 
 // relation is the kind of statements that are not facts about a speaker.

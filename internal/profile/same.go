@@ -155,3 +155,19 @@ func (e *Engine) earlier(ctx context.Context, a *asked, q backend.RelationQuery,
 	}
 	return nil
 }
+
+// once removes relations whose sentence also states a fact of the same subject and time. For example, "I'm visiting Rome in May" gives a visit and a plan.
+func once(fs []facts.Fact) []facts.Fact {
+	type said struct {
+		source, evidence, subject string
+		since                     int64
+	}
+	of := func(f *facts.Fact) said { return said{f.SourceID, f.Evidence, f.Subject, f.Since.Unix()} }
+	stated := map[said]bool{}
+	for i := range fs {
+		if fs[i].Kind != relation {
+			stated[of(&fs[i])] = true
+		}
+	}
+	return slices.DeleteFunc(fs, func(f facts.Fact) bool { return f.Kind == relation && stated[of(&f)] })
+}
