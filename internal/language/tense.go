@@ -3,9 +3,10 @@ package language
 // tense returns -1 if the words around the date at token i are about the past, 1 if they are about the future, and 0 if they leave it open.
 func (d *Document) tense(s *Sentence, i int) int {
 	lead := d.partLead(s, i)
+	if tense, ok := d.thingTense(s, lead); ok {
+		return tense
+	}
 	switch {
-	case d.IsWord(s, lead-1, "since"):
-		return -1
 	case d.IsOneOf(s, lead-1, "until", "till", "til", "come"), d.due(s, i), d.bookedFor(s, i), d.hasOn(s, i):
 		return 1
 	}
@@ -95,6 +96,7 @@ func (d *Document) presentTense(s *Sentence) bool {
 	for i := s.Lo; i < s.Hi; i++ {
 		t := &d.Tokens[i]
 		switch {
+		case d.foreignAm(s, i):
 		case t.Is(FormOfBe):
 			return !d.IsOneOf(s, i, "was", "were", "been", "be", "wasn't", "weren't") && !d.participleBehind(s, i, "been", "had", "gone", "done")
 		case t.Is(FormOfHave):
@@ -103,6 +105,8 @@ func (d *Document) presentTense(s *Sentence) bool {
 			return false
 		case t.Word() == (Word{}) && t.Shape == LowerCase && i > s.Lo && d.nominative(s, i-1):
 			return d.Text[t.End-1] != 'd' && d.Text[t.End-1] != 't' // a verb that no table has, and no "split"
+		case d.endsHere(s, i):
+			return true
 		case t.Kind != KindWord || t.Word().Verb == 0 || t.Shape != LowerCase:
 		case i > s.Lo && d.nominative(s, i-1), i > s.Lo+1 && d.Tokens[i-1].Is(Adverb|Negation|FormOfDo) && d.nominative(s, i-2):
 			return t.Word().Form&BaseForm != 0 && t.Word().Form&PastForm == 0 || t.Word().Form&ThirdForm != 0
@@ -111,6 +115,16 @@ func (d *Document) presentTense(s *Sentence) bool {
 		}
 	}
 	return false
+}
+
+// foreignAm reports whether the word at token i is "am" in German: "am 2. August".
+func (d *Document) foreignAm(s *Sentence, i int) bool {
+	return d.IsWord(s, i, "am") && !d.IsWord(s, i-1, "i") && !d.IsWord(s, i+1, "i")
+}
+
+// endsHere reports whether the word at token i is a verb of an end that the tables have as a noun alone: "my contract ends in February".
+func (d *Document) endsHere(s *Sentence, i int) bool {
+	return i > s.Lo && d.IsOneOf(s, i, "ends", "expires") && !d.Tokens[i-1].Is(Determiner|Possessive|Preposition|Adjective)
 }
 
 // participleBehind reports whether a participle follows the auxiliary at token i, behind adverbs; where words are given, one of them.
