@@ -57,10 +57,21 @@ func (d *doc) noOther(s *language.Sentence, i int) bool {
 		(n.WordIs(language.Determiner) || n.Is(language.Weekday|language.Month)) && !d.IsOneOf(s, i+1, "more", "other", "such")
 }
 
-// namedNext reports whether a word that can be an object, and no clause, begins at token i.
+// namedNext reports whether a word that can be an object, and no clause, begins at token i: "I mean amoxicillin", not "I mean really allergic".
 func (d *doc) namedNext(s *language.Sentence, i int) bool {
-	return i < s.Hi && d.Tokens[i].Kind == language.KindWord && !d.subjectStart(s, i) &&
-		!d.Tokens[i].WordIs(language.Neuter|language.Masculine|language.Feminine|language.ThirdPlural|language.SecondPerson|language.Determiner|language.Conjunction)
+	first := i
+	for i < s.Hi && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Shape == language.LowerCase && (d.Tokens[i].WordIs(language.Adverb) || strings.HasSuffix(d.TokenText(i), "ly")) {
+		i++
+	}
+	if i >= s.Hi || d.Tokens[i].Kind != language.KindWord || d.subjectStart(s, i) || i > first && d.Tokens[i].Is(language.Adjective) {
+		return false
+	}
+	for j := s.Lo; j < first-2; j++ {
+		if k := d.WordKey(j); k == d.WordKey(i) || i+1 < s.Hi && k != "" && k == d.WordKey(i+1) {
+			return false // "I mean allergic allergic", "two dogs, I mean big dogs"
+		}
+	}
+	return !d.Tokens[i].WordIs(language.Neuter | language.Masculine | language.Feminine | language.ThirdPlural | language.SecondPerson | language.Determiner | language.Conjunction | language.WhWord)
 }
 
 // onlySometimes reports whether something is denied for some times alone: "I don't drink coffee on weekdays".
@@ -87,11 +98,30 @@ func (d *doc) onlySometimes(s *language.Sentence, c *claim) bool {
 	return false
 }
 
-// resumed reports whether what ended was taken up again in the same sentence: "gave up the clarinet at twenty and took it up again at sixty".
+// resumed reports whether what ended was taken up again in the same sentence: "gave up the clarinet at twenty and took it up again at sixty". In "I
+// quit smoking and I feel great again" something else came again.
 func (d *doc) resumed(s *language.Sentence, c *claim) bool {
 	for i := max(c.hi, c.at+1); i < s.Hi; i++ {
 		if d.IsWord(s, i, "again") && !d.IsOneOf(s, i-1, "never", "not") {
-			return d.anyWord(s, c.at, i, "and", "but", "then", "now") && !d.anyWord(s, c.at, i, "never", "not", "don't", "won't", "until", "till")
+			return d.anyWord(s, c.at, i, "and", "but", "then", "now") && !d.anyWord(s, c.at, i, "never", "not", "don't", "won't", "until", "till") && d.sameAgain(s, c, i)
+		}
+	}
+	return false
+}
+
+// sameAgain reports whether "again" at token i is said of what a claim ends: of its words, of "it", or of a verb of taking something up.
+func (d *doc) sameAgain(s *language.Sentence, c *claim, i int) bool {
+	for i--; i > c.hi && d.Tokens[i].Kind == language.KindWord && d.Tokens[i].Is(language.Adverb) && !d.IsOneOf(s, i, "up", "back", "there", "on"); i-- {
+	}
+	if d.IsOneOf(s, i, "it", "them", "one", "up", "back", "there", "here", "on", "started", "start", "starting", "began", "begun", "resumed", "rejoined", "relapsed", "once") {
+		return true
+	}
+	stem := func(j int) string {
+		return strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(d.verbName(j), "ing"), "ed"), "e")
+	}
+	for j := c.at; j < c.hi; j++ {
+		if w := stem(j); len(w) > 1 && w == stem(i) {
+			return true // "I quit vaping and then I vaped again"
 		}
 	}
 	return false
