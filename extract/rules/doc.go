@@ -24,6 +24,8 @@ type doc struct {
 	rel relator
 	at  int // the token of the clause that the next facts belong to
 
+	stated int // relations of the sentences before
+
 	unjudged bool      // the gate judges nothing
 	learn    *[]judged // collects the gate's input, for training
 	traits   traits
@@ -36,6 +38,11 @@ type doc struct {
 
 	quotes     []piece // what stands between quotation marks, if quotesRead
 	quotesRead bool
+
+	tongue       string // what textTongue returns, if tongueRead
+	tongueRead   bool
+	capital      bool // what hasCapitals returns, if capitalsRead
+	capitalsRead bool
 }
 
 var docs = sync.Pool{New: func() any { return new(doc) }}
@@ -49,8 +56,9 @@ func (d *doc) done() {
 		return
 	}
 	d.Forget()
-	d.in, d.out, d.rel, d.at, d.unjudged, d.learn = nil, extract.Output{}, relator{}, 0, false, nil
+	d.in, d.out, d.rel, d.at, d.stated, d.unjudged, d.learn = nil, extract.Output{}, relator{}, 0, 0, false, nil
 	d.quotes, d.quotesRead = d.quotes[:0], false
+	d.tongueRead, d.capitalsRead = false, false
 	d.offOf, d.tongueOf = language.Span{}, language.Span{}
 	docs.Put(d)
 }

@@ -197,7 +197,7 @@ func (d *doc) boundary(s *language.Sentence, i int) bool {
 // over reports whether the sentence of a fact says that it has ended, in a clause without a subject of its own: "I moved to Oslo and
 // no longer live in Bonn".
 func (d *doc) over(f *extract.Fact) bool {
-	for i := len(d.out.Relations) - 1; i >= 0 && d.out.Relations[i].Context == f.Evidence; i-- {
+	for i := len(d.out.Relations) - 1; i >= d.stated && d.out.Relations[i].Context == f.Evidence; i-- {
 		if r := &d.out.Relations[i]; r.Retracts && !f.Retracts && r.Predicate == f.Predicate && r.Target == extract.Key(f.Object) {
 			return true
 		}

@@ -42,7 +42,7 @@ func (d *doc) guessedPhrases(s *language.Sentence) bool {
 	}
 	code := language.Guess(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
 	if code == "" {
-		code = language.Guess(d.Text)
+		code = d.textTongue()
 	}
 	switch code {
 	case "nl":
@@ -64,7 +64,7 @@ func (d *doc) foreignPhrases(s *language.Sentence, l *phrases) bool {
 			continue
 		}
 		if s.Speaker != "" {
-			if p, lo, hi, word := d.formAt(s, l, l.first, i); p != nil && !d.unstated(s, l, i) {
+			if p, lo, hi, word := d.formAt(s, l, l.first, i); p != nil && !d.unstated(s, l, i) && !d.othersDeed(s, l, p, i) {
 				if next := d.foreignStatement(s, l, p, language.Span{Lo: i, Hi: lo}, hi, word, s.Speaker, nil); next > i {
 					found, i = true, next-1
 					if about = (phraseSubject{}); p.form.predicate == "kin" {
@@ -142,6 +142,9 @@ func (d *doc) foreignPair(s *language.Sentence, f *tableForm, predicate, subject
 	var asserted time.Time
 	for _, h := range d.datesOf(s) {
 		if f.moves && !h.From.IsZero() {
+			if h.Yearless && h.From.After(d.Reference) { // who has moved did so last year
+				h.From, h.To = h.From.AddDate(-1, 0, 0), h.To.AddDate(-1, 0, 0)
+			}
 			valid = h
 			if h.To.Before(d.Reference) {
 				asserted = h.To

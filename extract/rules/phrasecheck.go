@@ -33,7 +33,7 @@ func (d *doc) phraseSayable(s *language.Sentence, l *phrases, f *tableForm, at, 
 func (d *doc) phraseAhead(s *language.Sentence, f *tableForm) bool {
 	switch f.predicate {
 	case "lives_in", "works_at", "has_role", "studies", "studies_at":
-		return slices.ContainsFunc(d.datesOf(s), func(h language.Date) bool { return h.From.After(d.Reference) })
+		return slices.ContainsFunc(d.datesOf(s), func(h language.Date) bool { return h.From.After(d.Reference) && !(f.moves && h.Yearless) })
 	}
 	return false
 }
@@ -48,7 +48,7 @@ func (d *doc) writtenIn(s *language.Sentence, name string) bool {
 		return true
 	}
 	tongue := language.Guess(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
-	return tongue == "" || tongue == phraseCodes[name] || language.Guess(d.Text) == phraseCodes[name]
+	return tongue == "" || tongue == phraseCodes[name] || d.textTongue() == phraseCodes[name]
 }
 
 // accentDiffers reports whether a word of a phrase has another accent than the verb that the phrase means: "habló" is not "hablo", nor "e" "é".
@@ -87,7 +87,7 @@ func (d *doc) phraseObject(s *language.Sentence, l *phrases, f *tableForm, at, o
 	case "birthday":
 		return t.Kind == language.KindNumber || t.Kind == language.KindDate || t.Is(language.Month)
 	case "age":
-		return d.phraseAge(s, f, object)
+		return d.phraseAge(s, l, f, object)
 	case "wants":
 		return d.phraseGoal(object)
 	case "likes", "dislikes", "prefers":
@@ -129,7 +129,23 @@ func (d *doc) phraseHome(l *phrases, at, object language.Span) bool {
 			return true
 		}
 	}
-	return object.Lo == at.Hi && object.Hi-object.Lo <= 2 && !d.anyCapital(language.Span{Lo: 0, Hi: len(d.Tokens)})
+	return object.Lo == at.Hi && object.Hi-object.Lo <= 2 && !d.hasCapitals()
+}
+
+// hasCapitals reports whether a word of the text has a capital.
+func (d *doc) hasCapitals() bool {
+	if !d.capitalsRead {
+		d.capitalsRead, d.capital = true, d.anyCapital(language.Span{Lo: 0, Hi: len(d.Tokens)})
+	}
+	return d.capital
+}
+
+// textTongue returns the code of the language that the text is in, as far as its beginning tells.
+func (d *doc) textTongue() string {
+	if !d.tongueRead {
+		d.tongueRead, d.tongue = true, language.Guess(d.Text)
+	}
+	return d.tongue
 }
 
 // anyCapital reports whether a token has a capital.
@@ -143,12 +159,30 @@ func (d *doc) anyCapital(at language.Span) bool {
 }
 
 // phraseAge reports whether an object is a number of years that somebody is old: nothing goes on behind "years", as in "ho 20 anni di servizio".
-// A number without "years" stands alone: "ich bin 41".
-func (d *doc) phraseAge(s *language.Sentence, f *tableForm, object language.Span) bool {
-	if f.bare && (object.Hi-object.Lo > 1 || len(d.TokenText(object.Lo)) != 2) || object.Hi-object.Lo > 3 || d.Tokens[object.Lo].Kind != language.KindNumber && !wordLists()["phrase-numbers"][d.WordKey(object.Lo)] {
+// A number without "years" stands alone: "ich bin 41", not "ich bin 14 Tage weg".
+func (d *doc) phraseAge(s *language.Sentence, l *phrases, f *tableForm, object language.Span) bool {
+	if f.bare {
+		return object.Hi-object.Lo == 1 && len(d.TokenText(object.Lo)) == 2 && d.ageEnds(s, l, object.Hi)
+	}
+	if object.Hi-object.Lo > 3 || d.Tokens[object.Lo].Kind != language.KindNumber && !wordLists()["phrase-numbers"][d.WordKey(object.Lo)] {
 		return false
 	}
-	return f.bare || !wordLists()["phrase-no-age"][d.WordKey(min(object.Hi+1, s.Hi-1))]
+	switch d.WordKey(object.Hi) {
+	case "jahre", "jaar":
+		return object.Hi-object.Lo == 1 && (d.ageEnds(s, l, object.Hi+1) || d.IsOneOf(s, object.Hi+1, "alt", "jung", "oud", "jong"))
+	}
+	return !wordLists()["phrase-no-age"][d.WordKey(min(object.Hi+1, s.Hi-1))]
+}
+
+// ageEnds reports whether an age ends before token i: a sign or "and" follows, and no other number, as in "ich bin 10 und 11 Uhr da".
+func (d *doc) ageEnds(s *language.Sentence, l *phrases, i int) bool {
+	if i >= s.Hi {
+		return true
+	}
+	if d.Tokens[i].Kind != language.KindPunct && !d.joinsAt(l, i) && !wordLists()["phrase-but"][d.WordKey(i)] || d.Tokens[i].Sign == '-' || d.Tokens[i].Sign == '%' {
+		return false
+	}
+	return i+1 >= s.Hi || d.Tokens[i+1].Kind != language.KindNumber && !d.Tokens[i+1].Used
 }
 
 // phraseGoal reports whether an object is what somebody wants to do in life: "quisiera un presupuesto", "je voudrais savoir" and "ik wil rust" ask

@@ -154,7 +154,7 @@ func (d *doc) phrasePart(s *language.Sentence, f *tableForm, object language.Spa
 		}
 	case "lives_in", "from":
 		if d.Tokens[object.Lo].Capital() {
-			for object.Hi > object.Lo+1 && d.Tokens[object.Hi-1].Kind == language.KindWord && d.Tokens[object.Hi-1].Shape == language.LowerCase {
+			for object.Hi > object.Lo+1 && (d.Tokens[object.Hi-1].Kind == language.KindNumber || d.Tokens[object.Hi-1].Kind == language.KindWord && d.Tokens[object.Hi-1].Shape == language.LowerCase) {
 				object.Hi--
 			}
 		}

@@ -30,6 +30,10 @@ type phrases struct {
 	mine      map[string]bool // "my"
 	who       map[string]bool // relative pronouns of persons
 	exact     bool            // accents tell verbs apart: "pracuje", "pracuję"
+
+	// Where verbs in the past do not tell the person: pronouns of the speaker and of others, and words that may stand between a subject and its verb.
+	we, he, adverbs map[string]bool
+	things          map[string]bool // common nouns that a sentence may begin with, and no names
 }
 
 // tableForm is one kind of statement.
@@ -90,7 +94,7 @@ func readPhrases(table map[string]string) *phrases {
 	}
 	p := &phrases{kinText: strings.TrimSpace(table["kin-text"]), first: make(map[string][]*phrase), third: make(map[string][]*phrase),
 		articles: set("articles"), cuts: set("cuts"), joins: set("joins"), not: set("not"), kin: make(map[string]string),
-		unsaid: set("unsaid"), reflexive: set("reflexive"), roles: set("roles"), homes: set("homes"), preps: set("preps"), mine: set("mine"), who: set("who"), exact: table["exact"] != ""}
+		unsaid: set("unsaid"), reflexive: set("reflexive"), roles: set("roles"), homes: set("homes"), preps: set("preps"), mine: set("mine"), who: set("who"), we: set("we"), he: set("he"), adverbs: set("adverbs"), things: set("things"), exact: table["exact"] != ""}
 	for w := range strings.FieldsSeq(table["role-ends"]) {
 		p.roleEnds = append(p.roleEnds, extract.Key(w))
 	}
@@ -237,7 +241,7 @@ func (d *doc) phraseEnd(s *language.Sentence, l *phrases, words []string, j int)
 				if end, inner := d.phraseEnd(s, l, words[n+1:], j+gap); end >= 0 {
 					return end, max(word, inner)
 				}
-				if j+gap >= s.Hi || d.Tokens[j+gap].Kind == language.KindPunct || l.joins[d.WordKey(j+gap)] || wordLists()["phrase-denials"][d.WordKey(j+gap)] {
+				if j+gap >= s.Hi || d.Tokens[j+gap].Kind == language.KindPunct && !d.ordinalDot(j+gap, j) || l.joins[d.WordKey(j+gap)] || wordLists()["phrase-denials"][d.WordKey(j+gap)] {
 					break
 				}
 			}

@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/contextmem/contextmem/internal/language"
+import (
+	"sort"
+
+	"github.com/contextmem/contextmem/internal/language"
+)
 
 // phraseSubject is whom a phrase in the third person is about.
 type phraseSubject struct {
@@ -52,19 +56,16 @@ func (d *doc) belongs(s *language.Sentence, i int) bool {
 func (d *doc) noSubject(s *language.Sentence, l *phrases, h *language.Name) bool {
 	first := d.WordKey(h.Lo)
 	if h.Hi-h.Lo == 1 {
-		return wordLists()["phrase-no-subject"][first] || h.Lo == s.Lo && l.kin[first] != "" || d.belongs(s, h.Lo)
+		return wordLists()["phrase-no-subject"][first] || l.he[first] || h.Lo == s.Lo && (l.adverbs[first] || l.things[first] || len(l.things) > 0 && l.roles[first]) || h.Lo == s.Lo && l.kin[first] != "" || d.belongs(s, h.Lo)
 	}
 	return d.belongs(s, h.Lo) || l.kin[first] != "" && wordLists()["phrase-whose"][d.WordKey(h.Lo+1)]
 }
 
 // nameBefore returns the name that ends right before token i. It skips the names of earlier sentences.
 func (d *doc) nameBefore(s *language.Sentence, i int) *language.Name {
-	for k := range d.rel.names {
-		h := &d.rel.names[k]
-		if h.Lo >= i {
-			return nil
-		}
-		if h.Hi == i && h.Lo >= s.Lo && !h.Part {
+	names := d.rel.names
+	for k := sort.Search(len(names), func(n int) bool { return names[n].Lo >= s.Lo }); k < len(names) && names[k].Lo < i; k++ {
+		if h := &names[k]; h.Hi == i && !h.Part {
 			return h
 		}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -55,16 +56,18 @@ func (d *doc) quotedAt(offset int) bool {
 	if !d.quotesRead {
 		d.quotes, d.quotesRead = quotations(d.Text, d.quotes[:0]), true
 	}
-	for _, q := range d.quotes {
-		if offset >= q.start && offset < q.end {
-			return true
-		}
-	}
-	return false
+	return d.quoteIn(piece{offset, offset + 1})
+}
+
+// quoteIn reports whether a quotation has a part of p. Quotations are in text order and apart from each other.
+func (d *doc) quoteIn(p piece) bool {
+	k := sort.Search(len(d.quotes), func(i int) bool { return d.quotes[i].end > p.start })
+	return k < len(d.quotes) && d.quotes[k].start < p.end
 }
 
 // quotations appends what stands between quotation marks. A quotation that nothing ends goes to the end of its paragraph.
 func quotations(text string, out []piece) []piece {
+	paragraph := 0 // where the paragraph of text[i] ends
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		ends := closings[r]
@@ -72,10 +75,13 @@ func quotations(text string, out []piece) []piece {
 			i += n
 			continue
 		}
-		end := len(text)
-		if k := strings.Index(text[i:], "\n\n"); k > 0 {
-			end = i + k
+		if paragraph <= i {
+			paragraph = len(text)
+			if k := strings.Index(text[i:], "\n\n"); k > 0 {
+				paragraph = i + k
+			}
 		}
+		end := paragraph
 		for j := i + n; j < end; {
 			c, m := utf8.DecodeRuneInString(text[j:])
 			next, _ := utf8.DecodeRuneInString(text[j+m:])

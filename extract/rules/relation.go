@@ -48,6 +48,7 @@ func (d *doc) relations() {
 			d.Reference = s.Said
 		}
 		r.mem.newSentence(s.Paragraph)
+		d.stated = len(d.out.Relations)
 		unjudged := d.unjudged
 		d.unjudged = true // the gate is for English; the phrases of other languages are explicit statements
 		foreign := (d.Foreign || d.Script || d.checked() && d.otherTongue(s)) && d.foreignSentence(s)

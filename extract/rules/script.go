@@ -24,6 +24,7 @@ type scriptLanguage struct {
 	joins   []string // words between two objects
 	topic   string   // the word between a subject and the statement about it
 	does    string   // the word behind a subject that is no topic
+	also    string   // the word that stands for either of them: "姉も"
 	self    []string // words for the speaker
 	others  []string // subjects that are not names
 	titles  []string // titles after a name
@@ -51,7 +52,7 @@ var (
 func readScript(table map[string]string) *scriptLanguage {
 	list := func(name string) []string { return strings.Fields(table[name]) }
 	l := &scriptLanguage{marks: strings.TrimSpace(table["marks"]), openers: list("openers"), ends: list("ends"), cuts: list("cuts"), joins: list("joins"),
-		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask"),
+		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), also: strings.TrimSpace(table["also"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask"),
 		unsaid: list("unsaid"), tails: list("tails"), mine: list("mine"), of: list("of"), roles: list("roles")}
 	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
 		for text := range strings.SplitSeq(list, ",") {
@@ -60,6 +61,12 @@ func readScript(table map[string]string) *scriptLanguage {
 			}
 		}
 	}
+	kin := &tableForm{predicate: "kin", kind: extract.KindRelationship, text: strings.TrimSpace(table["kin-text"])}
+	for pair := range strings.FieldsSeq(table["kin"]) {
+		w, english, _ := strings.Cut(pair, "=")
+		l.kinWords = append(l.kinWords, [2]string{w, english})
+	}
+	add(&l.first, kin, strings.TrimSpace(table["kin-forms"]))
 	for line := range strings.SplitSeq(strings.TrimSpace(table["forms"]), "\n") {
 		col := strings.Split(line, "|")
 		f := newForm(strings.TrimSpace(col[0]), strings.TrimSpace(col[1]))
@@ -68,12 +75,6 @@ func readScript(table map[string]string) *scriptLanguage {
 			add(&l.third, f, col[3])
 		}
 	}
-	kin := &tableForm{predicate: "kin", kind: extract.KindRelationship, text: strings.TrimSpace(table["kin-text"])}
-	for pair := range strings.FieldsSeq(table["kin"]) {
-		w, english, _ := strings.Cut(pair, "=")
-		l.kinWords = append(l.kinWords, [2]string{w, english})
-	}
-	add(&l.first, kin, strings.TrimSpace(table["kin-forms"]))
 	return l
 }
 
@@ -181,7 +182,7 @@ func (d *doc) scriptOwn(s *language.Sentence, l *scriptLanguage, implied bool, p
 			}
 		}
 		if o, kin, ok := d.scriptObject(l, before, f.after, body); ok && d.scriptRole(l, f.form, o) {
-			if (f.form.functional || d.checked()) && kin == "" && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0) {
+			if (f.form.functional || d.checked()) && kin == "" && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0 || l.alsoAt(d.Text[o.start:o.end]) > 0) {
 				return false, true // the text before the mark is another subject, whose name is unknown
 			}
 			return d.scriptStatement(s, l, f, s.Speaker, place, o, kin), true
@@ -216,14 +217,17 @@ func (d *doc) scriptSubject(s *language.Sentence, l *scriptLanguage, p piece) (s
 			return s.Speaker, piece{p.start, p.start + len(w)}, d.trimPiece(piece{p.start + len(w), p.end})
 		}
 	}
-	k := strings.Index(text, l.topic)
-	if k > 0 && k+len(l.topic) < len(text) {
+	k, mark := strings.Index(text, l.topic), l.topic
+	if n := l.alsoAt(text); n > 0 && (n < k || k < 0) {
+		k, mark = n, l.also
+	}
+	if k > 0 && k+len(mark) < len(text) {
 		name := text[:k]
 		for _, w := range l.titles {
 			name = strings.TrimSuffix(name, w)
 		}
 		if name != text[:k] && nameInScript(name, l) { // a title shows that the name is a person's
-			return name, piece{p.start, p.start + len(name)}, d.trimPiece(piece{p.start + k + len(l.topic), p.end})
+			return name, piece{p.start, p.start + len(name)}, d.trimPiece(piece{p.start + k + len(mark), p.end})
 		}
 		for _, w := range l.others {
 			if name == w {

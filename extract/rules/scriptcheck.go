@@ -14,7 +14,7 @@ func (d *doc) quotedIn(p piece) bool {
 	if d.quotedAt(p.start) {
 		return true
 	}
-	return slices.ContainsFunc(d.quotes, func(q piece) bool { return q.start < p.end && q.end > p.start })
+	return d.quoteIn(p)
 }
 
 // scriptRelative returns a relative of the speaker whose name is not known, where a clause of a memory begins with one and says no name:
@@ -49,6 +49,8 @@ func (d *doc) scriptRelative(s *language.Sentence, l *scriptLanguage, p piece) (
 			rest = piece{p.start + end + len(l.topic), p.end}
 		case strings.HasPrefix(text[end:], l.does):
 			rest = piece{p.start + end + len(l.does), p.end}
+		case l.also != "" && strings.HasPrefix(text[end:], l.also):
+			rest = piece{p.start + end + len(l.also), p.end}
 		default:
 			return "", p, p
 		}
@@ -63,6 +65,26 @@ func (d *doc) scriptRelative(s *language.Sentence, l *scriptLanguage, p piece) (
 		}
 	}
 	return s.Speaker + "'s " + word, piece{p.start, p.start + end}, d.trimPiece(rest)
+}
+
+// alsoAt returns where a text has the word for "too" behind a subject, -1 if it has none: "姉も東京に", not "子ども", "もの" or "今でも".
+func (l *scriptLanguage) alsoAt(text string) int {
+	if l.also == "" {
+		return -1
+	}
+	for at := 0; ; {
+		k := strings.Index(text[at:], l.also)
+		if k < 0 {
+			return -1
+		}
+		k += at
+		at = k + len(l.also)
+		before, _ := utf8.DecodeLastRuneInString(text[:k])
+		next, _ := utf8.DecodeRuneInString(text[at:])
+		if k > 0 && !strings.ContainsRune("どもでにとかの", before) && !strings.ContainsRune("のもうちっ", next) {
+			return k
+		}
+	}
 }
 
 // scriptTail reports whether the words behind a phrase leave it a statement: "猫が好きです", not "猫が好きな人".

@@ -35,6 +35,6 @@ func (d *doc) foreignWords(s *language.Sentence) bool {
 	if tongue == "en" {
 		return false
 	}
-	text := language.Guess(d.Text)
+	text := d.textTongue()
 	return text != "en" && (text != "" || tongue != "")
 }

@@ -1,5 +1,7 @@
 package language
 
+import "sort"
+
 // ongoing are verbs of what goes on until its time comes: "I'm training for the marathon in May".
 var ongoing = map[string]bool{"save": true, "train": true, "practise": true, "practice": true, "prepare": true, "revise": true, "study": true, "learn": true, "wait": true, "look": true, "count": true, "feel": true}
 
@@ -62,10 +64,10 @@ func (d *Document) dateAhead(s *Sentence, c *Clause, months bool) bool {
 		return false
 	}
 	today := Midnight(d.Reference)
-	for k := range d.Dates {
+	for k := sort.Search(len(d.Dates), func(i int) bool { return d.Dates[i].Lo >= c.Lo }); k < len(d.Dates) && d.Dates[k].Lo < c.Hi; k++ {
 		h := &d.Dates[k]
 		switch {
-		case h.Lo < c.Lo || h.Hi > c.Hi || !h.From.After(today), d.IsOneOf(s, h.Lo-1, "since", "until", "till", "before", "by"):
+		case h.Hi > c.Hi || !h.From.After(today), d.IsOneOf(s, h.Lo-1, "since", "until", "till", "before", "by"):
 		case h.Hi == h.Lo+1 && d.Tokens[h.Lo].Is(Weekday), !months && h.Yearless && h.Hi == h.Lo+1, d.saidOfThing(s, c, h.Lo):
 		default:
 			return !d.always(s, c)

@@ -2,6 +2,7 @@ package language
 
 import (
 	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -140,10 +141,9 @@ func (d *Document) anyVerb(lo, hi int) bool {
 
 // quoteAt returns the quotation that contains token i, nil for none.
 func (d *Document) quoteAt(i int) *Span {
-	for k := range d.quoted {
-		if q := &d.quoted[k]; i >= q.Lo && i < q.Hi {
-			return q
-		}
+	k := sort.Search(len(d.quoted), func(k int) bool { return d.quoted[k].Hi > i })
+	if k < len(d.quoted) && d.quoted[k].Lo <= i {
+		return &d.quoted[k]
 	}
 	return nil
 }
