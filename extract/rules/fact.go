@@ -64,6 +64,7 @@ func (d *doc) factsOf(k int, s *language.Sentence, sts []statement) {
 		}
 	})
 	d.otherFacts(s, sts)
+	d.namedStates(s)
 }
 
 // segments splits a sentence wherever a new statement about the speaker begins.

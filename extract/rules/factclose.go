@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"sort"
 	"strings"
 	"time"
 	"unicode"
@@ -326,8 +327,8 @@ func (d *doc) kinBefore(lo, hi int) bool {
 
 // relative returns who "my friend Lena" or "my sister" is: the name at the end, else a description relative to the speaker.
 func (d *doc) relative(s *language.Sentence, lo, hi int) string {
-	for i := range d.Names {
-		if h := &d.Names[i]; h.Hi == hi && h.Lo > lo && !h.Part {
+	for i := sort.Search(len(d.Names), func(k int) bool { return d.Names[k].Lo > lo }); i < len(d.Names) && d.Names[i].Lo < hi; i++ {
+		if h := &d.Names[i]; h.Hi == hi && !h.Part {
 			return d.SpanText(h.Lo, h.Hi)
 		}
 	}

@@ -101,6 +101,9 @@ func (d *doc) prepositionFact(a *action, f extract.Fact) {
 	if wordLists()["light"][a.name] || !d.Tokens[a.next].Is(language.Preposition) {
 		return
 	}
+	if d.in.Memory && d.dateCut(a.s, a.next+1, a.g.hi) && d.IsOneOf(a.s, a.next, "in", "on", "at", "since", "from", "during") {
+		return // "qualified in 2018 from De Montfort"
+	}
 	f.Object = d.withoutArticle(a.next+1, a.g.hi)
 	if f.Object == "" || d.objectIsPronoun(a.next+1, a.g.hi) {
 		return
@@ -131,7 +134,7 @@ func (d *doc) directPredicate(a *action, f *extract.Fact) {
 		return
 	}
 	fr := directFrame(d.Tokens[a.verb].Word())
-	if fr == nil {
+	if fr == nil || a.g.perfect && fr.kind == extract.KindEvent && d.Tokens[a.verb].Word().Form&language.IngForm != 0 && d.goesOn(a.s, a.g) { // "I've been seeing him since May"
 		return
 	}
 	f.Predicate = d.habitual(a.g.verbClause(a.verb), fr.predicate)
@@ -239,6 +242,16 @@ func (d *doc) goesOn(s *language.Sentence, g *segment) bool {
 	for i := g.comp; i < g.hi; i++ {
 		if d.IsWord(s, i, "since") || d.IsWord(s, i, "for") {
 			return true
+		}
+	}
+	return false
+}
+
+// dateCut reports whether a date begins at token i and ends before hi.
+func (d *doc) dateCut(s *language.Sentence, i, hi int) bool {
+	for _, h := range d.datesOf(s) {
+		if h.Lo == i {
+			return h.Hi < hi
 		}
 	}
 	return false

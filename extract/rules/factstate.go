@@ -142,6 +142,10 @@ func (d *doc) participleState(s *language.Sentence, g *segment, i int, f *extrac
 		return false
 	}
 	f.Predicate, f.Object, f.Kind = "was_"+snake(w), d.object(i+1, g.hi), extract.KindEvent
+	if (w == "closed" || w == "shut") && !g.past && !g.perfect {
+		f.Predicate, f.Object, f.Kind = "is", w, extract.KindFact // "we're closed on Mondays"
+		return true
+	}
 	if (w == "allowed" || w == "based") && !g.past && !g.perfect {
 		f.Predicate, f.Kind = "is_"+w, extract.KindFact
 	}

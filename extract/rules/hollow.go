@@ -172,7 +172,7 @@ func (d *doc) since(i int) bool {
 			return true
 		}
 	}
-	return false
+	return c.Hi < len(d.Tokens) && d.WordKey(c.Hi) == "since" // "I've lived in Cork since I was nineteen"
 }
 
 // wasLike reports whether the "like" at token i tells what somebody else said: "she was like i have three cats".

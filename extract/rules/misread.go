@@ -18,10 +18,24 @@ func (d *doc) misread(s *language.Sentence, c *claim) bool {
 	if strings.HasSuffix(c.predicate, "_in") && d.dateEndsWithin(s, c) {
 		return true // "my uncle who died in 2003 owned a pub"
 	}
+	if d.hadDone(s, c) {
+		return true
+	}
 	if and := c.lo - 1; and > s.Lo && d.IsWord(s, and, "and") && d.IsOneOf(s, and-1, "hundred", "thousand") {
 		return true // "three hundred and twenty ewes"
 	}
 	return d.IsWord(s, c.lo, "there") // "sat there like an idiot"
+}
+
+// hadDone reports whether somebody had something done to the object of a claim, which the object does not say: "I had my wisdom teeth | out".
+func (d *doc) hadDone(s *language.Sentence, c *claim) bool {
+	switch c.predicate {
+	case "has", "had", "got", "gets":
+	default:
+		return false
+	}
+	return c.lo > s.Lo && d.Tokens[c.lo-1].WordIs(language.Determiner|language.Possessive) && d.IsOneOf(s, c.hi, "out", "done", "off", "removed", "fixed", "cut", "replaced", "checked", "serviced", "repaired", "stolen", "nicked") &&
+		!d.IsOneOf(s, c.hi+1, "of", "for")
 }
 
 // otherMeaning reports whether a claim with this predicate means something else with these words.

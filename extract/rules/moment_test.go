@@ -76,6 +76,17 @@ func TestMoments(t *testing.T) {
 		{"I've worked on ferries for nine years, now I'm ashore", "", "", "alex/works_on: ferries | F from 2017-01-01"},
 		{"I retire at the end of the year", "alex/plans: retire at the end of the year", "F plan from 2026-12-01", ""},
 		{"My husband is in Oslo until the end of the month", "alex husband/is: in oslo until the end of the month", "F to 2026-10-01", ""},
+		{"I've lived in Graz since I was ten", "alex/lives_in: graz", "F", "alex/lives_in: graz | F past"},
+		{"I've been a nurse for eight years", "alex/has_role: nurse", "F from 2018-01-01", ""},
+		{"We're closed from the 4th to the 12th of October", "alex/is: closed", "F from 2026-10-04 to 2026-10-13", ""},
+		{"I had my tonsils out in May", "", "", "alex/had: tonsils | F past from 2026-05-01 to 2026-06-01"},
+		{"I had my hip replaced in May", "alex/had: my hip replaced in may", "F past from 2026-05-01 to 2026-06-01", ""},
+		{"I qualified in 2018 from Graz", "", "", "alex/qualified_in: 2018 from graz | F past from 2018-01-01 to 2019-01-01"},
+		{"Mila's allergic to kiwi, we found out in the car", "mila/allergic_to: kiwi", "F", ""},
+		{"Mila is vegan but Tom isn't", "mila/diet: vegan", "F", "tom/diet: vegan | F"},
+		{"If Mila is allergic to kiwi we need another cake", "", "", "mila/allergic_to: kiwi | F"},
+		{"Mila says Tom is allergic to kiwi", "", "", "tom/allergic_to: kiwi | F"},
+		{"Mila is vegan friendly", "", "", "mila/diet: vegan | F"},
 		{"I help at the Sunday school", "", "", "alex/help_at: sunday school | F from 2026-09-13"},
 	} {
 		out, err := New().Extract(t.Context(), []extract.Input{{Text: c.text, Time: time.Date(2026, 9, 16, 10, 0, 0, 0, time.UTC), Speaker: "Alex", Memory: true, Infer: true}})

@@ -185,7 +185,7 @@ func (d *doc) goneOn(s *language.Sentence, c *clause) (from time.Time, prec stri
 	}
 	if t := &d.Tokens[c.verbTok]; t.Word().Form&language.IngForm == 0 {
 		switch d.verbName(c.verbTok) {
-		case "be", "have", "live", "work", "know", "own", "teach", "run", "keep", "use", "wear", "drive", "study":
+		case "be", "been", "have", "live", "work", "know", "own", "teach", "run", "keep", "use", "wear", "drive", "study":
 		default:
 			return from, ""
 		}
