@@ -48,7 +48,7 @@ func whatIsShown(out *extract.Output) []shown {
 // is wrong, and a time or a status that no reader has seen is unknown.
 func TestTimes(t *testing.T) {
 	t.Parallel()
-	for set, precision := range map[string]float64{"folk": .91, "folkheld": .85, "everyday": .79} {
+	for set, precision := range map[string]float64{"folk": .91, "folkheld": .85, "everyday": .79, "trades": .89, "tradesheld": .91} {
 		type message struct{ conversation, text string }
 		times := make(map[message]map[string]bool)
 		for _, j := range readJudgements(t, set+"times.txt") {
