@@ -36,6 +36,35 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestLongCell has rows of two and three columns with a cell that is too long for a chunk: its parts stand below the name of the column, beside the first
+// cell, which never stands alone.
+func TestLongCell(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{300, 520, 560, 700, 1500, 4000} {
+		for _, columns := range []string{"", "before", "behind"} {
+			long := strings.TrimSpace(strings.Repeat("rain fell ", size/10))
+			head, row := "| station | remarks on the day |", "| station A | "+long+" |"
+			switch columns {
+			case "before":
+				head, row = "| station | sky | remarks on the day |", "| station A | dry | "+long+" |"
+			case "behind":
+				head, row = "| station | remarks on the day | sky |", "| station A | "+long+" | dry |"
+			}
+			src := head + "\n|" + strings.Repeat(" --- |", strings.Count(head, "|")-1) + "\n" + row
+			o := Options{TargetBytes: 400, MaxBytes: 600}
+			chunks := Split(src, true, nil, o)
+			check(t, src, chunks, o)
+			for _, c := range chunks {
+				if strings.Contains(c.Text, "rain fell") {
+					assert.Contains(t, c.Text, "remarks on the day", "%d %s: %q", size, columns, c.Text)
+					assert.Contains(t, c.Text, "| station A |", "%d %s", size, columns)
+				}
+				assert.NotEqual(t, "station A", strings.Trim(c.Text[strings.LastIndexByte(c.Text, '\n')+1:], " |"), "%d %s: the first cell stands alone", size, columns)
+			}
+		}
+	}
+}
+
 // TestWideTable has rows that do not fit into a chunk with their header. Each cell stands below the name of its column, beside the first cell.
 func TestWideTable(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,8 @@ func (d *document) wideRow(b block, a atom) bool {
 	}
 	limit := max(1, d.o.TargetBytes-len(label)-len("|\n|\n|  | "))
 	parts := (total + limit - 1) / limit
-	done, part := 0, 0 // bytes of the columns before; number of the part
+	told := len(strings.TrimSpace(d.src[b.start+1:ends[0]-1])) <= maxRepeatedCell // each part tells all of the first cell
+	done, part := 0, 0                                                            // bytes of the columns before; number of the part
 	for i := 0; i < len(ends); {
 		part++
 		p := widePart{lead: "| " + label + " | "}
@@ -59,16 +60,14 @@ func (d *document) wideRow(b block, a atom) bool {
 				name = d.names[i]
 			}
 			size := p.size() + len(name) + len(" "+" | --- |") + ends[i] - from
-			if size > d.o.MaxBytes || i > first && (done+column(i)/2)*parts > total*part {
+			if size > d.o.MaxBytes || i > first && !(i == 1 && told) && (done+column(i)/2)*parts > total*part {
 				break
 			}
 			done += column(i)
 			p.add(name)
 		}
-		if i == first { // one cell is too long for a chunk
-			long := a
-			long.kind = item
-			d.cut(from, ends[i], long)
+		if i == first || i == 1 && told && i < len(ends) { // one cell is too long for a chunk, perhaps with the first one before it
+			d.longCell(&p, from, ends[i], i, label, a)
 			done += column(i)
 			i++
 			continue
@@ -79,6 +78,37 @@ func (d *document) wideRow(b block, a atom) bool {
 		d.atoms = append(d.atoms, cut)
 	}
 	return true
+}
+
+// longCell cuts the cell of column i, which is too long for a chunk, into parts below the name of its column and beside the first cell of the row. A
+// first cell that is too long stands alone, as does a cell beside names that leave it little room.
+func (d *document) longCell(p *widePart, from, to, i int, label string, a atom) {
+	if i > 0 && i < len(d.names) {
+		p.add(d.names[i])
+	}
+	lead := "| " + label + " | "
+	room := d.o.MaxBytes - p.size() - len(lead)
+	if i == 0 || room < d.o.MaxBytes/3 {
+		a.kind = item
+		d.cut(from, to, a)
+		return
+	}
+	target := min(room, max(d.o.TargetBytes-p.size()-len(lead), room/2))
+	for parts := (to - from + target - 1) / target; from < to; parts-- {
+		end := to
+		if size := (end - from) / max(1, parts); parts > 1 && size < end-from {
+			end = cutPoint(d.src, from+size*2/3, min(from+size*4/3, from+room, end))
+		} else if end-from > room {
+			end = cutPoint(d.src, from+room*2/3, from+room)
+		}
+		d.pieces = append(d.pieces, p.String())
+		cut := a
+		cut.piece = int32(len(d.pieces))
+		cut.start, cut.end = trim(d.src, from, end)
+		d.atoms = append(d.atoms, cut)
+		from, p.lead = end, lead
+		from, _ = trim(d.src, from, to)
+	}
 }
 
 // widePart is what stands before a part of a wide row.
