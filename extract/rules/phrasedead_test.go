@@ -25,7 +25,7 @@ func TestEveryPhraseIsReached(t *testing.T) {
 			}
 		}
 	}
-	for name, l := range map[string]*scriptLanguage{"chinese": chinese(), "japanese": japanese()} {
+	for name, l := range map[string]*scriptLanguage{"chinese": chinese(), "japanese": japanese(), "korean": korean()} {
 		for person, list := range map[string][]*scriptPhrase{"first": l.first, "third": l.third} {
 			for _, p := range list {
 				text, found := scriptSentenceOf(l, p), (*scriptPhrase)(nil)
@@ -99,5 +99,9 @@ func scriptSentenceOf(l *scriptLanguage, p *scriptPhrase) string {
 	if p.form.role {
 		object = l.roles[0]
 	}
-	return strings.ReplaceAll(p.before, "{k}", l.kinWords[0][0]) + object + p.after
+	before := p.before
+	if strings.Contains(before, "{k}") {
+		before = strings.ReplaceAll(before, "{k}", l.kinWords[0][0])
+	}
+	return before + object + p.after
 }

@@ -35,6 +35,8 @@ type scriptLanguage struct {
 	of      []string // what stands between a description and an occupation
 	roles   []string // occupations
 
+	subjects []string // ends of words that are another subject or end a clause: "동생이 부산에"
+
 	first, third []*scriptPhrase
 	kinWords     [][2]string
 }
@@ -47,13 +49,14 @@ type scriptPhrase struct {
 var (
 	chinese  = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("chinese")) })
 	japanese = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("japanese")) })
+	korean   = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("korean")).saidOfSelf(readTable("korean")["own"]) })
 )
 
 func readScript(table map[string]string) *scriptLanguage {
 	list := func(name string) []string { return strings.Fields(table[name]) }
 	l := &scriptLanguage{marks: strings.TrimSpace(table["marks"]), openers: list("openers"), ends: list("ends"), cuts: list("cuts"), joins: list("joins"),
 		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), also: strings.TrimSpace(table["also"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask"),
-		unsaid: list("unsaid"), tails: list("tails"), mine: list("mine"), of: list("of"), roles: list("roles")}
+		unsaid: list("unsaid"), tails: list("tails"), mine: list("mine"), of: list("of"), roles: list("roles"), subjects: list("subjects")}
 	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
 		for text := range strings.SplitSeq(list, ",") {
 			if before, after, ok := strings.Cut(strings.TrimSpace(text), "{o}"); ok {
@@ -78,13 +81,34 @@ func readScript(table map[string]string) *scriptLanguage {
 	return l
 }
 
+// saidOfSelf puts each word for the speaker before each phrase of a language in which verbs do not tell the person, and adds phrases that name him
+// otherwise: "제 이름은".
+func (l *scriptLanguage) saidOfSelf(own string) *scriptLanguage {
+	var all []*scriptPhrase
+	for _, p := range l.first {
+		for _, w := range l.self {
+			all = append(all, &scriptPhrase{form: p.form, before: w + " " + p.before, after: p.after})
+		}
+	}
+	for line := range strings.SplitSeq(strings.TrimSpace(own), "\n") {
+		col := strings.Split(line, "|")
+		f := newForm(col[0], col[1])
+		for text := range strings.SplitSeq(col[2], ",") {
+			before, after, _ := strings.Cut(text, "{o}")
+			all = append(all, &scriptPhrase{form: f, before: before, after: after})
+		}
+	}
+	l.first, l.self = all, append(l.self, "제 이름은", "내 이름은", "제 생일은", "내 생일은")
+	return l
+}
+
 // piece is a part of the text, as byte offsets.
 type piece struct{ start, end int }
 
 // scriptSentence reads a sentence in Chinese or Japanese. found reports whether it stated anything, own whether it is in one of these
 // languages.
 func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
-	han, kana := false, false
+	han, kana, hangul := false, false, false
 	for i := s.Lo; i < s.Hi; i++ {
 		if d.Tokens[i].Kind != language.KindScript {
 			continue
@@ -92,10 +116,13 @@ func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
 		for _, r := range d.TokenText(i) {
 			kana = kana || r >= 0x3040 && r <= 0x30FF
 			han = han || unicode.Is(unicode.Han, r)
+			hangul = hangul || r >= 0xAC00 && r <= 0xD7A3
 		}
 	}
 	var l *scriptLanguage
 	switch {
+	case hangul:
+		l = korean()
 	case kana:
 		l = japanese()
 	case han:
@@ -182,6 +209,9 @@ func (d *doc) scriptOwn(s *language.Sentence, l *scriptLanguage, implied bool, p
 			}
 		}
 		if o, kin, ok := d.scriptObject(l, before, f.after, body); ok && d.scriptRole(l, f.form, o) {
+			if l.hasSubject(d.Text[o.start:o.end]) {
+				return false, true
+			}
 			if (f.form.functional || d.checked()) && kin == "" && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0 || l.alsoAt(d.Text[o.start:o.end]) > 0) {
 				return false, true // the text before the mark is another subject, whose name is unknown
 			}
@@ -189,6 +219,11 @@ func (d *doc) scriptOwn(s *language.Sentence, l *scriptLanguage, implied bool, p
 		}
 	}
 	return false, !implied
+}
+
+// hasSubject reports whether a word of an object is another subject or ends another clause.
+func (l *scriptLanguage) hasSubject(object string) bool {
+	return slices.ContainsFunc(l.subjects, func(w string) bool { return strings.Contains(object, w+" ") })
 }
 
 // scriptThird reads what a clause says about somebody else.
