@@ -25,6 +25,10 @@ const (
 // Otherwise the texts and the copied vectors would be in memory together.
 const collectFrom = 8 << 20
 
+// analyzeAtOnce is the size of texts, in bytes, after which addWords runs the garbage collector. An analysis leaves a multiple of its text as garbage,
+// and the words of large texts are added when most of what belongs to them is in memory.
+const analyzeAtOnce = 5 << 20
+
 // Apply makes changes searchable. It skips changes up to Applied.
 // After an error the changes before the failing one are applied.
 // Apply returns [backend.ErrUnavailable] when it finds damage in the index files. The next call drops the damaged indexes.
@@ -208,7 +212,7 @@ func (p *partition) addWords(first uint32, of []*step) (added int, err error) {
 	for i := range of {
 		size += len(of[i].Rows[i-int(of[i].first-first)].Text)
 	}
-	for parts := 1 + size/collectFrom; parts > 0 && err == nil; parts-- {
+	for parts := 1 + size/analyzeAtOnce; parts > 0 && err == nil; parts-- {
 		if added > 0 {
 			runtime.GC() // frees what the analysis of the previous part left behind
 		}

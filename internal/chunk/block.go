@@ -85,8 +85,9 @@ type parser struct {
 
 func (p *parser) parse(start, end int) {
 	p.from = -1
-	blank := true // the line before
-	skip := start // lines before this offset are part of a block already
+	p.blocks = make([]block, 0, 1+strings.Count(p.src[start:end], "\n\n")) // most blocks of prose are paragraphs
+	blank := true                                                          // the line before
+	skip := start                                                          // lines before this offset are part of a block already
 	if p.markdown {
 		skip = p.frontMatter(start, end)
 	}

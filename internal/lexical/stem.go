@@ -2,6 +2,7 @@ package lexical
 
 import (
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/blevesearch/snowballstem"
@@ -47,13 +48,20 @@ func Stem(word string) string {
 	if base, ok := irregular[word]; ok {
 		word = base
 	}
-	env := snowballstem.NewEnv(word)
+	env := envs.Get().(*snowballstem.Env)
+	defer envs.Put(env)
+	env.SetCurrent(word)
 	english.Stem(env)
-	if s := env.Current(); s != "" {
+	s := env.Current()
+	env.SetCurrent("") // else it keeps the text in memory
+	if s != "" {
 		return s
 	}
 	return word
 }
+
+// envs keeps the states of stemmers. A large text has more words than fit into the cache.
+var envs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
 // lookupASCII returns the entry of an ASCII word in lower case whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {

@@ -144,8 +144,8 @@ const (
 	errNumber = constError("the embedder answered with numbers that are not finite")
 )
 
-// extract extracts the graphs of the indexed jobs.
-func (c *Config) extract(ctx context.Context, jobs []*job) {
+// extract extracts the graphs of the indexed jobs that have none yet. tried reports whether there were any.
+func (c *Config) extract(ctx context.Context, jobs []*job) (tried bool) {
 	var ins []extract.Input
 	var of []*job
 	for _, j := range jobs {
@@ -165,18 +165,18 @@ func (c *Config) extract(ctx context.Context, jobs []*job) {
 		of = append(of, j)
 	}
 	if len(ins) == 0 {
-		return
+		return false
 	}
 	outs, err := c.extractAll(ctx, ins)
 	if err == nil {
 		for i, j := range of {
 			j.out = &outs[i]
 		}
-		return
+		return true
 	}
 	for i, j := range of {
 		if ctx.Err() != nil {
-			return
+			return true
 		}
 		outs, err := c.extractAll(ctx, ins[i:i+1])
 		if err != nil {
@@ -187,6 +187,7 @@ func (c *Config) extract(ctx context.Context, jobs []*job) {
 		}
 		j.out = &outs[0]
 	}
+	return true
 }
 
 func (c *Config) extractAll(ctx context.Context, ins []extract.Input) (outs []extract.Output, err error) {

@@ -229,18 +229,18 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 	size := parsed(jobs)
 	collect(size)
 	defer c.collectSmall(size)
-	if c.extractAhead(ctx, jobs, size) {
-		laps.Lap("extract")
-	}
 	c.embed(ctx, s.Embedder, jobs)
 	laps.Lap("embed")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)
 	}
+	extracted := c.extractBeside(ctx, jobs, size)
+	defer extracted()
 	released := 0
 	for some := range slices.Chunk(jobs, min(publishSize(s.Follower), c.BatchItems)) {
 		settle(ctx, s, some)
 		placed, err := c.index(ctx, s, token, some)
+		extracted()
 		if errors.Is(err, backend.ErrConflict) {
 			_ = c.giveBack(s.Store, token, jobs) // if it fails, the leases expire later
 		}
@@ -273,8 +273,9 @@ func (c *Config) run(ctx context.Context, s Space, token string, jobs []*job, la
 		c.lighten(ctx, s, jobs, released)
 	}
 	s.Changed()
-	c.extract(ctx, jobs)
-	collect(released)
+	if c.extract(ctx, jobs) {
+		collect(released)
+	}
 	laps.Again("extract")
 	if ctx.Err() != nil {
 		return c.giveBack(s.Store, token, jobs)

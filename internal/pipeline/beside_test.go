@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,6 +23,9 @@ type journal struct {
 	limit int
 	fails int // number of calls of Extract that fail
 	lines []string
+
+	reading chan struct{} // closed by the first call of Extract
+	began   sync.Once
 }
 
 func (x *journal) note(line string) {
@@ -43,6 +47,7 @@ func (x *journal) Flush(ctx context.Context) error {
 }
 
 func (x *journal) Extract(_ context.Context, in []extract.Input) ([]extract.Output, error) {
+	x.began.Do(func() { close(x.reading) })
 	if x.fails > 0 {
 		x.fails--
 		x.note("extraction fails")
@@ -60,10 +65,25 @@ func (x *journal) Extract(_ context.Context, in []extract.Input) ([]extract.Outp
 	return out, nil
 }
 
-// TestExtractAhead checks when the graphs of a large batch are extracted: before its texts are embedded if they have at most MaxBytes bytes
+// besides is a Store that stores chunks only after the extractor has begun to read.
+type besides struct {
+	backend.Store
+	of *journal
+}
+
+func (x *besides) Index(ctx context.Context, items []backend.Indexed) ([]bool, error) {
+	select {
+	case <-x.of.reading:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return x.Store.Index(ctx, items)
+}
+
+// TestExtractBeside checks when the graphs of a large batch are extracted: while the Store writes its chunks if they have at most MaxBytes bytes
 // together. Then the indexes need not be flushed first. What is left, or has failed, is extracted once it is searchable. All are completed with
 // their graphs.
-func TestExtractAhead(t *testing.T) {
+func TestExtractBeside(t *testing.T) {
 	t.Parallel()
 	large := func(name string, size int) string {
 		return name + " # a" + strings.Repeat("\n\nThe kettle stands on the stove, and the tea is in the cupboard.", size/64)
@@ -73,21 +93,24 @@ func TestExtractAhead(t *testing.T) {
 		texts        []string
 		want         []string
 	}{
-		"one":             {4 << 20, 0, []string{large("first", 9<<20)}, []string{"extract first", "embed"}},
+		"one":             {4 << 20, 0, []string{large("first", 9<<20)}, []string{"embed", "extract first"}},
 		"small":           {4 << 20, 0, []string{large("first", 1<<20)}, []string{"embed", "extract first"}},
-		"fails once":      {4 << 20, 1, []string{large("first", 9<<20)}, []string{"extraction fails", "embed", "flush", "extract first"}},
-		"not all at once": {6 << 20, 0, []string{large("first", 5<<20), large("again", 5<<20)}, []string{"extract first", "embed", "flush", "extract again"}},
-		"all at once":     {10 << 20, 0, []string{large("first", 8<<20), large("again", 1<<20)}, []string{"extract first", "extract again", "embed"}},
+		"fails once":      {4 << 20, 1, []string{large("first", 9<<20)}, []string{"embed", "extraction fails", "flush", "extract first"}},
+		"not all at once": {6 << 20, 0, []string{large("first", 5<<20), large("again", 5<<20)}, []string{"embed", "extract first", "flush", "extract again"}},
+		"all at once":     {10 << 20, 0, []string{large("first", 8<<20), large("again", 1<<20)}, []string{"embed", "extract first", "extract again"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ws, err := inmem.New().OpenWorkspace(t.Context(), strings.Repeat("a", 32))
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, ws.Close()) })
-			told := &journal{Index: ws.Indexes()[0], limit: x.limit, fails: x.fails}
+			told := &journal{Index: ws.Indexes()[0], limit: x.limit, fails: x.fails, reading: make(chan struct{})}
 			c, s := pipe(), space(t, inmem.New())
 			c.Extractor, c.BatchBytes, c.Chunking = told, 1<<30, chunk.Options{TargetBytes: 50_000, MaxBytes: 100_000}
 			s.Embedder, s.Store, s.Follower = told, ws.Store(), newFollower(ws.Store(), []backend.Index{told})
+			if name != "small" {
+				s.Store = &besides{ws.Store(), told}
+			}
 			var ids []string
 			for _, text := range x.texts {
 				ids = append(ids, text[:5])

@@ -4,21 +4,22 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/extract"
 )
 
-// extractAhead extracts the graphs of a large batch before its texts are embedded. An extractor of this process needs a multiple of the text that it
-// reads as memory. At this point there is room for it, since neither vectors nor index entries of the batch are in memory. The batch can then be
-// completed before its index entries are flushed.
+// extractBeside begins to extract the graphs of a large batch while its chunks are stored: the Store writes them on one processor, and the extractor
+// reads on another. An extractor of this process needs a multiple of the text that it reads as memory. At this point there is room for it, since no
+// index entries of the batch are in memory. The batch can then be completed before its index entries are flushed.
 //
 // It only reads the items at the beginning whose texts have at most MaxBytes bytes together, and leaves the others to extract. It also leaves them
-// to extract if it fails, so that the items are searchable meanwhile. tried reports whether there were items to read.
-func (c *Config) extractAhead(ctx context.Context, jobs []*job, size int) (tried bool) {
+// to extract if it fails, so that the items are searchable meanwhile. The caller calls end, which waits for the extractor, at least once.
+func (c *Config) extractBeside(ctx context.Context, jobs []*job, size int) (end func()) {
 	l, ok := c.Extractor.(extract.Limited)
 	if !ok || size < collectFrom {
-		return false
+		return func() {}
 	}
 	var of []*job
 	var ins []extract.Input
@@ -36,18 +37,22 @@ func (c *Config) extractAhead(ctx context.Context, jobs []*job, size int) (tried
 		of, ins = append(of, j), append(ins, in)
 	}
 	if len(of) == 0 {
-		return false
+		return func() {}
 	}
 	giveMemoryBack(size) // the extractor allocates large blocks, for which the freed pieces are too small
-	outs, err := c.extractAll(ctx, ins)
-	if err != nil {
-		return true
-	}
-	for i, j := range of {
-		j.out = &outs[i]
-	}
-	giveMemoryBack(size)
-	return true
+	var outs []extract.Output
+	var err error
+	var reading sync.WaitGroup
+	reading.Go(func() { outs, err = c.extractAll(ctx, ins) })
+	return sync.OnceFunc(func() {
+		reading.Wait()
+		if err == nil {
+			for i, j := range of {
+				j.out = &outs[i]
+			}
+		}
+		ins = nil // garbage is collected once the chunks are released
+	})
 }
 
 // extractable reports whether the graph of a job has yet to be extracted.
