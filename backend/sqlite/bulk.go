@@ -12,7 +12,9 @@ const bulkRows = 32
 // inserts holds statements that insert 1, 2, 4 and so on up to bulkRows rows.
 type inserts []string
 
-// insertsOf returns the statements that begin with into and insert rows of width values.
+// insertsOf returns the statements that begin with into and insert rows of width values. With OR FAIL or OR IGNORE a statement keeps no journal
+// of its own, to which SQLite would copy each page that it changes. Its rows before one that fails then stay until the call is undone,
+// which every error of a call leads to.
 func insertsOf(into string, width int) (all inserts) {
 	one := "(?" + strings.Repeat(", ?", width-1) + ")"
 	for n := 1; n <= bulkRows; n *= 2 {

@@ -57,7 +57,7 @@ func (x rows) RemoveEntity(num int64) error {
 	return x.t.c.do("DELETE FROM entities WHERE num = ?", num)
 }
 
-var insertEdges = insertsOf("INSERT INTO entity_sources (entity, source, type, count)", 4)
+var insertEdges = insertsOf("INSERT OR FAIL INTO entity_sources (entity, source, type, count)", 4)
 
 // edgesAtOnce is the number of edges that are collected. A batch of 512 memories has about 2,200.
 const edgesAtOnce = 4096

@@ -25,7 +25,7 @@ func (s *store) CompactFeed(ctx context.Context, seq uint64, limit int) (n int, 
 	return n, nil
 }
 
-var insertChanges = insertsOf("INSERT INTO changes (seq, kind, source)", 3)
+var insertChanges = insertsOf("INSERT OR FAIL INTO changes (seq, kind, source)", 3)
 
 func (x rows) AddChange(seq int64, kind backend.ChangeKind, source int64) error {
 	return x.t.changeRows.add(x.t.c, seq, int64(kind), source)

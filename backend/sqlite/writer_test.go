@@ -214,3 +214,44 @@ func TestDiskFull(t *testing.T) {
 	require.NoError(t, err, "there is room again")
 	check(t, s)
 }
+
+// TestConflictInARow checks that a call whose collected rows hold one that is there already leaves none of them, alone and behind another call.
+func TestConflictInARow(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	add := func(sources ...int64) error {
+		return s.change(context.Background(), func(x *tx) error {
+			for _, source := range sources {
+				if err := x.edgeRows.add(x.c, int64(1), source, shortWord("person"), int64(1)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	stored := func() (sources []int64) {
+		require.NoError(t, s.read(t.Context(), func(c *conn) error {
+			return c.each(bg, "SELECT source FROM entity_sources ORDER BY source", func(r *row) error {
+				sources = append(sources, r.int(0))
+				return nil
+			})
+		}))
+		return sources
+	}
+	require.NoError(t, add(5))
+	require.ErrorIs(t, add(2, 3, 4, 5, 6), errConstraint)
+	assert.Equal(t, []int64{5}, stored(), "alone")
+	release := hold(t, s)
+	errs := make([]error, 3)
+	var wg sync.WaitGroup
+	for i, sources := range [][]int64{{1}, {2, 3, 4, 5, 6}, {7, 8}} {
+		wg.Go(func() { errs[i] = add(sources...) })
+	}
+	waitFor(t, s, 3)
+	require.NoError(t, release())
+	wg.Wait()
+	assert.NoError(t, errs[0])
+	assert.ErrorIs(t, errs[1], errConstraint)
+	assert.NoError(t, errs[2])
+	assert.Equal(t, []int64{1, 5, 7, 8}, stored(), "behind others")
+}
