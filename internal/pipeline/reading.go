@@ -279,6 +279,9 @@ func (u *unembedded) embed(ctx context.Context, e Embedder) error {
 
 // ForMemories returns e's embedder for memories, or e if it has none.
 func ForMemories(e Embedder) Embedder {
+	if p, ok := e.(*patient); ok {
+		return &patient{ForMemories(p.Embedder), p.wait, p.read}
+	}
 	if x, ok := e.(embed.MemoryEmbedder); ok {
 		if m := x.Memories(); m != nil {
 			return m

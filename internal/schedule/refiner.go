@@ -10,9 +10,14 @@ import (
 )
 
 const (
-	refineSlice  = 64               // versions in a slice of the refiner, per worker
-	compareSlice = 32               // memories in a slice of the comparer
-	refineYield  = 5 * time.Second  // maximal time for which a background job waits for the workers to be idle
+	refineSlice  = 64              // versions in a slice of the refiner, per worker
+	compareSlice = 32              // memories in a slice of the comparer
+	refineYield  = 5 * time.Second // maximal time for which a background job waits for the workers to be idle
+	// refinePatience is the time from the start of a slice within which the refiner waits for the workers to be idle. Slices of long documents take
+	// minutes, and who waits for the end of a slice should not wait for a queue that never ends.
+	refinePatience = time.Minute
+	refineQuiet    = 100 * time.Millisecond // time for which workers are idle before the refiner goes on: between two batches they are idle for less
+
 	rushItems    = 512              // up to this many waiting items are refined before they are completed
 	rushRecovers = 10 * time.Second // time after more items waited, before items are again refined before completion
 )
@@ -47,7 +52,17 @@ func (c *Scheduler) newRefiner() *backgroundJob {
 	e := newBackgroundJob(refining, "refining")
 	e.pause = c.Pipeline.RefiningPausedUntil
 	e.some = func(sp *workspace.Space) (bool, error) {
-		return c.set.Refine(c.gate.Life(), sp, c.Pipeline, refineSlice*c.Workers, c.Workers)
+		patience := time.Now().Add(refinePatience)
+		return c.set.Refine(c.gate.Life(), sp, c.Pipeline, refineSlice*c.Workers, c.Workers, func() {
+			for time.Now().Before(patience) && c.gate.Life().Err() == nil {
+				if !c.idle() {
+					continue
+				}
+				if c.wait(refineQuiet); c.idle() {
+					return
+				}
+			}
+		})
 	}
 	e.done = func(uid string) { // comparing waits for these vectors
 		if c.Changes != nil {
@@ -85,8 +100,8 @@ func (c *Scheduler) keepAwake(ctx context.Context, uid string) error {
 	return err
 }
 
-// idle waits until the workers are idle, but at most refineYield.
-func (c *Scheduler) idle() {
+// idle waits until the workers are idle, but at most refineYield. It reports whether they are.
+func (c *Scheduler) idle() bool {
 	t := time.NewTimer(refineYield)
 	defer t.Stop()
 	for {
@@ -94,14 +109,14 @@ func (c *Scheduler) idle() {
 		changed, busy := c.changed, c.running > 0 || len(c.ready) > 0
 		c.mu.Unlock()
 		if !busy {
-			return
+			return true
 		}
 		select {
 		case <-changed:
 		case <-t.C:
-			return
+			return false
 		case <-c.gate.Life().Done():
-			return
+			return false
 		}
 	}
 }

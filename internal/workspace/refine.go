@@ -63,8 +63,8 @@ func (r *pass) advance(gen, to int64, whole bool) {
 }
 
 // Refine adds vectors of the slow embedder to at most n versions that lack them, with atOnce concurrent calls of the embedder. It reports
-// whether there may be more. The caller must have ended its own Use of the space.
-func (s *Set) Refine(ctx context.Context, sp *Space, c *pipeline.Config, n, atOnce int) (more bool, err error) {
+// whether there may be more. It calls wait between calls of the embedder. The caller must have ended its own Use of the space.
+func (s *Set) Refine(ctx context.Context, sp *Space, c *pipeline.Config, n, atOnce int, wait func()) (more bool, err error) {
 	select {
 	case sp.reembed <- struct{}{}:
 		defer func() { <-sp.reembed }()
@@ -92,7 +92,7 @@ func (s *Set) Refine(ctx context.Context, sp *Space, c *pipeline.Config, n, atOn
 		sp.refining.advance(gen, after, true)
 		return !sp.Refined(), nil
 	}
-	if err := c.Refine(ctx, sp.Guarded(v), v.Refiner, v.RefineLane, nums, atOnce); err != nil {
+	if err := c.Refine(ctx, sp.Guarded(v), pipeline.Patient(v.Refiner, wait), v.RefineLane, nums, atOnce); err != nil {
 		return true, err
 	}
 	if err := sp.Follower.Sync(ctx); err != nil {
