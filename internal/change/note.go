@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/fault"
@@ -19,7 +20,7 @@ import (
 const (
 	maxNote   = 300       // bytes of a note
 	maxSaid   = 100       // bytes of a note that its owner says to an assistant: longer messages are about several things
-	sureSaid  = .7        // least probability that such a note replaces another where many are known: see crowd
+	sureSaid  = .5        // least probability that such a note replaces another where many are known: see crowd
 	byNotes   = "notes: " // begins the decider's name, before the judge's
 	mostNoted = .79       // greatest confidence of the decider: below Shown
 )
@@ -64,7 +65,7 @@ func (r *run) notes(s *statement, near []*statement, out []verdict) error {
 	var earlier []*statement
 	var at []int
 	for i, n := range near {
-		if last, _ := order(s, n); last == s && n.asNote().note() {
+		if last, _ := order(s, n); last == s && n.asNote().note() && !onlyAsks(n.text) {
 			earlier, at = append(earlier, n.asNote()), append(at, i)
 		}
 	}
@@ -76,6 +77,7 @@ func (r *run) notes(s *statement, near []*statement, out []verdict) error {
 		return err
 	}
 	for i, x := range signals(later, earlier, asked) {
+		x[sCrowd] = crowd(r.known)
 		p := min(x.probability(), mostNoted)
 		if later.talk && r.known >= crowded && p < sureSaid { // how far a message stands out says more
 			continue
@@ -85,6 +87,18 @@ func (r *run) notes(s *statement, near []*statement, out []verdict) error {
 		}
 	}
 	return nil
+}
+
+// onlyAsks reports whether all sentences of a text are questions: there is nothing that another note could replace.
+func onlyAsks(text string) bool {
+	asks := false
+	for from, to := range chunk.Sentences(text) {
+		if last, _ := utf8.DecodeLastRuneInString(text[from:to]); !strings.ContainsRune("?？؟", last) {
+			return false
+		}
+		asks = true
+	}
+	return asks
 }
 
 // judged is what a judge says about a note and an earlier one, as logits.

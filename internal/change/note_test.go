@@ -17,6 +17,8 @@ func TestNotesAreToldApart(t *testing.T) {
 		{"somebody else's", "Mia's coach is Jo.", "Tom's coach is Jo.", "Mia's coach has become Ada."},
 		{"the same head", "Menu Tuesday: fish", "Menu Monday: beef", "Menu Tuesday: quiche"},
 		{"a value of the same head that is left", "Coach: Fabian", "Coach: Fabian from May", "Coach: Rosalind"},
+		{"an ending of what is named again", "The seminar is in room 204.", "Reading week begins on 6 April.", "204 is closed, we meet in the library."},
+		{"a value of the same kind", "The gate code is 4471.", "The gate key hangs in the hall.", "They gave us another code, 9023."},
 		{"the rare word", "We invoice through Chargebee.", "The lease ends in March.", "Stripe does our invoices these days."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -43,6 +45,29 @@ func TestNoteThatRepeatsAnotherReplacesNothing(t *testing.T) {
 	assert.Less(t, 3*likely("Meds: amlodipine 5, statin 20"), likely("Meds: ramipril 5, statin 20"))
 }
 
+// TestNoteBesideAnotherReplacesLess checks notes that look like the next value of a matter and speak of another one.
+func TestNoteBesideAnotherReplacesLess(t *testing.T) {
+	t.Parallel()
+	note := func(text string) *statement {
+		return &statement{src: &backend.Source{}, text: text, own: true, like: .6}
+	}
+	likely := func(earlier, later string) float64 {
+		return signals(note(later), []*statement{note(earlier)}, []judged{{replaces: -5, back: -7, answers: -1}})[0].probability()
+	}
+	for _, c := range []struct{ name, earlier, beside, instead string }{
+		{"as well", "The raffle money goes to Bev.", "The tombola money goes to Bev as well.", "The raffle money goes to Abdul these days."},
+		{"somebody else", "I pay 790 in rent.", "My brother pays 850 in rent.", "I'm paying 850 in rent."},
+		{"somebody else, Japanese", "発表会は5月9日です", "妹の発表会は6月2日です", "発表会の日は6月2日です"},
+		{"once", "I have porridge for breakfast.", "Yesterday I had eggs for breakfast.", "I'm having eggs for breakfast."},
+		{"another kind of value", "Deepa is the manager of Atlas.", "The demo of Atlas is at 9:30.", "Nils is the manager of Atlas."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			assert.Less(t, likely(c.earlier, c.beside), .8*likely(c.earlier, c.instead))
+		})
+	}
+}
+
 func TestHeadIsBeforeTheColon(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -62,6 +87,16 @@ func TestOnlyShortNotesAreNotes(t *testing.T) {
 	assert.True(t, (&statement{text: strings.Repeat("Rent is 850. ", 8), own: true}).note(), "a note as long")
 	assert.False(t, (&statement{text: "Rent is 850."}).note(), "of another person")
 	assert.False(t, (&statement{text: strings.Repeat("Rent is 850. ", 30), own: true}).note(), "long")
+}
+
+func TestQuestionsStateNothingToReplace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"What shall I call the shop?": true, "Morning! Is it open? And when?": false, "Is it open? And when?": true, "店名我想叫“半坡”，你觉得咋样？": true,
+		"Looking at flights for May. From Leeds or York?": false, "Rent is 850.": false, "": false,
+	} {
+		assert.Equal(t, want, onlyAsks(text), text)
+	}
 }
 
 func TestNoteNeedsScoreOrConfidence(t *testing.T) {

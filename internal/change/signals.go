@@ -27,7 +27,7 @@ const (
 	sNearest                   // 1: no other earlier note is nearer
 	sCue                       // 1: the later note has a word of change
 	sEarlierCue                // 1: the earlier note has one
-	sCueLogit                  // sReplaces if the later note has one
+	sCueShared                 // sRarest if the later note has one
 	sUnsettled                 // 1: the later note is a plan, a wish, a question or a condition
 	sOwners                    // 1: they name the same thing of different people
 	sNumbered                  // 1: they name things of one kind with different numbers: "bed 3", "bed 7"
@@ -40,6 +40,12 @@ const (
 	sSameHead                  // 1: both have the same head, and the later note has another value behind it
 	sOtherHead                 // 1: both have a head, and not the same
 	sWhole                     // 1: all words of the earlier note are in the later one
+	sAdds                      // 1: the later note adds something, or says that something goes on: "as well", "still"
+	sOnce                      // 1: the later note tells what happened once: "yesterday"
+	sOthers                    // 1: the later note is about somebody of whom the earlier one does not speak: "my brother"
+	sOnlyLater                 // 1: the later note has a day, a time, a date, a price or a number, and the earlier one has none of that kind
+	sOnlyEarlier               // 1: the same of the earlier note
+	sCrowd                     // how many statements are known, 0 to 1: see crowd
 	signalCount
 )
 
@@ -122,8 +128,21 @@ func pair(l, e *looked, asked *judged, weight func(string) float64) (k known) {
 		k[sSameHead], k[sOtherHead] = flag(l.head == e.head && !whole), flag(l.head != e.head)
 	}
 	cue := flag(l.cue)
-	k[sCue], k[sEarlierCue], k[sCueLogit] = cue, flag(e.cue), cue*k[sReplaces]
-	k[sUnsettled] = flag(l.unsettled)
+	k[sCue], k[sEarlierCue], k[sCueShared] = cue, flag(e.cue), cue*k[sRarest]
+	k[sUnsettled], k[sAdds], k[sOnce] = flag(l.unsettled), flag(l.adds), flag(l.once)
+	for who := range l.others {
+		if !e.others[who] {
+			k[sOthers] = 1
+		}
+	}
+	for kind, has := range l.kinds {
+		switch {
+		case has && !e.kinds[kind]:
+			k[sOnlyLater] = 1
+		case !has && e.kinds[kind]:
+			k[sOnlyEarlier] = 1
+		}
+	}
 	k[sFirst] = flag(e.first != "" && l.words[e.first])
 	k[sLong], k[sEarlierLong] = math.Log(float64(1+l.runes)), math.Log(float64(1+e.runes))
 	for thing, owner := range l.owners {
@@ -175,6 +194,9 @@ type looked struct {
 	numbered       map[string]string // by kind: "bed" of "bed 3" has the number "3"
 	values         map[string]bool   // numbers and days
 	cue, unsettled bool
+	adds, once     bool
+	others         map[string]bool // people other than the owner, by what they are to the owner
+	kinds          [valueKinds]bool
 	runes          int
 }
 
@@ -187,7 +209,7 @@ var (
 
 // look reads a note.
 func look(s *statement) *looked {
-	l := &looked{head: topicOf(s.text), words: map[string]bool{}, values: map[string]bool{}, runes: utf8.RuneCountInString(s.text)}
+	l := &looked{head: topicOf(s.text), words: map[string]bool{}, values: map[string]bool{}, others: map[string]bool{}, runes: utf8.RuneCountInString(s.text)}
 	for _, t := range lexical.Analyze(nil, s.text) {
 		w := strings.ToLower(s.text[t.Start:t.End])
 		switch {
@@ -196,6 +218,7 @@ func look(s *statement) *looked {
 		case doubts[w]:
 			l.unsettled = true
 		}
+		l.readWord(w)
 		if t.Stop() || lexical.IsStem(t.Term) || functionWords[w] {
 			continue
 		}
@@ -204,11 +227,7 @@ func look(s *statement) *looked {
 		}
 		l.words[t.Term] = true
 	}
-	for _, r := range s.text {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-			l.cue = l.cue || strings.ContainsRune(changeSigns, r)
-		}
-	}
+	l.readSigns(s.text)
 	l.unsettled = l.unsettled || !s.assertsTruth()
 	l.owners = pairsOf(ownsThing.Compiled(), s.text, 2, 1)
 	l.numbered = pairsOf(hasNumber.Compiled(), s.text, 1, 2)
@@ -217,6 +236,10 @@ func look(s *statement) *looked {
 	}
 	for _, v := range aDay.Compiled().FindAllString(s.text, -1) {
 		l.values[strings.ToLower(v[:min(3, len(v))])] = true
+		l.kinds[kindDay] = true
+	}
+	for kind, r := range valueOf {
+		l.kinds[kind] = l.kinds[kind] || r != nil && r.MatchString(s.text)
 	}
 	return l
 }
@@ -249,17 +272,3 @@ func pairsOf(r *regexp.Regexp, text string, key, value int) map[string]string {
 	}
 	return out
 }
-
-// Words of notes in the languages of the training stores.
-var (
-	noteCues = words(`now longer anymore instead moved moves switch switched change changed changes swap swapped swapping replaced replaces quit sold off cancelled canceled gone split stopped stops pushed push postponed rescheduled
-		takes took handed finally lost died dropped froze pulled bumped back again new
-		jetzt nun neu neue neuer neues gezogen verschoben verlegt mehr aus statt wieder ab ahora nuevo nueva mudado mudada ya cambiado maintenant nouveau nouvelle plus repoussé changé changée coup adesso ora nuovo nuova spostato
-		spostata passano agora novo nova mudou mudei nu nieuwe niet weer теперь больше artık yeni bytt nya teraz nowy nowa`)
-	changeSigns = "改了变換换更今辞推转移"
-	doubts      = words(`might maybe perhaps if would could joke wants asked vielleicht würde könnte wenn peut-être si quizás forse se talvez`)
-	// functionWords say nothing of what a note is about.
-	functionWords = words(`the a an of to in on at for and or is are was were be been it its it's that this with by from as so but if not no do does did have has had will can than then there here all any up out over he she they them his her their you your
-		der die das den dem des ein eine einen einem und ist sind im in am zu zum zur mit von vom für bei auf hat le la les de du des un une et est en au aux à il elle pour avec el los las una y es con por se lo gli e di da del della per che
-		o os as um uma do na no em het een van op met en w z na i do и в на у с`)
-)
