@@ -103,3 +103,25 @@ func TestFilesAreTheOwnersAlone(t *testing.T) {
 		return err
 	}))
 }
+
+// TestDeletedTenantHasNoLosses checks that metrics count the tenants that lack acknowledged changes, without those that were deleted.
+func TestDeletedTenantHasNoLosses(t *testing.T) {
+	t.Parallel()
+	dir, uid := closedDeployment(t)
+	require.NoError(t, os.WriteFile(storeFiles(t, dir, uid)[0]+"-lost", []byte(`{"at":"2026-01-02T03:04:05Z","items":1,"changes":2}`+"\n"), 0o600))
+	svc, err := contextmem.Open(t.Context(), dir, nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	losses := func() string {
+		var b strings.Builder
+		require.NoError(t, svc.WriteMetrics(t.Context(), &b))
+		_, rest, _ := strings.Cut(b.String(), "\ncontextmem_tenants_with_losses ")
+		n, _, _ := strings.Cut(rest, "\n")
+		return n
+	}
+	_, err = svc.Tenant("acme").Status(t.Context(), "m")
+	require.NoError(t, err)
+	require.Equal(t, "1", losses())
+	require.NoError(t, svc.Tenant("acme").Delete(t.Context()))
+	require.Equal(t, "0", losses())
+}

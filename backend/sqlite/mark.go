@@ -1,12 +1,15 @@
 package sqlite
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -25,11 +28,14 @@ const (
 	lostSuffix = "-lost"
 )
 
-// highMark is the file of a store's mark. The writer uses it.
+// highMark is the file of a store's mark. It is safe for concurrent use.
 type highMark struct {
 	path string
-	f    *os.File // nil until the first commit
-	off  bool     // it could not be written before
+
+	mu     sync.Mutex
+	f      *os.File // nil until the first commit, and after a failed write
+	closed bool
+	untold *loss // what the store lacks and could not be recorded
 }
 
 const (
@@ -42,15 +48,16 @@ func numbersOf(n *storerules.Numbers) [6]int64 {
 	return [6]int64{n.Source, n.Seq, n.Event, n.Entity, n.Relation, n.Merge}
 }
 
-// write writes the numbers of a durable commit. It ignores errors, after which the mark is only older.
+// write writes the numbers of a durable commit. If that fails the mark is only older, and the next commit writes it.
 func (m *highMark) write(n *storerules.Numbers) {
-	if m.off {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed || m.tell() != nil { // the mark still says what the store lacks
 		return
 	}
 	if m.f == nil {
 		f, err := os.OpenFile(m.path, os.O_WRONLY|os.O_CREATE, 0o600)
 		if err != nil {
-			m.off = true
 			return
 		}
 		m.f = f
@@ -59,11 +66,17 @@ func (m *highMark) write(n *storerules.Numbers) {
 	for _, x := range numbersOf(n) {
 		b = binary.LittleEndian.AppendUint64(b, uint64(x))
 	}
-	_, err := m.f.WriteAt(binary.LittleEndian.AppendUint32(b, storerules.Checksum(b)), 0)
-	m.off = err != nil
+	if _, err := m.f.WriteAt(binary.LittleEndian.AppendUint32(b, storerules.Checksum(b)), 0); err != nil {
+		_ = m.f.Close()
+		m.f = nil
+	}
 }
 
+// close closes the file. Nothing is written after that.
 func (m *highMark) close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
 	if m.f == nil {
 		return nil
 	}
@@ -77,22 +90,29 @@ type loss struct {
 	At      time.Time `json:"at"`
 	Items   int64     `json:"items"`   // versions of items
 	Changes int64     `json:"changes"` // entries of the feed, and others that are not in it
+	Mark    uint32    `json:"mark"`    // checksum of the mark that said so
+	Written time.Time `json:"written"` // when that mark was written
+}
+
+func (x *loss) String() string {
+	return fmt.Sprintf("when it was opened at %s, the store lacked %d versions of items and %d other changes that it had acknowledged: its write-ahead log was cut or damaged, or an older copy was put in its place; "+
+		"restore a backup, or ingest again what was added before that time, and then remove store.db%s", x.At.Format(time.RFC3339), x.Items, x.Changes, lostSuffix)
 }
 
 // check compares the numbers of a database that was just opened with its mark. If the database lacks changes, it records that beside the
-// database and sets the mark to what there is.
-func (m *highMark) check(n *storerules.Numbers) error {
+// database and sets the mark to what there is. A mark that cannot be read says nothing.
+func (m *highMark) check(n *storerules.Numbers) {
 	b, err := os.ReadFile(m.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err != nil || len(b) < markBytes || string(b[:8]) != markMagic {
+		return
 	}
-	if err != nil {
-		return err
+	x := loss{At: time.Now().UTC().Truncate(time.Second), Mark: binary.LittleEndian.Uint32(b[markBytes-4:])}
+	if storerules.Checksum(b[:markBytes-4]) != x.Mark {
+		return // a loss of power has cut it off
 	}
-	if len(b) < markBytes || string(b[:8]) != markMagic || storerules.Checksum(b[:markBytes-4]) != binary.LittleEndian.Uint32(b[markBytes-4:]) {
-		return nil // a loss of power has cut it off
+	if info, err := os.Stat(m.path); err == nil {
+		x.Written = info.ModTime().UTC()
 	}
-	var x loss
 	lost := false
 	for i, have := range numbersOf(n) {
 		lacks := max(0, int64(binary.LittleEndian.Uint64(b[8+8*i:]))-have)
@@ -105,20 +125,24 @@ func (m *highMark) check(n *storerules.Numbers) error {
 		}
 	}
 	if !lost {
-		return nil
+		return
 	}
-	x.At = time.Now().UTC().Truncate(time.Second)
-	if err := m.record(&x); err != nil {
-		return err
+	told, _ := m.told()
+	same := func(old loss) bool { return old.Mark == x.Mark && old.Written.Equal(x.Written) }
+	if !slices.ContainsFunc(told, same) { // else the mark could not be set when that was recorded
+		m.untold = &x
 	}
 	m.write(n)
-	return nil
 }
 
 func (m *highMark) lostPath() string { return m.path[:len(m.path)-len(markSuffix)] + lostSuffix }
 
-func (m *highMark) record(x *loss) error {
-	line, err := json.Marshal(x)
+// tell records what the store lacks if that is not recorded. The caller holds mu.
+func (m *highMark) tell() error {
+	if m.untold == nil {
+		return nil
+	}
+	line, err := json.Marshal(m.untold)
 	if err != nil {
 		return err
 	}
@@ -126,26 +150,51 @@ func (m *highMark) record(x *loss) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(append(line, '\n'))
-	return errors.Join(err, f.Sync(), f.Close())
+	_, err = f.Write(append(append([]byte{'\n'}, line...), '\n')) // a crash may have cut off the line before
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		m.untold = nil
+	}
+	return err
+}
+
+// told reads the records. torn is the number of lines that cannot be read.
+func (m *highMark) told() (out []loss, torn int) {
+	b, err := os.ReadFile(m.lostPath())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, 1
+	}
+	for line := range bytes.Lines(b) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var x loss
+		if json.Unmarshal(line, &x) != nil {
+			torn++
+			continue
+		}
+		out = append(out, x)
+	}
+	return out, torn
+}
+
+// lost describes what the store lacks.
+func (m *highMark) lost() (out []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	told, torn := m.told()
+	for i := range told {
+		out = append(out, told[i].String())
+	}
+	if m.untold != nil {
+		out = append(out, m.untold.String())
+	}
+	if torn > 0 {
+		out = append(out, fmt.Sprintf("store.db%s has %d records of what the store lacked that cannot be read", lostSuffix, torn))
+	}
+	return out
 }
 
 // Lost implements [backend.LossTeller].
-func (s *store) Lost() (out []string) {
-	f, err := os.Open(s.high.lostPath())
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	d := json.NewDecoder(f)
-	for {
-		var x loss
-		if err := d.Decode(&x); err != nil {
-			return out
-		}
-		out = append(out, fmt.Sprintf("when it was opened at %s, the store lacked %d versions of items and %d other changes that it had acknowledged: its write-ahead log was cut or damaged, or an older copy was put in its place; "+
-			"restore a backup, or ingest again what was added before that time, and then remove store.db%s", x.At.Format(time.RFC3339), x.Items, x.Changes, lostSuffix))
-	}
-}
+func (s *store) Lost() []string { return s.high.lost() }
 
 var _ backend.LossTeller = (*store)(nil)

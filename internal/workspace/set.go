@@ -356,6 +356,7 @@ func (s *Set) Delete(ctx context.Context, org, id string) error {
 		}
 		s.doomed.Store(t.UID, struct{}{})
 		s.tallies.drop(t.UID)
+		s.losses.Delete(t.UID)
 		s.attend.Deleted(t.UID)
 		s.attend.RemoveLater()
 		return nil
@@ -399,6 +400,7 @@ func (s *Set) RemoveDeleted(ctx context.Context) (bool, error) {
 		err := s.Backend.RemoveWorkspace(ctx, t.UID)
 		if err == nil {
 			s.tallies.drop(t.UID)
+			s.losses.Delete(t.UID)                 // a call may have opened it before it was deleted
 			err = s.tallies.store(ctx, s.registry) // delete the tally before the tenant is forgotten, since nothing deletes it afterwards
 		}
 		if err == nil {
