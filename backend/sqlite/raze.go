@@ -81,28 +81,42 @@ func (t *tx) razeSub(sub string) (n int, err error) {
 	return n, t.ForgetSub(sub, parts, true)
 }
 
-// razeExpired removes up to limit expired versions.
+// razeExpired removes up to limit expired versions. Of one whose partition or id is damaged, no other version of its item is found.
 func (t *tx) razeExpired(now time.Time, limit int) (n int, next time.Time, err error) {
 	type version struct {
 		num    int64
 		part   backend.Partition
 		id     string
+		known  bool // part and id are
 		newest bool
 	}
 	var found []version
-	err = t.c.each(bg, "SELECT s.num, p.class, p.sub, s.id, s.newest <> 0 FROM "+sourceTables+" WHERE s.expires <= ? ORDER BY s.expires LIMIT ?", func(r *row) error {
-		found = append(found, version{r.int(0), backend.Partition{Class: backend.Class(r.int(1)), Sub: r.str(2)}, r.str(3), r.int(4) != 0})
+	err = t.c.each(bg, `SELECT s.num, p.class, p.sub, s.id, s.newest <> 0 FROM sources s LEFT JOIN parts p ON p.id = s.part
+		WHERE s.expires IS NOT NULL AND s.expires <= ? ORDER BY s.expires LIMIT ?`, func(r *row) error {
+		v := version{num: r.int(0), newest: r.int(4) != 0}
+		class, ok1 := r.vals[1].(int64)
+		sub, ok2 := r.vals[2].(string)
+		id, ok3 := r.vals[3].(string)
+		if v.known = ok1 && ok2 && ok3; v.known {
+			v.part, v.id = backend.Partition{Class: backend.Class(class), Sub: sub}, id
+		}
+		found = append(found, v)
 		return nil
 	}, storerules.Micros(now), limit)
 	if err != nil {
 		return 0, time.Time{}, err
 	}
 	for _, v := range found {
-		if v.newest {
+		switch {
+		case !v.known: // its rows go, and indexes no longer find what these rows say
+			err = t.c.do("DELETE FROM sources WHERE num = ?", v.num)
+		case v.newest:
 			_, err = t.razeItems(v.part, []string{v.id}, backend.DeleteOptions{})
-		}
-		if err == nil {
-			err = t.raze(v.num, v.part, v.id)
+			fallthrough
+		default:
+			if err == nil {
+				err = t.raze(v.num, v.part, v.id)
+			}
 		}
 		if err != nil {
 			return 0, time.Time{}, err
@@ -140,14 +154,9 @@ var strays = []string{
 	"DELETE FROM relations WHERE source NOT IN (SELECT num FROM sources)",
 	"DELETE FROM successions WHERE later NOT IN (SELECT num FROM sources) OR earlier NOT IN (SELECT num FROM sources)",
 	"DELETE FROM changes WHERE sub IS NULL AND source NOT IN (SELECT num FROM sources)",
-	"UPDATE relations SET superseded_by = 0, known_to = NULL WHERE superseded_by <> 0 AND superseded_by NOT IN (SELECT num FROM relations)",
 }
 
-// unusedEntities removes entities that nothing names. Counters of entities that stay may be too high.
-const unusedEntities = `DELETE FROM entities WHERE num NOT IN (SELECT entity FROM entity_sources) AND num NOT IN (SELECT from_id FROM relations)
-	AND num NOT IN (SELECT to_id FROM relations) AND num NOT IN (SELECT root FROM entities o WHERE o.num <> o.root)`
-
-// sweep removes all rows that belong to nothing, and computes the counters anew.
+// sweep removes all rows that belong to nothing, computes the counters anew, and mends the graph.
 func (t *tx) sweep() error {
 	if err := t.lag.now.write(t.c, &t.led); err != nil {
 		return err
@@ -157,13 +166,6 @@ func (t *tx) sweep() error {
 		if err := t.c.do(sql); err != nil {
 			return err
 		}
-	}
-	for more := true; more; { // roots are free once what was merged into them is gone
-		n, err := t.c.exec(unusedEntities)
-		if err != nil {
-			return err
-		}
-		more = n > 0
 	}
 	if err := t.c.do(`UPDATE counters SET items = (SELECT count(*) FROM sources WHERE part = counters.id AND newest = 1),
 		chunks = (SELECT coalesce(sum(chunks), 0) FROM sources WHERE part = counters.id) WHERE id > 0`); err != nil {
@@ -182,5 +184,8 @@ func (t *tx) sweep() error {
 		return nil
 	})
 	t.forget()
+	if err == nil {
+		err = t.mendGraph()
+	}
 	return err
 }

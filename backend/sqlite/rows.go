@@ -136,7 +136,7 @@ func (x rows) Expired(now time.Time, limit int) (nums []int64, err error) {
 
 func (x rows) NextExpiry() (next time.Time, err error) {
 	_, err = x.t.c.one(bg, `SELECT expires FROM sources INDEXED BY sources_expires
-		WHERE expires IS NOT NULL ORDER BY expires LIMIT 1`, func(r *row) error {
+		WHERE expires IS NOT NULL AND typeof(expires) = 'integer' ORDER BY expires LIMIT 1`, func(r *row) error {
 		next = r.time(0)
 		return nil
 	})
@@ -154,9 +154,14 @@ func (x rows) RemoveTags(v *head) error {
 	if err := x.t.tagRows.flush(x.t.c); err != nil {
 		return err
 	}
-	for _, tag := range v.Tags {
-		if err := x.t.c.do("DELETE FROM tags WHERE part = ? AND tag = ? AND source = ?", v.Part, int64(tag), v.Num); err != nil {
+	x.t.Left = x.t.Left || v.TagsCut
+	for i, tag := range v.Tags {
+		n, err := x.t.c.exec("DELETE FROM tags WHERE part = ? AND tag = ? AND source = ?", v.Part, int64(tag), v.Num)
+		if err != nil {
 			return err
+		}
+		if n == 0 && tag != backend.Everybody && tag != backend.IDTag(v.ID) && !slices.Contains(v.Tags[:i], tag) {
+			x.t.Left = true // the tags are not those that were stored
 		}
 	}
 	return nil

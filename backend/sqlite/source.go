@@ -53,7 +53,9 @@ const headCols = `num, part, id, state, newest, indexed, graph, token, older, fi
 
 func readHead(r *row) *head {
 	packed := r.blob(headTags)
-	packed = packed[:len(packed)&^7] // a version with damaged tags must be removable
+	whole := len(packed) &^ 7 // a version with damaged tags must be removable
+	cut := whole < len(packed)
+	packed = packed[:whole]
 	tags, err := storerules.UnpackTags(packed)
 	if err != nil {
 		r.err = err
@@ -62,7 +64,7 @@ func readHead(r *row) *head {
 		Num: r.int(0), Part: r.int(1), ID: r.str(2), State: backend.State(r.int(3)),
 		Newest: r.int(4) != 0, Indexed: r.int(5) != 0, Graph: r.int(6) != 0, Token: r.str(7), Older: r.int(8),
 		First: r.int(9), Chunks: r.int(10), SeqChunks: r.int(11), SeqTags: r.int(12), SeqGraph: r.int(13),
-		Tags: tags, Created: r.vals[15], Rev: r.int(16),
+		Tags: tags, TagsCut: cut, Created: r.vals[15], Rev: r.int(16),
 		Lane: backend.Lane(r.int(17)), Lanes: r.int(18), SeqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
 	}
 }

@@ -40,15 +40,15 @@ func (none) Dim() int { return 1 }
 
 func (none) EmbedDocuments(context.Context, []string) ([][]float32, error) { return nil, nil }
 
-// TestLaterLookCounts checks that a worker with an outdated backlog does not overwrite the state that another worker has recorded since.
-func TestLaterLookCounts(t *testing.T) {
-	t.Parallel()
+// openedSpace returns a scheduler that was not started, and an open workspace that it does not know yet.
+func openedSpace(t *testing.T) (*Scheduler, *workspace.Ref) {
+	t.Helper()
 	gate := workspace.NewGate()
 	set := workspace.NewSet(workspace.Config{Backend: inmem.New(), Gate: gate, Models: []workspace.Model{{Identity: workspace.Identity{Model: "m", Dim: 1}, Embedder: none{}}}, MaxIdle: 1, Patience: time.Second,
 		Words: func(_, _ string) []uint64 { return nil }, Logger: slog.New(slog.DiscardHandler)})
 	sched := New(Config{Set: set, Gate: gate, Pipeline: &pipeline.Config{}, Logger: slog.New(slog.DiscardHandler)})
 	set.SetAttention(sched)
-	defer func() { require.NoError(t, gate.Shut(time.Second, set.Close)) }()
+	t.Cleanup(func() { require.NoError(t, gate.Shut(time.Second, set.Close)) })
 	rec, err := set.Create(t.Context(), "org", "acme", workspace.Data{})
 	require.NoError(t, err)
 	made, err := set.Registry().TenantByUID(t.Context(), rec.UID)
@@ -56,8 +56,15 @@ func TestLaterLookCounts(t *testing.T) {
 	require.NoError(t, set.Provision(t.Context(), made))
 	h, err := set.Open(t.Context(), "test", "org", "acme")
 	require.NoError(t, err)
-	defer h.Release()
+	t.Cleanup(h.Release)
 	sched.forget(h.UID) // drop what creating the workspace planned
+	return sched, h
+}
+
+// TestLaterLookCounts checks that a worker with an outdated backlog does not overwrite the state that another worker has recorded since.
+func TestLaterLookCounts(t *testing.T) {
+	t.Parallel()
+	sched, h := openedSpace(t)
 	view := &oldView{Store: h.Store, read: make(chan struct{}), say: make(chan struct{})}
 	h.Store = view
 	first := make(chan error, 1)
@@ -75,4 +82,25 @@ func TestLaterLookCounts(t *testing.T) {
 	defer sched.mu.Unlock()
 	require.False(t, sched.attention(h.UID).pending)
 	require.NotContains(t, sched.dueAt, h.UID)
+}
+
+// stuck is a store that cannot remove what has expired.
+type stuck struct{ backend.Store }
+
+func (stuck) Expire(_ context.Context, now time.Time, _ int) (int, time.Time, error) {
+	return 0, now.Add(-time.Hour), nil
+}
+
+// TestExpiryThatRemovesNothingWaits checks that a worker does not ask at once again for what a store could not remove.
+func TestExpiryThatRemovesNothingWaits(t *testing.T) {
+	t.Parallel()
+	sched, h := openedSpace(t)
+	h.Store = stuck{h.Store}
+	start := time.Now()
+	again, err := sched.rest(t.Context(), h.Space)
+	require.NoError(t, err)
+	require.False(t, again)
+	sched.mu.Lock()
+	defer sched.mu.Unlock()
+	require.False(t, sched.dueAt[h.UID].Before(start.Add(expireRetry)))
 }

@@ -99,7 +99,8 @@ const (
 	settleAfter  = 10 * time.Second // quiet time after which the stored wake time is corrected
 	settleAtOnce = 64               // number of wake times stored concurrently
 	expireBatch  = 1000
-	flushFull    = 1 << 14 // number of unflushed chunks from which on a flush is worth it while items are queued; after a kill, chunks that were not flushed are indexed again
+	expireRetry  = time.Minute // pause after which a Store that did not remove what has expired is asked again
+	flushFull    = 1 << 14     // number of unflushed chunks from which on a flush is worth it while items are queued; after a kill, chunks that were not flushed are indexed again
 )
 
 // New returns a scheduler. Call Load and then Start to start it.

@@ -220,9 +220,13 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	now.looks++
 	gen, look := now.gen, now.looks
 	c.mu.Unlock()
-	expired, nextExpiry, err := sp.Store.Expire(ctx, time.Now(), expireBatch)
+	at := time.Now()
+	expired, nextExpiry, err := sp.Store.Expire(ctx, at, expireBatch)
 	if err != nil {
 		return false, err
+	}
+	if expired == 0 && !nextExpiry.IsZero() && !nextExpiry.After(at) {
+		nextExpiry = at.Add(expireRetry) // the Store cannot remove what has expired
 	}
 	if expired > 0 {
 		if err := sp.Follower.Sync(ctx); err != nil {

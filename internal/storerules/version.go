@@ -21,7 +21,8 @@ type Head struct {
 	Lanes                        int64 // a bit for each filled lane
 	SeqLane                      [backend.LaneCount]int64
 	Tags                         []uint64
-	Created                      any // the stored form
+	TagsCut                      bool // some of Tags are lost, since the row is damaged
+	Created                      any  // the stored form
 
 	// The fields below are set by a Store that returns the changes of its calls. They are as of the time at which the version was read.
 	Described bool // the fields below are set, and Tags are not damaged
