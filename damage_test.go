@@ -6,12 +6,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 )
 
@@ -171,6 +173,72 @@ func TestDamageIsLeftOut(t *testing.T) {
 				require.True(t, hasWarning(list.Warnings, "damaged"))
 				require.Len(t, list.Sources, 1)
 				require.NoError(t, svc.Close())
+			}
+		})
+	}
+}
+
+// TestColumnsOfAnotherType edits the store as no release writes it. Lists of sessions and merges leave out such rows and say so.
+func TestColumnsOfAnotherType(t *testing.T) {
+	t.Parallel()
+	for name, sql := range map[string]string{
+		"time of a memory":   "UPDATE sources SET time = 'x' WHERE session = 'two'",
+		"bytes as a session": "UPDATE sources SET session = x'0102' WHERE session = 'two'",
+		"reason of a merge":  "UPDATE merges SET reason = x'00' WHERE num = 2",
+		"time of a merge":    "UPDATE merges SET at = 'x' WHERE num = 2",
+		"key of a merge":     "UPDATE merges SET into_key = x'00' WHERE num = 2",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "d")
+			svc, err := contextmem.Open(t.Context(), dir, nil)
+			require.NoError(t, err)
+			acme := tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+			sub := acme.Sub("a")
+			for _, s := range []string{"one", "three", "two"} {
+				remember(t, sub, contextmem.Memory{ID: s, Session: s, Text: "Anna Meyer met Robert Klein, Maria Sommer and Peter Vogel in the harbour."})
+			}
+			for _, pair := range [][2]string{{"Anna Meyer", "Robert Klein"}, {"Maria Sommer", "Peter Vogel"}, {"Peter Vogel", "Robert Klein"}} {
+				_, err := sub.MergeEntities(t.Context(), facts.MergeEntitiesRequest{Class: contextmem.ClassMemory, From: pair[0], Into: pair[1]})
+				require.NoError(t, err)
+			}
+			info, err := acme.Info(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, svc.Close())
+			require.EqualValues(t, 1, editStore(t, storeFiles(t, dir, info.UID)[0], sql))
+			svc, err = contextmem.Open(t.Context(), dir, nil)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, svc.Close()) }()
+			sub = svc.Tenant("acme").Sub("a")
+			for _, limit := range []int{1, 2, 100} {
+				var sessions []string
+				warned := false
+				for next := ""; ; {
+					page, err := sub.Sessions(t.Context(), content.SessionsRequest{Limit: limit, Cursor: next})
+					require.NoError(t, err)
+					for _, s := range page.Sessions {
+						sessions = append(sessions, s.Name)
+					}
+					warned = warned || hasWarning(page.Warnings, "damaged")
+					if next = page.Next; next == "" {
+						break
+					}
+				}
+				merges, err := sub.Merges(t.Context(), facts.MergesRequest{Class: contextmem.ClassMemory, Limit: 2})
+				require.NoError(t, err)
+				var nums []int64
+				for _, m := range merges.Merges {
+					nums = append(nums, m.ID)
+				}
+				if strings.Contains(name, "merge") {
+					require.Equal(t, []string{"one", "three", "two"}, sessions)
+					require.Equal(t, []int64{1, 3}, nums)
+					require.True(t, hasWarning(merges.Warnings, "damaged"))
+				} else {
+					require.Equal(t, []string{"one", "three"}, sessions)
+					require.Equal(t, []int64{1, 2}, nums)
+					require.True(t, warned)
+				}
 			}
 		})
 	}

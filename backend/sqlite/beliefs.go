@@ -1,6 +1,11 @@
 package sqlite
 
-import "github.com/contextmem/contextmem/internal/storerules"
+import (
+	"errors"
+
+	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/internal/storerules"
+)
 
 const factCols = "num, source, from_id, to_id, ord, flags, predicate, object, superseded_by, known_from, known_to"
 
@@ -13,10 +18,22 @@ func readFact(r *row) storerules.Fact {
 	}
 }
 
+// readSound is readFact that reports whether the fact is not damaged. One that is damaged retires nothing and is not retired.
+func readSound(r *row) (storerules.Fact, bool) {
+	f := readFact(r)
+	if errors.Is(r.err, backend.ErrCorrupt) {
+		r.err = nil
+		return f, false
+	}
+	return f, true
+}
+
 // facts adds the relations that a condition selects.
 func (x rows) facts(out *[]storerules.Fact, where string, args ...any) error {
 	return x.t.c.each(bg, "SELECT "+factCols+" FROM relations "+where, func(r *row) error {
-		*out = append(*out, readFact(r))
+		if f, ok := readSound(r); ok {
+			*out = append(*out, f)
+		}
 		return nil
 	}, args...)
 }
@@ -59,7 +76,7 @@ func (x rows) FunctionalAfter(g storerules.Group, f *storerules.Fact) (next *sto
 		_, err := x.t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_functional
 			WHERE flags = 1 AND from_id = ? AND predicate = ? AND (ord, source, num) > (?, ?, ?)
 			ORDER BY ord, source, num LIMIT 1`, func(r *row) error {
-			if found := readFact(r); next == nil || found.Before(next) {
+			if found, ok := readSound(r); ok && (next == nil || found.Before(next)) {
 				next = &found
 			}
 			return nil
@@ -87,7 +104,7 @@ func (x rows) Retraction(g, objects storerules.Group, f *storerules.Fact, back b
 			}
 			_, err := x.t.c.one(bg, "SELECT "+factCols+` FROM relations INDEXED BY relations_retracting
 				WHERE flags > 1 AND from_id = ? AND predicate = ? AND to_id = ? AND object = ? AND `+where, func(r *row) error {
-				if found := readFact(r); near == nil || back && near.Before(&found) || !back && found.Before(near) {
+				if found, ok := readSound(r); ok && (near == nil || back && near.Before(&found) || !back && found.Before(near)) {
 					near = &found
 				}
 				return nil

@@ -45,11 +45,7 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 			switch {
 			case errors.Is(err, backend.ErrCorrupt):
 				// One damaged item must not keep the others from being processed.
-				v, err := t.Rows.Version(f.Num)
-				if err == nil && v != nil {
-					err = t.Condemn(v)
-				}
-				if err != nil {
+				if err := t.condemn(f.Num); err != nil {
 					return err
 				}
 			case err != nil:
@@ -66,12 +62,28 @@ func (s *store) Claim(ctx context.Context, token string, now, leaseUntil time.Ti
 	return out, nil
 }
 
+// condemn sets the final state of a damaged version.
+func (t *tx) condemn(num int64) error {
+	v, err := t.Rows.Version(num)
+	if err == nil && v != nil {
+		err = t.Condemn(v)
+	}
+	if !errors.Is(err, backend.ErrCorrupt) {
+		return err
+	}
+	// What an event would say of it cannot be read.
+	t.Left = true // the states are counted anew
+	return t.c.do("UPDATE sources SET state = ?, error_code = ?, error_message = 'the stored item is damaged', token = '', lease = NULL, not_before = NULL, due = 0 WHERE num = ?",
+		int64(backend.Errored), storerules.DamagedCode, num)
+}
+
 // candidates returns the oldest sources that can be claimed now. Sources that were never
 // deferred, of which there may be very many, come from the index in order. Deferred sources
 // that are due are sorted.
 func (t *tx) candidates(now time.Time, limit int) (out []storerules.Candidate, err error) {
 	add := func(r *row) error {
-		out = append(out, storerules.Candidate{Num: r.int(0), Size: r.int(1)})
+		size, _ := r.vals[1].(int64) // claim finds out that it is damaged
+		out = append(out, storerules.Candidate{Num: r.int(0), Size: size})
 		return nil
 	}
 	err = t.c.each(bg, `SELECT num, size FROM sources INDEXED BY sources_pending

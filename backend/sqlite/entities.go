@@ -15,10 +15,10 @@ func (x rows) Entity(part int64, key string) (ref storerules.EntityRef, err erro
 	}
 	var lost losses
 	_, err = x.t.c.one(bg, "SELECT num, named, name, type, crc FROM entities WHERE part = ? AND key = ?", func(r *row) error {
-		ref = storerules.EntityRef{Num: r.int(0), Named: r.int(1) != 0}
-		if r.err == nil {
+		if ref.Num = r.int(0); r.err == nil {
+			named := r.int(1) != 0
 			r.sealed(4, entitySum(key, r.str(2), r.word(3)), "entity", ref.Num)
-			ref.Named = !lost.skip(r) && ref.Named // a mention names an entity anew whose name or type is damaged
+			ref.Named = !lost.skip(r) && named // a mention names an entity anew whose name or type is damaged
 		}
 		return nil
 	}, part, key)
@@ -219,7 +219,7 @@ func (s *store) entitiesByKey(ctx context.Context, part backend.Partition, keys 
 // followAliases returns the key of the root of a key.
 func followAliases(c *conn, part int64, key string) (string, error) {
 	for {
-		found, err := c.one(bg, "SELECT into_key FROM aliases WHERE part = ? AND key = ?", func(r *row) error {
+		found, err := c.one(bg, "SELECT into_key FROM aliases WHERE part = ? AND key = ? AND typeof(into_key) = 'text'", func(r *row) error {
 			key = r.str(0)
 			return nil
 		}, part, key)

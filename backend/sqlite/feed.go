@@ -118,24 +118,37 @@ func feedEntries(ctx context.Context, c *conn, after, start, placed int64, limit
 			e.Lane = backend.Lane(r.int(3))
 		case !r.null(4):
 			e.Part, e.SourceID = backend.Partition{Class: backend.Class(r.int(3)), Sub: r.str(4)}, r.str(5)
-		case r.null(6):
-			return fmt.Errorf("feed entry %d without its version: %w", e.Seq, backend.ErrCorrupt)
 		default:
-			var tags []uint64
-			if e.Kind != backend.PutGraph {
-				if tags, r.err = storerules.UnpackTags(r.blob(12)); r.err != nil {
-					return r.err
-				}
+			readVersion(r, &e)
+		}
+		if errors.Is(r.err, backend.ErrCorrupt) {
+			r.err = nil
+			part := backend.Partition{}
+			class, ok1 := r.vals[6].(int64)
+			sub, ok2 := r.vals[7].(string)
+			if ok1 && ok2 {
+				part = backend.Partition{Class: backend.Class(class), Sub: sub}
 			}
-			e.Part = backend.Partition{Class: backend.Class(r.int(6)), Sub: r.str(7)}
-			e.SourceID, e.Title, e.Time, e.Session = r.str(8), r.str(9), r.time(10), r.str(11)
-			e.SetVersion(r.int(13), r.int(14), backend.Lane(r.int(15)), tags)
+			e.Damaged(part, ok1 && ok2)
 		}
 		size += e.Size()
 		out = append(out, e)
 		return nil
 	}, after, placed, max(limit, 1))
 	return out, err
+}
+
+// readVersion reads the version of an entry from the columns after those of the entry.
+func readVersion(r *row, e *storerules.FeedEntry) {
+	var tags []uint64
+	if e.Kind != backend.PutGraph {
+		if tags, r.err = storerules.UnpackTags(r.blob(12)); r.err != nil {
+			return
+		}
+	}
+	e.Part = backend.Partition{Class: backend.Class(r.int(6)), Sub: r.str(7)}
+	e.SourceID, e.Title, e.Time, e.Session = r.str(8), r.str(9), r.time(10), r.str(11)
+	e.SetVersion(r.int(13), r.int(14), backend.Lane(r.int(15)), tags)
 }
 
 // feedRows reads the content of feed entries. It leaves out damaged rows, so that the rest stays searchable.
@@ -164,10 +177,12 @@ func (f *feedRows) Mentions(_ context.Context, e *storerules.FeedEntry, add func
 	}
 	for _, m := range ms {
 		root, err := f.roots.of(m.Entity)
-		if err != nil {
+		if err = f.lost.unless(err); err != nil {
 			return err
 		}
-		add(m, root)
+		if root != 0 {
+			add(m, root)
+		}
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ var invariants = map[string]string{
 	"old version that was not indexed, or without its newest": `SELECT num FROM sources s WHERE newest = 0 AND
 		(indexed = 0 OR NOT EXISTS (SELECT 1 FROM sources n WHERE n.part = s.part AND n.id = s.id AND n.newest = 1 AND n.older = s.num))`,
 	"counters of no partition":                    `SELECT id FROM counters WHERE id > 0 AND id NOT IN (SELECT id FROM parts)`,
+	"partition without a name":                    `SELECT id FROM parts WHERE typeof(class) <> 'integer' OR typeof(sub) <> 'text'`,
 	"partition without counters":                  `SELECT id FROM parts WHERE id NOT IN (SELECT id FROM counters)`,
 	"source without partition":                    `SELECT num FROM sources WHERE part NOT IN (SELECT id FROM parts)`,
 	"chunk outside its version":                   `SELECT c.num FROM chunks c LEFT JOIN sources s ON s.num = c.source WHERE s.num IS NULL OR s.indexed = 0 OR c.num NOT BETWEEN s.first_chunk AND s.first_chunk + s.chunks - 1`,

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -25,6 +27,7 @@ func (s *store) UndoMerge(ctx context.Context, num int64) error {
 }
 
 func (s *store) Merges(ctx context.Context, part backend.Partition, after int64, limit int) (out []backend.Merge, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		id, err := findPart(c, part)
 		if err != nil {
@@ -33,21 +36,27 @@ func (s *store) Merges(ctx context.Context, part backend.Partition, after int64,
 		return c.each(ctx, `SELECT num, from_key, into_key, reason, at, undone, stated <> '',
 				iif(asked_from <> '', asked_from, from_key), iif(asked_into <> '', asked_into, iif(stated <> '', stated, into_key)) FROM merges INDEXED BY merges_part
 			WHERE part = ? AND num > ? ORDER BY num LIMIT ?`, func(r *row) error {
-			out = append(out, backend.Merge{
+			m := backend.Merge{
 				Num: r.int(0), Part: part, From: r.str(1), Into: r.str(2), Reason: r.str(3), At: r.time(4), Undone: r.int(5) != 0, Stated: r.int(6) != 0,
 				ByCaller: storerules.Undone(r.int(5)) == storerules.UndoneByCaller, AskedFrom: r.str(7), AskedInto: r.str(8),
-			})
+			}
+			if r.err != nil {
+				r.err = fmt.Errorf("merge %d: %w", m.Num, r.err)
+			}
+			if !lost.skip(r) {
+				out = append(out, m)
+			}
 			return nil
 		}, id, after, max(limit, 0))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 func (x rows) Aliases(part int64, add func(key, into string)) error {
-	return x.t.c.each(bg, "SELECT key, into_key FROM aliases WHERE part = ?", func(r *row) error {
+	return x.t.c.each(bg, "SELECT key, into_key FROM aliases WHERE part = ? AND typeof(key) = 'text' AND typeof(into_key) = 'text'", func(r *row) error {
 		add(r.str(0), r.str(1))
 		return nil
 	}, part)
@@ -79,7 +88,7 @@ func (x rows) SetUndone(num int64, by storerules.Undone) error {
 }
 
 func (x rows) StatedMerge(k storerules.EntityKey) (num int64, into string, err error) {
-	_, err = x.t.c.one(bg, "SELECT num, stated FROM merges INDEXED BY merges_from WHERE part = ? AND from_key = ? AND undone = 0 AND stated <> ''", func(r *row) error {
+	_, err = x.t.c.one(bg, "SELECT num, stated FROM merges INDEXED BY merges_from WHERE part = ? AND from_key = ? AND undone = 0 AND stated <> '' AND typeof(stated) = 'text'", func(r *row) error {
 		num, into = r.int(0), r.str(1)
 		return nil
 	}, k.Part, k.Key)
@@ -97,7 +106,7 @@ func (x rows) Parted(k storerules.EntityKey, into string) (bool, error) {
 
 func (x rows) Counted(part int64, key string) (e storerules.Counted, err error) {
 	e.Key = key
-	_, err = x.t.c.one(bg, "SELECT num, root, mentions, uses FROM entities WHERE part = ? AND key = ?", func(r *row) error {
+	_, err = x.t.c.one(bg, "SELECT num, iif(typeof(root) = 'integer', root, num), iif(typeof(mentions) = 'integer', mentions, 0), iif(typeof(uses) = 'integer', uses, 0) FROM entities WHERE part = ? AND key = ?", func(r *row) error {
 		e.Num, e.Root, e.Mentions, e.Uses = r.int(0), r.int(1), r.int(2), r.int(3)
 		return nil
 	}, part, key)
@@ -115,7 +124,11 @@ func (x rows) Members(root int64) (g storerules.Group, err error) {
 
 func (x rows) RootOf(num int64) (int64, error) {
 	rs := roots{c: x.t.c, merged: true, known: make(map[int64]int64)}
-	return rs.of(num)
+	root, err := rs.of(num)
+	if errors.Is(err, backend.ErrCorrupt) {
+		return num, nil // what is said of it still is
+	}
+	return root, err
 }
 
 func (x rows) SetRoot(g storerules.Group, root int64) error {

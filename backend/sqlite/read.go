@@ -219,7 +219,12 @@ func subs(ctx context.Context, read reader) (subs []backend.SubInfo, err error) 
 			return err
 		}
 		return c.each(ctx, "SELECT p.id, p.class, p.sub, n.items FROM parts p JOIN counters n ON n.id = p.id ORDER BY p.sub, p.class", func(r *row) error {
-			subs = storerules.AddSub(subs, backend.Class(r.int(1)), r.str(2), int(r.int(3)+more[r.int(0)].Items)-gone[r.int(0)].sources)
+			class, ok1 := r.vals[1].(int64)
+			sub, ok2 := r.vals[2].(string)
+			if ok1 && ok2 { // else it cannot be named; Verify reports it
+				items, _ := r.vals[3].(int64)
+				subs = storerules.AddSub(subs, backend.Class(class), sub, int(items+more[r.int(0)].Items)-gone[r.int(0)].sources)
+			}
 			return nil
 		})
 	})

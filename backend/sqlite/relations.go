@@ -183,10 +183,11 @@ func newMatcher(ctx context.Context, c *conn, part int64, q *backend.RelationQue
 func (m *matcher) match(r *row) (*backend.Relation, error) {
 	q := m.q
 	rel := readRelation(r)
+	part := r.int(22)
 	if m.lost.skip(r) {
 		return nil, nil
 	}
-	if r.err != nil || r.int(22) != m.part || !storerules.Believed(&rel, q) ||
+	if r.err != nil || part != m.part || !storerules.Believed(&rel, q) ||
 		q.Predicates != nil && !slices.Contains(q.Predicates, rel.Predicate) ||
 		q.Sources != nil && !slices.Contains(q.Sources, rel.Source) ||
 		q.Chunks != nil && !slices.Contains(q.Chunks, rel.Chunk) {

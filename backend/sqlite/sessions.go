@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
@@ -11,22 +12,41 @@ import (
 const sessionTime = "coalesce(s.time, -9223372036854775808)"
 
 func (s *store) Sessions(ctx context.Context, q backend.SessionsQuery) (out []backend.SessionInfo, err error) {
+	var lost losses
 	err = s.readSettled(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 {
 			return err
 		}
-		return c.each(ctx, `SELECT s.session, count(*), min(s.time), max(s.time) FROM sources s INDEXED BY sources_session
+		return c.each(ctx, `SELECT s.session, count(*), sum(typeof(s.time) NOT IN ('integer', 'null')),
+			min(iif(typeof(s.time) = 'integer', s.time, NULL)), max(iif(typeof(s.time) = 'integer', s.time, NULL)) FROM sources s INDEXED BY sources_session
 			WHERE s.part = ? AND s.newest = 1 AND s.session <> '' AND s.session > ? AND (s.expires IS NULL OR s.expires > ?)
 			GROUP BY s.session ORDER BY s.session LIMIT ?`, func(r *row) error {
-			out = append(out, backend.SessionInfo{Session: r.str(0), Sources: int(r.int(1)), First: r.time(2), Last: r.time(3)})
+			name, ok := r.vals[0].(string)
+			if !ok {
+				lost.sessions(r.int(1), "bytes")
+				return nil
+			}
+			bad := r.int(2)
+			lost.sessions(bad, name)
+			x := backend.SessionInfo{Session: name, Sources: int(r.int(1) - bad), First: r.time(3), Last: r.time(4)}
+			if x.Sources > 0 {
+				out = append(out, x)
+			}
 			return nil
 		}, part, q.After, storerules.Micros(q.Now), max(q.Limit, 0))
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
+}
+
+// sessions adds n versions that are damaged, so that they are in no session or have no time.
+func (l *losses) sessions(n int64, name string) {
+	for i := range n {
+		l.Note(fmt.Errorf("version %d of those whose session or time has a wrong type, under %q: %w", i+1, name, backend.ErrCorrupt))
+	}
 }
 
 func (s *store) SessionSources(ctx context.Context, q backend.SessionQuery) (out []*backend.Source, err error) {

@@ -44,7 +44,7 @@ func (s *store) Stated(ctx context.Context, q backend.StatedQuery) (out []backen
 }
 
 func (x rows) StatedKeys(part int64, add func(key string)) error {
-	return x.t.c.each(bg, "SELECT DISTINCT from_key FROM stated_aliases WHERE part = ?", func(r *row) error {
+	return x.t.c.each(bg, "SELECT DISTINCT from_key FROM stated_aliases WHERE part = ? AND typeof(from_key) = 'text'", func(r *row) error {
 		add(r.str(0))
 		return nil
 	}, part)
@@ -64,6 +64,7 @@ func (x rows) RemoveStated(num int64) error {
 func (x rows) StandIns(k storerules.EntityKey, likely bool) (out []backend.Alias, err error) {
 	for into := ""; len(out) < 2; into = out[len(out)-1].Into {
 		found, err := x.t.c.one(bg, `SELECT into_key, reason, at FROM stated_aliases WHERE part = ? AND from_key = ? AND likely = ? AND into_key > ?
+			AND typeof(into_key) = 'text' AND typeof(reason) = 'text' AND typeof(at) IN ('integer', 'null')
 			ORDER BY into_key, source LIMIT 1`, func(r *row) error {
 			out = append(out, backend.Alias{From: k.Key, Into: r.str(0), Likely: likely, Reason: r.str(1), At: r.time(2)})
 			return nil

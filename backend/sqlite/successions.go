@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -114,7 +115,8 @@ func (s *store) Successions(ctx context.Context, q backend.SuccessionQuery) (out
 		return nil, nil
 	}
 	if v, quiet := s.commits.load(); quiet && len(q.Earlier) > 0 && q.Later == nil && !q.Undone && q.After == 0 && q.Limit == 0 {
-		if out, err = s.succeeding(ctx, v, q); err != nil || s.commits.n.Load() == v {
+		out, err = s.succeeding(ctx, v, q)
+		if !partial(err) || err == nil && s.commits.n.Load() == v {
 			return out, err
 		}
 	}
@@ -127,6 +129,7 @@ func (s *store) readSuccessions(ctx context.Context, q backend.SuccessionQuery) 
 	if limit <= 0 {
 		limit = -1
 	}
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 {
@@ -149,18 +152,24 @@ func (s *store) readSuccessions(ctx context.Context, q backend.SuccessionQuery) 
 		}
 		return c.each(ctx, "SELECT "+successionCols+" FROM "+from+` CROSS JOIN sources l ON l.num = x.later CROSS JOIN sources e ON e.num = x.earlier
 			WHERE x.part = ?1 AND x.num > ?2`+undone+" ORDER BY x.num LIMIT ?3", func(r *row) error {
-			out = append(out, backend.Succession{
+			x := backend.Succession{
 				Num: r.int(0), Later: r.int(1), Earlier: r.int(2), LaterID: r.str(3), EarlierID: r.str(4), LaterChunk: int(r.int(5)), EarlierChunk: int(r.int(6)),
 				Retracts: r.int(7) != 0, Matter: r.str(8), Evidence: r.str(9), Decider: r.str(10), Confidence: r.float(11),
 				ByCaller: r.int(12) == 0, Created: r.time(13), Undone: r.time(14), Extra: r.blob(15),
-			})
+			}
+			if r.err != nil {
+				r.err = fmt.Errorf("succession %d: %w", x.Num, r.err)
+			}
+			if !lost.skip(r) {
+				out = append(out, x)
+			}
 			return nil
 		}, args...)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 // anySuccession reports whether there may be a succession.

@@ -64,7 +64,11 @@ func newFold(ctx context.Context, st backend.Store, part backend.Partition, hidd
 	return f, b.others(ctx, st, part, f, slices.Sorted(maps.Keys(b.groups)))
 }
 
+// allMerges returns the merges of a partition. It fails if one is damaged: without that one, a name that the caller may not see might be shown.
 func allMerges(ctx context.Context, st backend.Store, part backend.Partition) (out []backend.Merge, err error) {
+	if x, ok := st.(interface{ Whole() backend.Store }); ok {
+		st = x.Whole()
+	}
 	for after := int64(0); ; after = out[len(out)-1].Num {
 		page, err := st.Merges(ctx, part, after, mergePage)
 		if err != nil {

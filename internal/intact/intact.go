@@ -27,6 +27,9 @@ type Store struct {
 // Noticer is told of damaged rows.
 type Noticer interface{ Damaged(*backend.DamageError) }
 
+// Whole returns the Store whose reads return an error where rows are damaged.
+func (s *Store) Whole() backend.Store { return s.Store }
+
 // LeaveOut returns nil if err only says that a read left out damaged rows, which it counts, and err otherwise.
 func (s *Store) LeaveOut(err error) error {
 	_, err = s.LeftOut(err)
@@ -231,4 +234,29 @@ func (s *Store) ListEntities(ctx context.Context, q backend.EntityQuery) ([]*bac
 func (s *Store) Mentioned(ctx context.Context, q backend.MentionQuery) ([]backend.Mentioned, error) {
 	out, err := s.Store.Mentioned(ctx, q)
 	return out, s.LeaveOut(err)
+}
+
+// Sessions implements [backend.Store].
+func (s *Store) Sessions(ctx context.Context, q backend.SessionsQuery) ([]backend.SessionInfo, error) {
+	want := q.Limit
+	out, err := filled(s, &q.Limit, func() ([]backend.SessionInfo, error) { return s.Store.Sessions(ctx, q) })
+	return out[:min(len(out), want)], err
+}
+
+// Merges implements [backend.Store].
+func (s *Store) Merges(ctx context.Context, part backend.Partition, after int64, limit int) ([]backend.Merge, error) {
+	want := limit
+	out, err := filled(s, &limit, func() ([]backend.Merge, error) { return s.Store.Merges(ctx, part, after, limit) })
+	return out[:min(len(out), want)], err
+}
+
+// Successions implements [backend.Store].
+func (s *Store) Successions(ctx context.Context, q backend.SuccessionQuery) ([]backend.Succession, error) {
+	if q.Limit <= 0 {
+		out, err := s.Store.Successions(ctx, q)
+		return out, s.LeaveOut(err)
+	}
+	want := q.Limit
+	out, err := filled(s, &q.Limit, func() ([]backend.Succession, error) { return s.Store.Successions(ctx, q) })
+	return out[:min(len(out), want)], err
 }

@@ -155,6 +155,17 @@ func (e *FeedEntry) SetVersion(first, chunks int64, lane backend.Lane, tags []ui
 	}
 }
 
+// Damaged makes an entry whose version cannot be read one that takes the version out of indexes, so that these can go on. Where the partition is not
+// known either, the entry does nothing.
+func (e *FeedEntry) Damaged(part backend.Partition, known bool) {
+	source := e.Source
+	e.Change = backend.Change{Seq: e.Seq, Kind: backend.Mark}
+	if known {
+		e.Kind, e.Part, e.Source = backend.Drop, part, source
+	}
+	e.First, e.Chunks = 0, 0
+}
+
 // Size returns the number of rows by which an entry counts for the limit of a read, without its mentions, whose number is not known.
 func (e *FeedEntry) Size() int64 {
 	if e.Kind == backend.PutChunks || e.Kind == backend.PutVectors {
