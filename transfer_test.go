@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -279,4 +280,39 @@ func TestImportThatDies(t *testing.T) {
 	var h struct{ Header struct{ Format int } }
 	require.NoError(t, json.Unmarshal(file[:bytes.IndexByte(file, '\n')], &h))
 	require.Equal(t, 1, h.Header.Format)
+}
+
+// TestImportBesideOthers checks that an import neither deletes the tenant that another fills or that was made meanwhile, nor takes it for its own.
+func TestImportBesideOthers(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	_, tn := open(t, nil)
+	remember(t, tn.Sub("a"), contextmem.Memory{ID: "m", Text: "The kettle is on the shelf."})
+	file := export(t, tn)
+	at := len(file) / 2
+	during := func(svc *contextmem.Service, do func()) error {
+		once := sync.Once{}
+		_, err := svc.ImportTenant(ctx, "new", io.MultiReader(bytes.NewReader(file[:at]), cancellingReader{func() { once.Do(do) }}, bytes.NewReader(file[at:])))
+		return err
+	}
+	t.Run("another import into the same id", func(t *testing.T) {
+		svc, _ := open(t, nil)
+		require.NoError(t, during(svc, func() {
+			_, err := svc.ImportTenant(ctx, "new", bytes.NewReader(file))
+			require.ErrorIs(t, err, contextmem.ErrExists)
+			_, err = svc.ImportTenant(ctx, "new", bytes.NewReader(file[:at]))
+			require.Error(t, err)
+		}))
+		require.Equal(t, []string{"m"}, recallIDs(t, svc.Tenant("new").Sub("a"), contextmem.Recall{Query: "where is the kettle?"}))
+	})
+	t.Run("deleted and made again", func(t *testing.T) {
+		svc, _ := open(t, nil)
+		err := during(svc, func() {
+			require.NoError(t, svc.Tenant("new").Delete(ctx))
+			tenant(t, svc, contextmem.TenantSpec{ID: "new"})
+			remember(t, svc.Tenant("new").Sub("a"), contextmem.Memory{ID: "other", Text: "The kettle is in the cellar."})
+		})
+		require.Error(t, err)
+		require.Equal(t, []string{"other"}, recallIDs(t, svc.Tenant("new").Sub("a"), contextmem.Recall{Query: "where is the kettle?"}))
+	})
 }

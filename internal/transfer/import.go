@@ -40,6 +40,7 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 	if err := e.Set.Registry().WriteRecords(ctx, []backend.RecordWrite{{Record: mark, IfRev: -1}}); err != nil {
 		return nil, fault.Wrap(op, fault.Tenant, id, err)
 	}
+	data.Import = mark.ID
 	var rec *workspace.Record
 	mine, _, err := e.Leases.Hold(ctx, leaseOfImport+mark.ID, func(ctx context.Context) (err error) {
 		rec, err = e.fill(ctx, op, org, id, data, old, r)
@@ -52,7 +53,7 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), undoWithin)
 		defer cancel()
-		if derr := e.discard(ctx, org, id); derr != nil {
+		if derr := e.discard(ctx, &mark); derr != nil {
 			err = errors.Join(err, derr)
 		}
 	}
@@ -82,7 +83,7 @@ func (e *Engine) Load(ctx context.Context) error {
 			if !mine { // another process is handling the import
 				continue
 			}
-			if err := e.discard(ctx, m.Org, string(m.Data)); err != nil {
+			if err := e.discard(ctx, &m); err != nil {
 				return err
 			}
 			if err := reg.WriteRecords(ctx, []backend.RecordWrite{{Record: m, Delete: true, IfRev: -1}}); err != nil {
@@ -92,12 +93,11 @@ func (e *Engine) Load(ctx context.Context) error {
 	}
 }
 
-// discard deletes the tenant of an unfinished import.
-func (e *Engine) discard(ctx context.Context, org, id string) error {
-	rec, err := e.Set.Record(ctx, importKind, org, id)
-	if err == nil && rec.Data.Importing {
-		err = e.Set.Delete(ctx, org, id)
-	}
+// discard deletes the tenant of an unfinished import, if that made it: another import may fill a tenant with the same id.
+func (e *Engine) discard(ctx context.Context, mark *backend.Record) error {
+	err := e.Set.DeleteIf(ctx, mark.Org, string(mark.Data), func(rec *workspace.Record) bool {
+		return rec.Data.Importing && (rec.Data.Import == mark.ID || rec.Data.Import == "")
+	})
 	if errors.Is(err, fault.ErrNotFound) {
 		return nil
 	}
@@ -149,7 +149,10 @@ func (e *Engine) fill(ctx context.Context, op, org, id string, d workspace.Data,
 			return err
 		}
 		data := rec.Data
-		data.Importing = false
+		if data.Import != d.Import { // the tenant was deleted meanwhile, and its id given to another
+			return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Tenant, ID: id, Err: errors.New("the tenant was deleted while it was imported")}
+		}
+		data.Importing, data.Import = false, ""
 		return e.Set.Update(ctx, rec, data)
 	})
 	if err != nil {

@@ -22,6 +22,7 @@ type Data struct {
 	// Instructions guide the extraction of items without their own.
 	Instructions string `json:"instructions,omitempty"`
 	Importing    bool   `json:"importing,omitempty"` // an import fills it; nobody else may use it yet
+	Import       string `json:"import,omitempty"`    // which one; empty: one of an earlier release
 }
 
 // Record is a decoded registry record; it is never changed.

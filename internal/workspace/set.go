@@ -335,10 +335,15 @@ func (s *Set) Create(ctx context.Context, org, id string, d Data) (*Record, erro
 
 // Delete marks a tenant as deleting. Its id is free at once. Its data is removed in the background.
 func (s *Set) Delete(ctx context.Context, org, id string) error {
+	return s.DeleteIf(ctx, org, id, func(*Record) bool { return true })
+}
+
+// DeleteIf is Delete that does nothing if the tenant is not one that meets a condition.
+func (s *Set) DeleteIf(ctx context.Context, org, id string, is func(*Record) bool) error {
 	const op = "delete tenant"
 	for {
 		r, err := s.Record(ctx, op, org, id)
-		if err != nil {
+		if err != nil || !is(r) {
 			return err
 		}
 		t := r.Tenant
