@@ -100,11 +100,11 @@ func (b *batches) send(ctx context.Context, to target, objects []stored) error {
 		}
 		for _, a := range answer {
 			if a.Result != nil && a.Result.Errors != nil && len(a.Result.Errors.Error) > 0 {
-				return to.missed(ctx, errAgain)
+				return to.partly(ctx)
 			}
 		}
 		if len(answer) != len(plain) {
-			return to.missed(ctx, errAgain)
+			return to.partly(ctx)
 		}
 		return nil
 	})
@@ -125,7 +125,7 @@ func (b *batches) remove(ctx context.Context, to target, collection, tenant stri
 			}
 			r := answer.Results
 			if r == nil || r.Failed > 0 {
-				return to.missed(ctx, errAgain)
+				return to.partly(ctx)
 			}
 			more = r.Matches > 0 && r.Matches >= r.Limit
 			return nil
@@ -170,20 +170,36 @@ type target struct {
 	again       bool  // whether earlier changes are stored again, which other processes may have seen
 
 	onUnconfirmed func() // called if the write, or a part of it, may be carried out later
-	onNoResponse  func() // called if there was no response that tells whether the write succeeded
+	onNoResponse  func() // called if there was no response that tells whether the write succeeded, or a part of it failed
 }
 
 // report calls onNoResponse and onUnconfirmed as the result of a write requires. It returns err unchanged.
 func (t *target) report(err error) error {
 	status := statusOf(err)
-	sent := err != nil && !refused(err) && (status == 0 || status >= http.StatusInternalServerError)
-	if sent && t.onNoResponse != nil {
-		t.onNoResponse()
-	}
-	if (sent || err == nil && t.level != levelAll) && t.onUnconfirmed != nil { // replicas beyond the majority may get the write later
+	switch {
+	case err != nil && !refused(err) && (status == 0 || status >= http.StatusInternalServerError):
+		t.doubt()
+	case err == nil && t.level != levelAll && t.onUnconfirmed != nil: // replicas beyond the majority may get the write later
 		t.onUnconfirmed()
 	}
 	return err
+}
+
+// doubt records that nobody knows what of a write was carried out, or will be.
+func (t *target) doubt() {
+	if t.onNoResponse != nil {
+		t.onNoResponse()
+	}
+	if t.onUnconfirmed != nil {
+		t.onUnconfirmed()
+	}
+}
+
+// partly returns the error of a write of which a node says that a part failed. The node may have stored an object and not its entries in the
+// indexes, and takes the object for unchanged when it gets it again. So the write is in doubt even if the next attempt succeeds.
+func (t *target) partly(ctx context.Context) error {
+	t.doubt()
+	return t.missed(ctx, errAgain)
 }
 
 // missed returns errShort if a failed write on all replicas shows that a replica is missing: a server error, a partial failure or a timeout. It
