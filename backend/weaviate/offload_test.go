@@ -227,12 +227,12 @@ func testObjectStoreAway(t *testing.T, c storing) {
 	require.NoError(t, set.Close())
 }
 
-// testObjectsLost checks that a tenant whose files are gone from the object store is built anew.
+// testObjectsLost checks that a tenant of which files are gone from the object store is built anew.
 func testObjectsLost(t *testing.T, c storing) {
 	x, uid, feed := c.open(t, "Lost", Options{}), backendtest.UID("lost"), testFeed(40)
 	x.offloading.giveUp = 20 * time.Second
 	fill(t, x, uid, feed)
-	for _, part := range []string{"node1", ""} { // of one replica, then of all
+	for _, part := range []string{"property_space/", "node1", ""} { // what filters read, then a replica, then all
 		requireOffloaded(t, c, x, uid)
 		require.NoError(t, c.s3.Remove(uid, part))
 		set, err := x.OpenIndexes(t.Context(), uid)

@@ -267,7 +267,7 @@ const checkFor = 5 * time.Second
 // check compares the content of a tenant that is back with what it was, and deletes the records if it is the same.
 func (r *returning) check(ctx context.Context, collections []string, expected map[string]int) (done bool, err error) {
 	got, err := r.o.counts(ctx, r.uid, collections)
-	if errors.Is(err, errNotAlike) || err == nil && !maps.Equal(got, expected) {
+	if errors.Is(err, errNotAlike) || errors.Is(err, errNotIndexed) || err == nil && !maps.Equal(got, expected) {
 		if time.Since(r.since) < checkFor {
 			return false, nil
 		}

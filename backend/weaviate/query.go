@@ -50,9 +50,12 @@ func allOf(parts ...where) where {
 
 func (w where) empty() bool { return w.op == "" }
 
+// everything is a filter that all objects pass, since each has a space.
+var everything = where{op: filters.Like, path: propSpace, texts: []string{"*"}}
+
 // single reports whether the filter compares with one text.
 func (w *where) single() bool {
-	return w.op == filters.Equal || w.op == filters.LessThan || w.op == filters.GreaterThanEqual
+	return w.op == filters.Equal || w.op == filters.Like || w.op == filters.LessThan || w.op == filters.GreaterThanEqual
 }
 
 // withFilter adds the conditions of f to a filter. It returns false if nothing can match.

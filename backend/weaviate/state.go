@@ -416,8 +416,7 @@ func (x *index) deleteAll(ctx context.Context) error {
 		if !there {
 			continue
 		}
-		// A filter that matches everything, since every object has a space.
-		if err := x.x.batches.remove(ctx, to, collection, x.uid, where{op: "Like", path: propSpace, texts: []string{"*"}}); err != nil {
+		if err := x.x.batches.remove(ctx, to, collection, x.uid, everything); err != nil {
 			return err
 		}
 	}

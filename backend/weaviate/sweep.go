@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/weaviate/weaviate-go-client/v5/weaviate/filters"
@@ -230,31 +231,29 @@ func (o *offloading) survey(ctx context.Context, uid string, collections []strin
 	}
 	r.States, r.Generation = found.all, found.generation
 	r.Counts, err = o.counts(ctx, uid, collections)
-	if errors.Is(err, errNotAlike) {
+	switch {
+	case errors.Is(err, errNotAlike):
 		return false, nil
+	case errors.Is(err, errNotIndexed): // it is built anew when it comes back
+		err = nil
 	}
 	return err == nil, err
 }
 
-// counts returns the number of objects of a tenant in each collection. It returns errNotAlike if nodes give different numbers.
+// errNotIndexed is returned if a filter that every object of a tenant passes does not find all of them.
+var errNotIndexed = errors.New("weaviate: the filters of a node lack objects of a tenant")
+
+// counts returns the number of objects of a tenant in each collection. It returns errNotAlike if nodes give different numbers. With the numbers it returns
+// errNotIndexed if a node does not find all objects by a filter.
 func (o *offloading) counts(ctx context.Context, uid string, collections []string) (map[string]int, error) {
 	out := map[string]int{}
+	var lacks error
 	for i, n := range o.x.cluster.nodes {
 		for _, c := range collections {
-			count := -1
-			query := "{Aggregate{" + c + "(tenant:" + quote(uid) + "){meta{count}}}}"
-			err := o.x.cluster.call(ctx, "count objects", route{only: n, timeout: searchTimeout}, func(ctx context.Context, n *node) error {
-				data, err := n.graph(ctx, query)
-				if err != nil {
-					return err
-				}
-				if all, ok := data["Aggregate"].(map[string]any); ok {
-					if v, ok := numberAt(all, c, "meta", "count"); ok {
-						count = int(v)
-						return nil
-					}
-				}
-				return errAgain
+			count, indexed := 0, 0
+			err := o.x.cluster.call(ctx, "count objects", route{only: n, timeout: searchTimeout}, func(ctx context.Context, n *node) (err error) {
+				count, indexed, err = n.countObjects(ctx, c, uid)
+				return err
 			})
 			if err != nil {
 				return nil, err
@@ -262,10 +261,31 @@ func (o *offloading) counts(ctx context.Context, uid string, collections []strin
 			if i > 0 && out[c] != count {
 				return nil, errNotAlike
 			}
-			out[c] = count
+			if out[c] = count; indexed != count {
+				lacks = errNotIndexed
+			}
 		}
 	}
-	return out, nil
+	return out, lacks
+}
+
+// countObjects returns the number of a tenant's objects in a collection, and of those that a filter finds which all objects pass.
+func (n *node) countObjects(ctx context.Context, collection, uid string) (all, indexed int, err error) {
+	var b strings.Builder
+	b.WriteString("{Aggregate{all:" + collection + "(tenant:" + quote(uid) + "){meta{count}}indexed:" + collection + "(tenant:" + quote(uid) + ",where:")
+	everything.write(&b)
+	b.WriteString("){meta{count}}}}")
+	data, err := n.graph(ctx, b.String())
+	if err != nil {
+		return 0, 0, err
+	}
+	groups, _ := data["Aggregate"].(map[string]any)
+	a, ok1 := numberAt(groups, "all", "meta", "count")
+	i, ok2 := numberAt(groups, "indexed", "meta", "count")
+	if !ok1 || !ok2 {
+		return 0, 0, errAgain
+	}
+	return int(a), int(i), nil
 }
 
 // errNotSent is returned if a status was not requested because the time for that was over.
