@@ -30,8 +30,22 @@ func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*jo
 		later = append(later, c.deferral(j, token))
 		j.lost = true
 	}
-	if derr := st.Defer(ctx, later); derr != nil {
+	if derr := deferEach(ctx, st, later); derr != nil {
 		return errors.Join(err, derr)
+	}
+	return nil
+}
+
+// deferEach defers items, each alone if one of several is damaged: that one keeps its claim until its lease expires, and the others do not wait for it.
+func deferEach(ctx context.Context, st backend.Store, later []backend.Deferred) error {
+	err := st.Defer(ctx, later)
+	if !errors.Is(err, backend.ErrCorrupt) || len(later) == 1 {
+		return err
+	}
+	for i := range later {
+		if err := st.Defer(ctx, later[i:i+1]); err != nil && !errors.Is(err, backend.ErrCorrupt) {
+			return err
+		}
 	}
 	return nil
 }
