@@ -41,6 +41,7 @@ func TestLightMarkups(t *testing.T) {
 
 // TestLightMarkupsAreQuick checks that no input takes quadratic time, and that Partial reports a block without end.
 func TestLightMarkupsAreQuick(t *testing.T) {
+	const tooLong = time.Minute // milliseconds, or seconds with the race detector on a busy machine, unless the work grows faster than the text
 	t.Parallel()
 	pieces := []string{"\\begin{a}", "{", "\\emph{", "$", "\\(", "\\item ", "\\'", "\\verb|", "[", "`", "`a", "``", "|a", "  ", " - a\n", "* a\n  ", "a\n  ", ".. a::\n   ", "+-+\n",
 		"= =\n", "::\n\n ", "<<", "link:a[", "* a\n+\n", "====\n", "|===\n", "a::\n", "** a\n", "#+begin_a\n", ":a:\n", "[[a][", "| a\n", "*a", ".de a\n", ".TS\n", "T{\n", "\\[", ".if \\{\n",
@@ -56,7 +57,7 @@ func TestLightMarkupsAreQuick(t *testing.T) {
 					require.ErrorAs(t, err, &kind)
 					require.NotEqual(t, document.Internal, kind.Kind, "%s %q", ext, p)
 				}
-				require.Less(t, time.Since(start), 5*time.Second, "%s %q", ext, p)
+				require.Less(t, time.Since(start), tooLong, "%s %q", ext, p)
 			}
 		})
 	}
