@@ -167,13 +167,8 @@ func (t *messages) dropFormer(r replaced) {
 	}
 }
 
-// probable reports whether a later message of the same slot probably replaced an earlier one.
-func probable(f *backend.Succession) bool {
-	if change.OrdersByScores(f) {
-		return change.Before(f, 1)
-	}
-	return f.Confidence > change.Orders
-}
+// probable reports whether a later message of the same slot probably replaced an earlier one. Less is not enough: a person has several pets or languages.
+func probable(f *backend.Succession) bool { return f.Confidence > change.Orders }
 
 // replaced holds, by the Num of the earlier version, the successions of messages by visible ones.
 type replaced map[int64][]backend.Succession
