@@ -2,11 +2,7 @@ package lexical
 
 import (
 	"strings"
-	"sync"
 	"sync/atomic"
-
-	"github.com/blevesearch/snowballstem"
-	"github.com/blevesearch/snowballstem/english"
 )
 
 const (
@@ -37,31 +33,45 @@ type entrySet [slotsOfSet]atomic.Pointer[wordEntry]
 // children, vortices) it returns the stem of the base form. It returns words with characters
 // other than a to z unchanged. Stem is safe for concurrent use.
 func Stem(word string) string {
-	if len(word) < 3 || len(word) > maxStemBytes {
+	var buf [maxStemBytes]byte
+	if stem, ok := stemInto(buf[:0], word); ok && string(stem) != word {
+		return string(stem)
+	}
+	return word
+}
+
+// stemOf is Stem. Its result shares the memory of word if the stem is how the word begins, as most are.
+func stemOf(word string) string {
+	var buf [maxStemBytes]byte
+	stem, ok := stemInto(buf[:0], word)
+	switch {
+	case !ok:
 		return word
+	case len(stem) <= len(word) && string(stem) == word[:len(stem)]:
+		return word[:len(stem)]
+	}
+	return string(stem)
+}
+
+// stemInto appends the stem of a word to dst, which is empty and has room for maxStemBytes. ok is false if the word is its own stem because of its
+// length or its characters.
+func stemInto(dst []byte, word string) (stem []byte, ok bool) {
+	if len(word) < 3 || len(word) > maxStemBytes {
+		return nil, false
 	}
 	for i := range len(word) {
 		if word[i] < 'a' || word[i] > 'z' {
-			return word
+			return nil, false
 		}
 	}
 	if base, ok := irregular[word]; ok {
 		word = base
 	}
-	env := envs.Get().(*snowballstem.Env)
-	defer envs.Put(env)
-	env.SetCurrent(word)
-	english.Stem(env)
-	s := env.Current()
-	env.SetCurrent("") // else it keeps the text in memory
-	if s != "" {
-		return s
+	if dst = append(dst, word...); len(word) < 3 {
+		return dst, true
 	}
-	return word
+	return stemEnglish(dst), true
 }
-
-// envs keeps the states of stemmers. A large text has more words than fit into the cache.
-var envs = sync.Pool{New: func() any { return snowballstem.NewEnv("") }}
 
 // lookupASCII returns the entry of an ASCII word in lower case whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {
@@ -92,13 +102,14 @@ func lookupFolded(raw string) *wordEntry {
 	return set.remember(newEntry(strings.Clone(raw), clip(fold(raw))))
 }
 
-// newEntry returns the entry of a word whose folded form is given.
+// newEntry returns the entry of a word whose folded form is given. It may keep both in memory.
 func newEntry(key, folded string) *wordEntry {
-	e := &wordEntry{key: key, term: ownStem(folded), stop: stopWords[folded]}
+	e := &wordEntry{key: key, stop: stopWords[folded]}
 	if e.stop {
 		e.term = stopTerm(folded)
 		return e
 	}
+	e.term = stemOf(folded)
 	if len(key) <= maxFormBytes && questionWords[strings.ToLower(key)] {
 		e.kind = kindQuestion
 	}
@@ -112,15 +123,6 @@ func (set *entrySet) remember(e *wordEntry) *wordEntry {
 		set[0].Store(e)
 	}
 	return e
-}
-
-// ownStem is Stem, but its result does not keep a larger buffer in memory.
-func ownStem(word string) string {
-	s := Stem(word)
-	if len(s) == len(word) && s == word {
-		return word
-	}
-	return strings.Clone(s)
 }
 
 // Parameters of FNV-1a, http://www.isthe.com/chongo/tech/comp/fnv/.
