@@ -21,26 +21,48 @@ const (
 	checkedHits = 20
 )
 
-// query returns the text of the cluster's BM25 search. c has the statistics of the terms, and objects is the number of chunks of all
+// asked returns the terms for the cluster's BM25 search. c has the statistics of the terms, and objects is the number of chunks of all
 // partitions. The cluster takes the rarity of a term from all of them, and weighs the term by the number of its repeats. So terms weigh
 // about as much as by the statistics of the partition.
-func (q *keywordQuery) query(c *counts, objects int) string {
-	var terms []string
-	var weights, matter []float64
-	all := counts{docs: max(objects, c.docs), df: c.df}
+func (q *keywordQuery) asked(c *counts, objects int) (terms []askedTerm) {
+	all, at := counts{docs: max(objects, c.docs), df: c.df}, map[string]int{}
 	for _, t := range q.terms {
-		if !isStop(t.Term) && c.df[t.Term] > 0 {
-			scores := float64(t.Weight) * c.idf(t.Term)
-			terms = append(terms, wordOf(q.space, t.Term)+" ")
-			weights, matter = append(weights, scores/all.idf(t.Term)), append(matter, scores)
+		if isStop(t.Term) || c.df[t.Term] == 0 {
+			continue
 		}
+		i, known := at[t.Term]
+		if !known {
+			i, at[t.Term] = len(terms), len(terms)
+			terms = append(terms, askedTerm{term: t.Term, name: encodeTerm(t.Term), once: all.idf(t.Term)})
+		}
+		terms[i].weight += float64(t.Weight) * c.idf(t.Term)
 	}
-	var b strings.Builder
+	setRepeats(terms)
+	return terms
+}
+
+// setRepeats sets how often terms are repeated.
+func setRepeats(terms []askedTerm) {
+	weights, matter := make([]float64, len(terms)), make([]float64, len(terms))
+	for i, t := range terms {
+		weights[i], matter[i] = t.weight/t.once, t.weight
+	}
 	for i, n := range repeats(weights, matter) {
-		b.WriteString(strings.Repeat(terms[i], n))
+		terms[i].times = n
+	}
+}
+
+// text returns the text of a BM25 search.
+func (q *keywordQuery) text(terms []askedTerm) string {
+	var b strings.Builder
+	for _, t := range terms {
+		b.WriteString(strings.Repeat(wordOf(q.space, t.term)+" ", t.times))
 	}
 	return b.String()
 }
+
+// query returns the text of the cluster's BM25 search; see asked.
+func (q *keywordQuery) query(c *counts, objects int) string { return q.text(q.asked(c, objects)) }
 
 // maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
 // repeats are fewer.
@@ -77,15 +99,15 @@ func repeats(weights, matter []float64) (times []int) {
 // returns false if that may leave out some of the best.
 //
 // A node counts chunks that were deleted or stored again in the statistics of a term until it has compacted its segments. So each
-// answer is checked: by how many chunks it has, by their scores, which must show that it weighs lengths, and by how the node ranks the best
-// ones. See weighsLengths.
+// answer is checked: by how many chunks it has, by their scores, which must show that it weighs lengths and what each term weighs, and by how the node ranks the
+// best ones. If terms weigh too little the node is asked once more, with repeats by what they weigh there.
 func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) ([]backend.Hit, bool, error) {
 	most := max(minCandidates, of.K+of.K/moreCandidates)
 	if len(q.phrases) > 0 || most > maxResults || q.matches(c) <= most {
 		return nil, false, nil
 	}
-	words := q.query(c, x.objects(ctx))
-	if words == "" {
+	terms := q.asked(c, x.objects(ctx))
+	if len(terms) == 0 {
 		return nil, false, nil
 	}
 	w, ok := withFilter(q.whereRequired(), of.Filter) // the words are those of the partition
@@ -96,9 +118,23 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	if !x.useRecent(ctx, of.Part, func(r *partitionRecent) { recent = r.search(q, c, of.Filter, of.K) }) {
 		return nil, false, nil
 	}
-	found, err := x.candidates(ctx, q, of.Part, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: words, limit: most})
-	if err != nil || !weighsLengths(q.terms, c.average(), found) {
-		return nil, false, err
+	var found []candidate
+	for again := false; ; again = true {
+		var err error
+		found, err = x.candidates(ctx, q, of.Part, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: q.text(terms), limit: most})
+		if err != nil || len(found) == 0 {
+			return nil, false, err
+		}
+		weighs, ok := weighingOf(terms, c.average(), found)
+		if !ok {
+			return nil, false, nil
+		}
+		if weighs.finds(terms, found, of.K) {
+			break
+		}
+		if again || !weighs.correct(terms) {
+			return nil, false, nil
+		}
 	}
 	hits := of.Answer.Into[:0]
 	for i := range found {

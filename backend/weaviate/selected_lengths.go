@@ -1,76 +1,203 @@
 package weaviate
 
 import (
+	"cmp"
 	"math"
-
-	"github.com/contextmem/contextmem/backend"
+	"slices"
 )
 
 // A node whose memory held only deletions when it wrote that to a segment has an average length that is no number from then on, for good: up
 // to 1.35.2 it divides 0 by 0. It goes on to score, as if all chunks were equally long, and each segment that it writes has 0 for the
 // highest scores in it. A BM25 search with a limit then finds the chunks that were stored first, in place of the best. The scores of these are
 // consistent. So an answer is only used if it shows that the node weighs lengths.
+//
+// A node goes on counting chunks that were deleted or stored again, so a term may weigh much less than by the statistics of the partition. What it weighs
+// follows from the scores too. If a chunk that the node left out may be among the best because of that, the node is asked again with other repeats.
 
 const (
 	// lengthsOf is the maximum number of candidates by which lengths are checked.
 	lengthsOf = 64
 	// minOff is how far scores without an average length have to be off from the node's, relative to these, to show that the node has one:
-	// more than rounding makes.
-	minOff = .0003
+	// more than rounding makes. maxOff is how far the scores by which weights are known may be off.
+	minOff, maxOff = .0003, .02
 	// averages and averagesPerOctave say which average lengths of a node come into question: from 1/8 of that of the partition to 8 times that. The
-	// node's is that of all partitions.
-	averages, averagesPerOctave = 25, 4
+	// node's is that of all partitions. averageSteps is the number of steps in which the best of them is made more exact.
+	averages, averagesPerOctave, averageSteps = 25, 4, 6
+	// expectedShare says how much the weights that a node should have count beside what the scores show. Some terms cannot be told apart by these, or
+	// are in no candidate.
+	expectedShare = 1e-5
+	// leftOutShare is how much better than the last hit a chunk may be at most that the node has left out.
+	leftOutShare = 1.03
 )
 
-// weighsLengths reports whether the scores of a node depend on lengths as they should: whether those by an average length that comes
-// into question are at most half as far off from the node's as scores without an average length are. What each term weighs at the node
-// follows from the scores, since the node may count chunks that are gone. average is the average length of the partition.
-func weighsLengths(terms []backend.WeightedTerm, average float64, found []candidate) bool {
-	found = found[:min(lengthsOf, len(found))]
-	seen := map[string]bool{}
-	var names []string
-	for _, t := range terms {
-		if name := encodeTerm(t.Term); !seen[name] && !isStop(t.Term) {
-			seen[name], names = true, append(names, name)
-		}
-	}
-	scores, tfs := make([]float64, len(found)), make([][]int, len(found))
-	for i := range found {
-		scores[i], tfs[i] = found[i].own, make([]int, len(names))
-		for j, name := range names {
-			tfs[i][j] = found[i].tf[name]
-		}
-	}
-	rows := make([][]float64, len(found))
-	for i := range rows {
-		rows[i] = make([]float64, len(names)+1)
-	}
-	off := func(average float64) float64 {
-		for i, row := range rows {
-			for j, tf := range tfs[i] {
-				row[j] = saturation(tf, found[i].tokens, average)
-			}
-			row[len(names)] = scores[i]
-		}
-		return residual(rows)
-	}
-	least := math.Inf(1)
-	for i := range averages {
-		least = min(least, off(max(average, 1)*math.Exp2(float64(i-averages/2)/averagesPerOctave)))
-	}
-	without := min(off(0), off(math.Inf(1)))
-	return without > minOff && 2*least < without // false if one is no number
+// askedTerm is a term of a BM25 search of the cluster.
+type askedTerm struct {
+	term, name string  // name: encoded
+	weight     float64 // by the statistics of the partition
+	once       float64 // what it should weigh at the node if it is not repeated
+	times      int     // how often it is repeated
 }
 
-// residual returns how far the last column of a matrix is from the closest sum of multiples of the others, relative to its own length. It changes the
-// matrix. The columns are made orthogonal one after the other, as by Gram and Schmidt.
-func residual(rows [][]float64) float64 {
-	if len(rows) == 0 {
+// weighing is how a node weighs: by which average length, and how much each term.
+type weighing struct {
+	average float64
+	terms   []float64
+}
+
+// weighingOf returns how a node weighs, as its scores of candidates show. It returns false if the scores do not depend on lengths as they should: those by an
+// average length that comes into question have to be at most half as far off from the node's as scores without an average length are. What each term weighs at
+// the node follows from the scores, since the node may count chunks that are gone. average is the average length of the partition.
+func weighingOf(terms []askedTerm, average float64, found []candidate) (weighing, bool) {
+	m := newScoreMatrix(terms, found[:min(lengthsOf, len(found))])
+	off := func(octaves float64) float64 { return m.fit(max(average, 1) * math.Exp2(octaves)) }
+	best, least := 0.0, math.Inf(1)
+	for i := range averages {
+		octaves := float64(i-averages/2) / averagesPerOctave
+		if o := off(octaves); o < least {
+			best, least = octaves, o
+		}
+	}
+	without := min(m.fit(0), m.fit(math.Inf(1)))
+	if !(without > minOff && 2*least < without) { // not if one is no number
+		return weighing{}, false
+	}
+	from, to := best-1./averagesPerOctave, best+1./averagesPerOctave
+	for range averageSteps {
+		third := (to - from) / 3
+		if off(from+third) < off(to-third) {
+			to -= third
+		} else {
+			from += third
+		}
+	}
+	w := weighing{average: max(average, 1) * math.Exp2((from+to)/2)}
+	m = newScoreMatrix(terms, found)
+	for _, t := range terms {
+		m.expected = append(m.expected, t.once*float64(t.times))
+	}
+	_ = m.fit(w.average)
+	w.terms = m.solve()
+	return w, m.off(&w) <= maxOff
+}
+
+// finds reports whether no chunk that a node has left out can be much better than the last of k hits, except by its length. found is what the node has selected, in its
+// order.
+func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
+	scores := make([]float64, len(found))
+	for i := range found {
+		for _, t := range terms {
+			scores[i] += t.weight * saturation(found[i].tf[t.name], found[i].tokens, w.average)
+		}
+	}
+	slices.Sort(scores)
+	// At most this much of the node's score has a chunk that it has left out. The terms that weigh least at the node, for what they weigh here, give the highest score for it.
+	rest, most := found[len(found)-1].own, 0.0
+	order := make([]int, len(terms))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Compare(max(w.terms[i], 0)*terms[j].weight, max(w.terms[j], 0)*terms[i].weight)
+	})
+	for _, i := range order {
+		share := 1.0
+		if w.terms[i] > rest {
+			share = max(rest, 0) / w.terms[i]
+		}
+		most += share * terms[i].weight
+		rest -= share * w.terms[i]
+	}
+	return most <= leftOutShare*scores[max(len(scores)-k, 0)]
+}
+
+// correct sets repeats of terms by what they weigh at the node. It returns false if the node takes off for one that matters.
+func (w *weighing) correct(terms []askedTerm) bool {
+	heaviest := 0.0
+	for _, t := range terms {
+		heaviest = max(heaviest, t.weight)
+	}
+	for i := range terms {
+		t := &terms[i]
+		if once := w.terms[i] / float64(t.times); once > 0 {
+			t.once = once
+		} else if t.weight > minMatter*heaviest {
+			return false
+		}
+	}
+	setRepeats(terms)
+	return true
+}
+
+// scoreMatrix is the linear equations for the weights of terms: a row for each candidate with its saturations, and its score in the last column.
+type scoreMatrix struct {
+	tfs      [][]int
+	tokens   []int
+	scores   []float64
+	expected []float64 // weights; nil: any weights will do
+	rows     [][]float64
+	upper    [][]float64 // shares of earlier columns that were taken from later ones
+	left     []bool      // columns that do not depend on earlier ones
+}
+
+func newScoreMatrix(terms []askedTerm, found []candidate) *scoreMatrix {
+	m := &scoreMatrix{scores: make([]float64, len(found)), tokens: make([]int, len(found)), tfs: make([][]int, len(found))}
+	for i := range found {
+		m.scores[i], m.tokens[i], m.tfs[i] = found[i].own, found[i].tokens, make([]int, len(terms))
+		for j, t := range terms {
+			m.tfs[i][j] = found[i].tf[t.name]
+		}
+	}
+	m.upper, m.left = make([][]float64, len(terms)), make([]bool, len(terms))
+	for k := range m.upper {
+		m.upper[k] = make([]float64, len(terms)+1)
+	}
+	return m
+}
+
+// off returns how far the scores are from those by some weights of terms, relative to the scores.
+func (m *scoreMatrix) off(w *weighing) float64 {
+	sum, whole := 0.0, 0.0
+	for i, tfs := range m.tfs {
+		rest := m.scores[i]
+		for j, tf := range tfs {
+			rest -= w.terms[j] * saturation(tf, m.tokens[i], w.average)
+		}
+		sum, whole = sum+rest*rest, whole+m.scores[i]*m.scores[i]
+	}
+	return math.Sqrt(sum / whole)
+}
+
+// fit fills in the matrix for an average length and returns how far the scores are from the closest sum of multiples of the columns, relative to
+// their own length. The columns are made orthogonal one after the other, as by Gram and Schmidt.
+func (m *scoreMatrix) fit(average float64) float64 {
+	last := len(m.upper)
+	for n := len(m.tfs) + len(m.expected); len(m.rows) < n; {
+		m.rows = append(m.rows, make([]float64, last+1))
+	}
+	for i, tfs := range m.tfs {
+		row := m.rows[i]
+		for j, tf := range tfs {
+			row[j] = saturation(tf, m.tokens[i], average)
+		}
+		row[last] = m.scores[i]
+	}
+	share := math.Sqrt(expectedShare * float64(len(m.tfs)))
+	for j, e := range m.expected {
+		row := m.rows[len(m.tfs)+j]
+		clear(row)
+		row[j], row[last] = share, share*e
+	}
+	return m.residual()
+}
+
+// residual makes the columns orthogonal and returns what is left of the last one.
+func (m *scoreMatrix) residual() float64 {
+	if len(m.rows) == 0 {
 		return 0
 	}
-	last := len(rows[0]) - 1
+	last := len(m.rows[0]) - 1
 	square := func(k int) (sum float64) {
-		for _, row := range rows {
+		for _, row := range m.rows {
 			sum += row[k] * row[k]
 		}
 		return sum
@@ -82,18 +209,35 @@ func residual(rows [][]float64) float64 {
 	}
 	for k := range last {
 		of := square(k)
-		if of <= 1e-12*first[k] {
-			continue // it depends on the columns before
+		if m.left[k] = of > 1e-12*first[k]; !m.left[k] {
+			continue
 		}
 		for j := k + 1; j <= last; j++ {
 			dot := 0.0
-			for _, row := range rows {
+			for _, row := range m.rows {
 				dot += row[k] * row[j]
 			}
-			for _, row := range rows {
+			m.upper[k][j] = dot / of
+			for _, row := range m.rows {
 				row[j] -= dot / of * row[k]
 			}
 		}
 	}
 	return math.Sqrt(square(last) / whole)
+}
+
+// solve returns the weights of the terms after fit.
+func (m *scoreMatrix) solve() []float64 {
+	last := len(m.upper)
+	out := make([]float64, last)
+	for k := last - 1; k >= 0; k-- {
+		if !m.left[k] {
+			continue
+		}
+		out[k] = m.upper[k][last]
+		for j := k + 1; j < last; j++ {
+			out[k] -= m.upper[k][j] * out[j]
+		}
+	}
+	return out
 }

@@ -438,7 +438,7 @@ func (s *state) object(collection, tenant string, slot int) stored {
 		name += "#" + strconv.Itoa(slot)
 	}
 	o := newObject(collection, tenant, "state", name)
-	// A node that writes a segment of deletions alone ranks wrongly from then on; see weighsLengths. A process stores a state before what it
+	// A node that writes a segment of deletions alone ranks wrongly from then on; see weighingOf. A process stores a state before what it
 	// deletes and after it, and each has another word.
 	o.Properties = map[string]any{propSpace: spaceState, propBag: string(text), propChunk: number(int64(slot)), propWords: wordOf(spaceState, number(int64(s.Version)))}
 	return stored{o, len(text) + objectBytes}
