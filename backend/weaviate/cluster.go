@@ -29,6 +29,7 @@ type cluster struct {
 	own   bool         // whether newCluster made http
 	turn  atomic.Int64 // place of the node to ask first
 
+	leastTimeout   atomic.Int64 // minimum timeout of an attempt, in nanoseconds: tests on busy machines set it
 	hedges         atomic.Int64 // see hedge
 	health         health
 	missedMu       sync.Mutex
@@ -230,7 +231,7 @@ func (c *cluster) attempt(ctx context.Context, n *node, r route, f func(ctx cont
 	if timeout == 0 {
 		timeout = attemptTimeout
 	}
-	once, cancel := context.WithTimeout(ctx, timeout)
+	once, cancel := context.WithTimeout(ctx, max(timeout, time.Duration(c.leastTimeout.Load())))
 	defer cancel()
 	if r.all {
 		up := c.health.allUpContext()

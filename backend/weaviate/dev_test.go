@@ -18,6 +18,7 @@ import (
 // TestDevelopmentServers starts the servers of deploy/dev, opens an index at the address that it prints, and interrupts it: the
 // servers end and their data goes.
 func TestDevelopmentServers(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("starts servers")
 	}

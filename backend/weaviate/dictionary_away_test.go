@@ -52,6 +52,7 @@ func TestDictionaryOfInactiveTenant(t *testing.T) {
 
 // TestDictionaryOfOffloadedTenant offloads a tenant and brings it back. The new index reads its dictionary anew.
 func TestDictionaryOfOffloadedTenant(t *testing.T) {
+	t.Parallel()
 	c := startStoring(t, 1)
 	x := c.open(t, "Words", Options{CacheBytes: largeCache})
 	x.wordsHere = false

@@ -19,6 +19,7 @@ import (
 // TestEvictedTenantsAreInactive checks that tenants which the service evicts become inactive in the cluster, and answer
 // the next query.
 func TestEvictedTenantsAreInactive(t *testing.T) {
+	t.Parallel()
 	urls, prefix := sharedServer(t).URLs(), prefixOf(t.Name())
 	rest, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)
@@ -49,12 +50,12 @@ func TestEvictedTenantsAreInactive(t *testing.T) {
 		}
 		return n
 	}
-	require.Eventually(t, func() bool { return active() <= 1 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return active() <= 1 }, slowly, 20*time.Millisecond)
 	for i := range tenants {
 		r, err := svc.Tenant(fmt.Sprint("t", i)).Sub("a").Recall(ctx, contextmem.Recall{Class: contextmem.ClassMemory, Query: "where is the kettle?"})
 		require.NoError(t, err)
 		require.Len(t, r.Chunks, 1)
 		assert.Contains(t, r.Chunks[0].Text, fmt.Sprint("tenant ", i))
 	}
-	require.Eventually(t, func() bool { return active() <= 1 }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return active() <= 1 }, slowly, 20*time.Millisecond)
 }

@@ -65,6 +65,7 @@ func nth(n int, method string) func(r *http.Request) bool {
 // completes that request's changes and later ones. Then the first process continues. It must not send what it has not sent. A
 // request that was on its way is carried out and undoes later changes, which the new leader repairs without being asked.
 func TestSuspendedLeader(t *testing.T) {
+	t.Parallel()
 	other := backend.Change{Kind: backend.PutVectors, Source: 21}
 	for _, c := range []struct {
 		name        string
@@ -147,7 +148,7 @@ func TestSuspendedLeader(t *testing.T) {
 				}
 				require.NoError(t, first.Lead(t.Context(), nil))
 				last := whole[len(whole)-1].Seq
-				require.Eventually(t, func() bool { return second.Applied() < last }, 30*time.Second, 20*time.Millisecond, "goes back in the feed")
+				require.Eventually(t, func() bool { return second.Applied() < last }, slowly, 20*time.Millisecond, "goes back in the feed")
 				slow, _ := second.Trouble()
 				assert.True(t, slow, "searches do not wait")
 				require.NoError(t, second.Apply(t.Context(), whole[second.Applied():]))

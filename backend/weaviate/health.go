@@ -148,7 +148,7 @@ func refused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }
 
 // ready reports whether a node says that it is ready.
 func (c *cluster) ready(ctx context.Context, n *node) (bool, error) {
-	once, cancel := context.WithTimeout(ctx, readyTimeout)
+	once, cancel := context.WithTimeout(ctx, max(readyTimeout, time.Duration(c.leastTimeout.Load())))
 	defer cancel()
 	return n.Misc().ReadyChecker().Do(once)
 }

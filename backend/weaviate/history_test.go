@@ -91,6 +91,7 @@ func applyThenDie(t *testing.T, prefix string, urls []string, h *history, after 
 // changes that it has finished are of the epoch before. The next process to open the workspace must not take the index
 // for one of another history.
 func TestProcessDiesInALaterEpoch(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	for after := range int64(4) {
 		prefix := prefixOf(fmt.Sprint(t.Name(), after))
@@ -107,6 +108,7 @@ func TestProcessDiesInALaterEpoch(t *testing.T) {
 // TestProcessDiesWhileOthersContinue checks a process that begins at the last change that a dead process has finished,
 // which is of an older epoch than the changes that others have applied since.
 func TestProcessDiesWhileOthersContinue(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, h := prefixOf(t.Name()), threeEpochs()
 	_, other := openSet(t, prefix, urls, Options{})
@@ -121,6 +123,7 @@ func TestProcessDiesWhileOthersContinue(t *testing.T) {
 
 // TestStateOfAnEarlierRelease checks a state with a single epoch, which is that of its intent.
 func TestStateOfAnEarlierRelease(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, h := prefixOf(t.Name()), threeEpochs()
 	_, first := openSet(t, prefix, urls, Options{Process: "old"})
@@ -149,9 +152,11 @@ func TestStateOfAnEarlierRelease(t *testing.T) {
 // only some of them. The index may have the others, so it must be rebuilt. That holds whether or not new changes have
 // taken the numbers of lost ones.
 func TestOlderCopyIsRestored(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	for _, name := range []string{"nothing came since", "less came since", "more came since"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			prefix, h := prefixOf(t.Name()), threeEpochs()
 			applyThenDie(t, prefix, urls, h.until(20), 3)
 			back := h.until(14)
@@ -179,6 +184,7 @@ func TestOlderCopyIsRestored(t *testing.T) {
 // TestSkipsAppliedChangesOfLaterEpochs checks that a process skips what another has applied, also in epochs later than
 // its own last change, but applies everything if the history differs.
 func TestSkipsAppliedChangesOfLaterEpochs(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	for _, same := range []bool{true, false} {
 		prefix, h := prefixOf(fmt.Sprint(t.Name(), same)), threeEpochs()

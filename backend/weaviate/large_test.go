@@ -17,11 +17,13 @@ import (
 // TestLargePartitionFindsTheBest checks that a partition with more matches than the first round reads returns the hits
 // of an exhaustive search: from the cluster, since it is too large for the cache, and from the cache, which is filled in the background.
 func TestLargePartitionFindsTheBest(t *testing.T) {
+	t.Parallel()
 	t.Run("cluster", func(t *testing.T) { testLargePartition(t, false) })
 	t.Run("cache", func(t *testing.T) { testLargePartition(t, true) })
 }
 
 func testLargePartition(t *testing.T, cached bool) {
+	t.Parallel()
 	ctx := t.Context()
 	seen := &graphqlCounter{}
 	o := Options{Client: &http.Client{Transport: seen}, CacheBytes: 100_000}
@@ -107,6 +109,7 @@ func testLargePartition(t *testing.T, cached bool) {
 // TestWordsOfMemoriesAreSearchedHere checks that keywords of memories are searched in the other Indexers as soon as those have the changes
 // that the cluster has, and in the cluster until then.
 func TestWordsOfMemoriesAreSearchedHere(t *testing.T) {
+	t.Parallel()
 	ctx, seen, feed := t.Context(), &graphqlCounter{}, testFeed(30)
 	x, set := openSet(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: seen}})
 	x.wordsHere = true

@@ -45,6 +45,7 @@ func requireRefreshed(t *testing.T, ix *index, seq uint64) {
 // TestLeaderIsReplaced lets one process apply changes and another find them. The first dies while it stores some. The
 // second stores these and continues. When the first returns it drops the changes it had kept and follows the second.
 func TestLeaderIsReplaced(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(60)
 	var dying, seen failingTransport
@@ -80,6 +81,7 @@ func TestLeaderIsReplaced(t *testing.T) {
 // TestFollowerSkipsIdleChanges checks that a process that follows does not wait for the leader to store changes of which the
 // cluster stores nothing, once it has seen them itself.
 func TestFollowerSkipsIdleChanges(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(4)[:3]
 	_, _, first := openAs(t, prefix, urls, true, Options{})
@@ -136,11 +138,13 @@ func TestIdleChanges(t *testing.T) {
 // TestFormerLeaderDoesNotRepair checks that a process which no longer leads repairs nothing, though it has kept
 // unconfirmed changes: the new leader has applied later ones.
 func TestFormerLeaderDoesNotRepair(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(8)
 	var seen failingTransport
 	seen.left.Store(-1)
 	_, _, first := openAs(t, prefix, urls, true, Options{Client: &http.Client{Transport: &seen}})
+	stayUnconfirmed(first)
 	first.pending.markUnconfirmed()
 	require.NoError(t, first.Apply(t.Context(), feed))
 	require.False(t, first.pending.allConfirmed())
@@ -150,8 +154,9 @@ func TestFormerLeaderDoesNotRepair(t *testing.T) {
 	whole := append(feed[:len(feed):len(feed)], backend.Change{Seq: feed[len(feed)-1].Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1})
 	require.NoError(t, second.Apply(t.Context(), whole))
 	before := seen.writes.Load()
+	confirmNow(first)
 	requireConverges(t, set, whole, countChunks(whole))
-	time.Sleep(testWriteDelay + 2*maintenanceInterval)
+	time.Sleep(2 * maintenanceInterval)
 	assert.Equal(t, before, seen.writes.Load())
 	requireMatchesFeed(t, set, whole, "after the unconfirmed time")
 }
@@ -159,17 +164,20 @@ func TestFormerLeaderDoesNotRepair(t *testing.T) {
 // TestUncertainLeaderDoesNotWrite checks that a process writes and repairs nothing while it does not know whether it still
 // leads.
 func TestUncertainLeaderDoesNotWrite(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	feed := testFeed(8)
 	_, set, ix := openAs(t, prefixOf(t.Name()), urls, true, Options{})
 	var certain atomic.Bool
 	require.NoError(t, ix.Lead(t.Context(), certain.Load)) // not certain at first
+	stayUnconfirmed(ix)
 	ix.pending.markUnconfirmed()
 	require.ErrorIs(t, ix.Apply(t.Context(), feed), errNotLeader)
 	time.AfterFunc(certainWait/4, func() { certain.Store(true) })
 	require.NoError(t, ix.Apply(t.Context(), feed), "the write waits for certainty")
 	certain.Store(false)
-	time.Sleep(testWriteDelay + 2*maintenanceInterval)
+	confirmNow(ix)
+	time.Sleep(2 * maintenanceInterval)
 	require.False(t, ix.pending.allConfirmed(), "compared without a certain leader")
 	certain.Store(true)
 	requireConverges(t, set, feed, countChunks(feed))
@@ -198,7 +206,7 @@ func testFollowerSearchesPrimary(t *testing.T, w *testtool.Weaviate) {
 	require.NoError(t, w.Start(2))
 	require.NoError(t, w.Ready(2))
 	w.Kill(lead.place)
-	require.Eventually(t, func() bool { _, lacks := second.Trouble(); return lacks || second.leaderPrimary.Load() == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { _, lacks := second.Trouble(); return lacks || second.leaderPrimary.Load() == nil }, slowly, 10*time.Millisecond)
 	require.NoError(t, first.Apply(t.Context(), feed[40:]))
 	requireRefreshed(t, second, feed[len(feed)-1].Seq)
 	requireMatchesFeed(t, set, feed, "through the next primary")
@@ -250,6 +258,7 @@ func (p *blockingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestAppliesDuringComparison checks that changes are applied while unconfirmed ones are being compared, and that the
 // comparison does not take their effect for an error.
 func TestAppliesDuringComparison(t *testing.T) {
+	t.Parallel()
 	var urls []string
 	for _, u := range sharedServer(t).URLs() { // searches by GraphQL
 		address, _, _ := strings.Cut(u, "?")
@@ -260,6 +269,7 @@ func TestAppliesDuringComparison(t *testing.T) {
 	_, set := openSet(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: p}})
 	ix := set.Indexes()[0].(*index)
 	require.NoError(t, ix.Apply(t.Context(), feed[:1]))
+	stayUnconfirmed(ix)
 	ix.pending.markUnconfirmed()
 	require.NoError(t, ix.Apply(t.Context(), feed[1:]))
 	p.mu.Lock()
@@ -267,6 +277,7 @@ func TestAppliesDuringComparison(t *testing.T) {
 		return strings.Contains(body, "ContainsAny") && strings.Contains(body, "{"+propSource+" "+propChunk+" "+propTags+"}")
 	}
 	p.mu.Unlock()
+	confirmNow(ix)
 	select {
 	case <-p.blocked:
 	case <-time.After(time.Minute):

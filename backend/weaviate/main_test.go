@@ -26,7 +26,7 @@ var server struct {
 func TestMain(m *testing.M) {
 	// Parallel tests mostly wait for nodes, so more of them run at once than there are processors.
 	if flag.Parse(); !given("test.parallel") {
-		_ = flag.Set("test.parallel", "6")
+		_ = flag.Set("test.parallel", "4")
 	}
 	code := m.Run()
 	if server.w != nil {

@@ -47,14 +47,24 @@ func testFeed(n int) (out []backend.Change) {
 // testWriteDelay is how long writes stay unconfirmed in tests.
 const testWriteDelay = 2 * time.Second
 
+// testTimeout is the time that a node has to answer where no other one could do so in its place. A busy machine may take longer than a node of
+// several has.
+const testTimeout = 30 * time.Second
+
 // openSet opens the indexes of a deployment through some of its nodes.
 func openSet(t testing.TB, prefix string, urls []string, o Options) (*Indexers, backend.IndexSet) {
 	t.Helper()
 	o.Prefix = prefix
+	if o.Retry == 0 {
+		o.Retry = time.Minute
+	}
 	x, err := Open(t.Context(), urls, inmem.New(), &o)
 	require.NoError(t, err)
 	x.unconfirmedFor, x.electWait = testWriteDelay, time.Minute // a machine may be slow
 	x.wordsHere = false                                         // the cluster is tested
+	if len(urls) == 1 {
+		x.cluster.leastTimeout.Store(int64(testTimeout))
+	}
 	t.Cleanup(func() { _ = x.Close() })
 	set, err := x.OpenIndexes(t.Context(), backendtest.UID(prefix))
 	require.NoError(t, err)
@@ -144,6 +154,7 @@ func threeNodes(t *testing.T) *testtool.Weaviate {
 
 // TestThreeNodes runs tests over a cluster of three nodes with three replicas.
 func TestThreeNodes(t *testing.T) {
+	t.Parallel()
 	w := threeNodes(t)
 	t.Run("each dies in the middle of a batch", func(t *testing.T) { testNodesDie(t, w) })
 	t.Run("the one that has all dies", func(t *testing.T) { testPrimaryDies(t, w) })
@@ -203,7 +214,7 @@ func testNodesDie(t *testing.T, w *testtool.Weaviate) {
 // requireHealed waits until all replicas have all applied changes.
 func requireHealed(t *testing.T, ix backend.Index) {
 	t.Helper()
-	require.Eventually(t, func() bool { return ix.Flush(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ix.Flush(t.Context()) == nil }, slowly, 50*time.Millisecond)
 }
 
 // requireConfirmed waits until all changes are confirmed on all replicas. Background maintenance does that.
@@ -214,7 +225,7 @@ func requireConfirmed(t testing.TB, ix backend.Index) {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		return x.pending.allConfirmed() && !x.ownState.unfinished()
-	}, time.Minute, 50*time.Millisecond)
+	}, slowly, 50*time.Millisecond)
 }
 
 // requireEverywhere checks searches of the whole cluster, and then of each node by itself.
@@ -274,6 +285,6 @@ func testNoMajority(t *testing.T, w *testtool.Weaviate) {
 	for i := range 2 {
 		require.NoError(t, w.Ready(i))
 	}
-	require.Eventually(t, func() bool { return ix.Apply(t.Context(), feed[20:]) == nil }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return ix.Apply(t.Context(), feed[20:]) == nil }, slowly, 50*time.Millisecond)
 	requireEverywhere(t, w, prefix, set, feed)
 }

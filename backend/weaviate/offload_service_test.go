@@ -20,6 +20,7 @@ import (
 // TestOffloadedTenants checks through the service that tenants which are evicted and idle are offloaded, accept writes at once, and
 // answer when they are back.
 func TestOffloadedTenants(t *testing.T) {
+	t.Parallel()
 	c, ctx := startStoring(t, 1), t.Context()
 	rest, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)
@@ -54,7 +55,7 @@ func TestOffloadedTenants(t *testing.T) {
 		}
 		return n
 	}
-	require.Eventually(t, func() bool { return offloaded() == tenants-1 }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return offloaded() == tenants-1 }, slowly, 50*time.Millisecond)
 	c.s3.Pause()
 	defer c.s3.Resume()
 	began := time.Now()
@@ -76,6 +77,6 @@ func TestOffloadedTenants(t *testing.T) {
 		require.Eventually(t, func() bool {
 			r, err := recall(i)
 			return err == nil && len(r.Chunks) == want
-		}, time.Minute, 50*time.Millisecond, "tenant %d", i)
+		}, slowly, 50*time.Millisecond, "tenant %d", i)
 	}
 }

@@ -55,7 +55,8 @@ func startStoring(t testing.TB, nodes int) storing {
 func (c storing) open(t *testing.T, prefix string, o Options) *Indexers {
 	t.Helper()
 	o.Prefix, o.OffloadAfter = prefix, testIdle
-	if o.Retry == 0 {
+	patient := o.Retry == 0
+	if patient {
 		o.Retry = slowly
 	}
 	o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -63,6 +64,9 @@ func (c storing) open(t *testing.T, prefix string, o Options) *Indexers {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = x.Close() })
 	x.unconfirmedFor, x.electWait = testWriteDelay, time.Minute
+	if patient {
+		x.cluster.leastTimeout.Store(int64(testTimeout))
+	}
 	return x
 }
 
@@ -112,6 +116,7 @@ func applyAll(t *testing.T, ix backend.Index, feed []backend.Change) {
 
 // TestOffloadNeedsModule checks that a cluster without the module is refused.
 func TestOffloadNeedsModule(t *testing.T) {
+	t.Parallel()
 	_, err := Open(t.Context(), sharedServer(t).URLs(), inmem.New(), &Options{Prefix: prefixOf(t.Name()), OffloadAfter: time.Hour})
 	require.ErrorIs(t, err, ErrNoOffload)
 	require.ErrorContains(t, err, "OffloadAfter")
@@ -119,6 +124,7 @@ func TestOffloadNeedsModule(t *testing.T) {
 
 // TestOffloadNeedsBucket checks that a cluster whose bucket does not exist is refused.
 func TestOffloadNeedsBucket(t *testing.T) {
+	t.Parallel()
 	c := startStoring(t, 1)
 	require.NoError(t, c.s3.RemoveBucket())
 	_, err := Open(t.Context(), c.URLs(), inmem.New(), &Options{Prefix: "Bucket", OffloadAfter: time.Hour})
@@ -128,11 +134,13 @@ func TestOffloadNeedsBucket(t *testing.T) {
 
 // TestOffload runs tests over one node, and over three nodes with three replicas.
 func TestOffload(t *testing.T) {
+	t.Parallel()
 	for _, nodes := range []int{1, 3} {
 		t.Run(fmt.Sprintf("%d nodes", nodes), func(t *testing.T) {
 			if nodes > 1 && testing.Short() {
 				t.Skip("starts three nodes")
 			}
+			t.Parallel()
 			c := startStoring(t, nodes)
 			t.Run("comes back", func(t *testing.T) { testOffloadedComesBack(t, c) })
 			t.Run("in use elsewhere", func(t *testing.T) { testUsedIsNotOffloaded(t, c) })
@@ -178,6 +186,7 @@ func testUsedIsNotOffloaded(t *testing.T, c storing) {
 	fill(t, x, uid, feed)
 	set, err := y.OpenIndexes(t.Context(), uid)
 	require.NoError(t, err)
+	applyAll(t, set.Indexes()[0], feed)
 	requireMatchesFeed(t, set, feed, "it may have been offloaded before")
 	for end := time.Now().Add(2 * testIdle); time.Now().Before(end); {
 		s, err := x.schema.status(t.Context(), x.schema.chunks(), uid)

@@ -30,6 +30,7 @@ func (g *graphqlCounter) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestSmallPartitionIsReadOnce checks that only the first searches of a small partition read it from the cluster, and that
 // changes are made in what is cached.
 func TestSmallPartitionIsReadOnce(t *testing.T) {
+	t.Parallel()
 	var seen graphqlCounter
 	x, set := openSet(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: &seen}})
 	ix := set.Indexes()[0].(*index)
@@ -154,6 +155,7 @@ func TestPartitionCacheIsBounded(t *testing.T) {
 // TestPartitionCacheFollowsTheFeed checks which changes a content includes: those that come while it is being read, but
 // not those after a gap.
 func TestPartitionCacheFollowsTheFeed(t *testing.T) {
+	t.Parallel()
 	c, of := newPartitionCache(defaultCacheBytes), &index{}
 	of.applied.Store(10)
 	k := partitionKey{of: of, part: testPart}
@@ -209,6 +211,7 @@ func TestPartitionCacheFollowsTheFeed(t *testing.T) {
 }
 
 func TestGRPCAndGraphQLFindTheSame(t *testing.T) {
+	t.Parallel()
 	w, prefix, feed := sharedServer(t), prefixOf(t.Name()), testFeed(30)
 	x, set := openSet(t, prefix, w.URLs(), Options{})
 	require.NotNil(t, x.cluster.nodes[0].searcher)
@@ -245,6 +248,7 @@ func TestGRPCAddress(t *testing.T) {
 // TestPartitionCacheNoticesRewrites checks that a process reads a cached partition again after another one has deleted and stored
 // objects again: it may have read the partition in between. It keeps what it has cached as long as there is no such rewrite.
 func TestPartitionCacheNoticesRewrites(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(2)
 	_, set := openSet(t, prefix, urls, Options{})
@@ -270,7 +274,7 @@ func TestPartitionCacheNoticesRewrites(t *testing.T) {
 	require.NoError(t, err)
 	content := func() *cached { return ix.x.partitions.find(partitionKey{of: ix, part: testPart}) }
 	require.NoError(t, x.removeAll(t.Context(), x.toAllReplicas(nil), anyOf(propSource, []string{number(1), number(2)})))
-	require.Eventually(t, func() bool { return there() == 0 }, 2*countsTTL, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return there() == 0 }, slowly, 20*time.Millisecond)
 	require.NoError(t, x.execute(t.Context(), x.toAllReplicas(nil), planOf(feed)[0]))
 	kept := content()
 	time.Sleep(countsTTL)
@@ -278,6 +282,6 @@ func TestPartitionCacheNoticesRewrites(t *testing.T) {
 	require.Same(t, kept, content())
 
 	rewrite()
-	require.Eventually(t, func() bool { return there() == all }, 2*countsTTL, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return there() == all }, slowly, 20*time.Millisecond)
 	require.NotSame(t, kept, content())
 }

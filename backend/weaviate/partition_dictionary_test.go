@@ -30,6 +30,7 @@ func dictionaryText(rng *rand.Rand, n int64) string {
 // TestDictionaryCountsLikeTerms compares a dictionary with the terms of the same chunks: some are read as terms, some by the
 // dictionary, some are put while it reads, of which it finds some, and some afterwards. Only removed chunks are counted by the dictionary alone.
 func TestDictionaryCountsLikeTerms(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	part, foreign := backend.Partition{Class: backend.Knowledge, Sub: "a"}, backend.Partition{Class: backend.Knowledge, Sub: "b"}
 	all := newPartitionTerms(part)
@@ -100,6 +101,7 @@ func TestDictionaryCountsLikeTerms(t *testing.T) {
 // place, and the cluster counts no words any more, not even those that no chunk has. Counts follow what is put, in this partition alone, and
 // are read anew before too many chunks were removed. A dictionary that does not fit is not kept.
 func TestDictionaryIsReadIfTermsAreTooLarge(t *testing.T) {
+	t.Parallel()
 	const chunks = 1500
 	for _, c := range []struct {
 		name  string
@@ -107,6 +109,7 @@ func TestDictionaryIsReadIfTermsAreTooLarge(t *testing.T) {
 		fits  bool
 	}{{"fits", 280_000, true}, {"too large", 20_000, false}} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			ctx, seen := t.Context(), &graphqlCounter{}
 			x, set := openSet(t, prefixOf(t.Name()), sharedServer(t).URLs(), Options{CacheBytes: c.bytes, Client: &http.Client{Transport: seen}})
 			x.partitions.small, x.partitions.list, x.partitions.page = 100, 400, 100

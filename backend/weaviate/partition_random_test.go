@@ -130,6 +130,7 @@ func (f *fills) hurryUnlessUnfit() {
 // both must equal those that are read anew. That is done with partitions that are read as a whole, and with such that are read in the
 // background, a few objects at a time.
 func TestCacheEqualsFreshRead(t *testing.T) {
+	t.Parallel()
 	t.Run("small", func(t *testing.T) { testCacheEqualsFreshRead(t, func(*partitionCache) {}) })
 	t.Run("large", func(t *testing.T) {
 		testCacheEqualsFreshRead(t, func(c *partitionCache) { c.small, c.list, c.page = 0, 7, 2 })
@@ -137,6 +138,7 @@ func TestCacheEqualsFreshRead(t *testing.T) {
 }
 
 func testCacheEqualsFreshRead(t *testing.T, prepare func(*partitionCache)) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	rounds := 300
 	if testing.Short() {

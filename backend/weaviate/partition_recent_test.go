@@ -21,11 +21,13 @@ import (
 // since is found at once, though the node does not select it; what was removed is not. Cached counts are at most .5 % of the partition off. Scores
 // follow from the node's explanations, or, without a dictionary, from terms that are read. Another process does the same as soon as it has read the dictionary.
 func TestNodesSelectCandidates(t *testing.T) {
+	t.Parallel()
 	t.Run("explained", func(t *testing.T) { testNodesSelect(t, true) })
 	t.Run("read", func(t *testing.T) { testNodesSelect(t, false) })
 }
 
 func testNodesSelect(t *testing.T, explained bool) {
+	t.Parallel()
 	ctx := t.Context()
 	w, err := testtool.StartWeaviate(serverProgram(t), t.TempDir(), 1, map[string]string{"PERSISTENCE_MEMTABLES_FLUSH_DIRTY_AFTER_SECONDS": "1"})
 	require.NoError(t, err)
@@ -139,7 +141,7 @@ func testNodesSelect(t *testing.T, explained bool) {
 			x.partitions.discard(e)
 		}
 	}
-	require.Eventually(t, func() bool { return selects(parts[0]) && selects(parts[1]) }, time.Minute, time.Second)
+	require.Eventually(t, func() bool { return selects(parts[0]) && selects(parts[1]) }, slowly, time.Second)
 	first, all = compare(40)
 	t.Logf("%.4f of the 10 best and %.4f of 100 were found", first, all)
 	assert.Greater(t, first, .99)
@@ -176,8 +178,12 @@ func testNodesSelect(t *testing.T, explained bool) {
 	}
 	require.NoError(t, ix2.Refresh(ctx))
 	require.Equal(t, seq, ix2.Applied())
-	find(other, q)
-	ix2.fills.running.Wait()
+	require.Eventually(t, func() bool { // a busy node may not answer all of a read
+		find(other, q)
+		ix2.fills.running.Wait()
+		ix2.fills.hurryUnlessUnfit()
+		return hasDictionary(ix2, parts[0])
+	}, slowly, 20*time.Millisecond)
 	require.True(t, ix2.useRecent(ctx, parts[0], func(*partitionRecent) {}))
 	requireSame(other)
 	require.Equal(t, int64(20_000), find(other, q)[0].Chunk)

@@ -72,14 +72,17 @@ func (p *partTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestPartOfBatchFails checks that a batch is compared with the node once a part of it has failed, even if the next attempt succeeded: what
 // the node lacks is stored.
 func TestPartOfBatchFails(t *testing.T) {
+	t.Parallel()
 	feed := testFeed(12)
 	p := &partTransport{words: "number5"}
 	_, set := openSet(t, prefixOf(t.Name()), []string{sharedServer(t).URL(0)}, Options{Client: &http.Client{Transport: p}})
 	ix := set.Indexes()[0].(*index)
 	require.NoError(t, ix.Lead(t.Context(), alwaysLeads(true)))
+	stayUnconfirmed(ix)
 	require.NoError(t, ix.Apply(t.Context(), feed))
 	require.Equal(t, 2, p.failed)
 	require.False(t, ix.pending.allConfirmed())
+	confirmNow(ix)
 	requireConfirmed(t, ix)
 	requireMatchesFeed(t, set, feed, "after the comparison")
 }

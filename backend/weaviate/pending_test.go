@@ -81,6 +81,33 @@ func setLimits(ix *index, limit int, late time.Duration) {
 	ix.pending.limit, ix.pending.unconfirmedFor = limit, late
 }
 
+// stayUnconfirmed keeps writes unconfirmed until confirmNow. So it does not matter how long a busy machine takes in between.
+func stayUnconfirmed(ix *index) { setLimits(ix, maxKept, time.Hour) }
+
+// confirmNow ends the unconfirmed time of all writes. Later ones stay unconfirmed for testWriteDelay.
+func confirmNow(ix *index) {
+	confirmAfter(ix, 0)
+	ix.pending.mu.Lock()
+	defer ix.pending.mu.Unlock()
+	ix.pending.unconfirmedFor = testWriteDelay
+}
+
+// confirmAfter ends the unconfirmed time of all writes, and that of later ones, after some time at the latest.
+func confirmAfter(ix *index, late time.Duration) {
+	p := &ix.pending
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unconfirmedFor = late
+	if end := time.Now().Add(late); p.confirmedAt.After(end) {
+		p.confirmedAt = end
+	}
+	for i := range p.kept {
+		if b := &p.kept[i]; b.confirmedAt.After(p.confirmedAt) {
+			b.confirmedAt = p.confirmedAt
+		}
+	}
+}
+
 // keptOf reports whether unconfirmed changes were dropped, and how many bytes are kept.
 func keptOf(ix *index) (bool, int) {
 	ix.pending.mu.Lock()
@@ -94,6 +121,7 @@ const testLimit = 16 << 10
 // carried out, more changes follow than the process keeps. Those change tags, vectors and the existence of what the requests
 // store. The process reads the feed again from its last confirmed change, without being asked, and no search waits for it.
 func TestDroppedChangesAreReadAgain(t *testing.T) {
+	t.Parallel()
 	feed := testFeed(200)
 	var slow delayingTransport
 	kinds := map[bool]int{}
@@ -107,7 +135,7 @@ func TestDroppedChangesAreReadAgain(t *testing.T) {
 	}
 	_, set := openSet(t, prefixOf(t.Name()), sharedServer(t).URLs(), Options{Client: &http.Client{Transport: &slow}})
 	ix := set.Indexes()[0].(*index)
-	setLimits(ix, testLimit, 8*time.Second)
+	setLimits(ix, testLimit, time.Hour)
 	g := &growing{}
 	g.grow(feed[:4]...)
 	f := following(t, set, g)
@@ -131,6 +159,7 @@ func TestDroppedChangesAreReadAgain(t *testing.T) {
 	require.Equal(t, want, countDocs(t, set))
 	slow.release(t, 2)
 	require.Greater(t, countDocs(t, set), want, "deleted chunks are back")
+	confirmNow(ix)
 	requireReadAgain(t, ix, f)
 	requireConverges(t, set, g.all(), want)
 	require.False(t, ix.ownState.unfinished())
@@ -141,7 +170,7 @@ func TestDroppedChangesAreReadAgain(t *testing.T) {
 func requireReadAgain(t *testing.T, ix *index, f *pipeline.Follower) {
 	t.Helper()
 	last := ix.Applied()
-	began, deadline := false, time.Now().Add(time.Minute)
+	began, deadline := false, time.Now().Add(slowly)
 	for {
 		slow, _ := ix.Trouble()
 		at := ix.Applied() // read after Trouble, which may end in between
@@ -176,20 +205,21 @@ func testDropped(t *testing.T, w *testtool.Weaviate) {
 	w.Kill(2)
 	g.grow(feed[20:40]...)
 	require.NoError(t, f.Sync(t.Context()))
-	setLimits(ix, testLimit, maxWriteDelay)
+	setLimits(ix, testLimit, time.Hour)
 	g.grow(feed[40:100]...)
 	once, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	require.Error(t, f.Sync(once), "changes that a replica lacks are never dropped")
 	require.NoError(t, w.Start(2))
 	require.NoError(t, w.Ready(2))
-	require.Eventually(t, func() bool { return f.Sync(t.Context()) == nil }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return f.Sync(t.Context()) == nil }, slowly, 50*time.Millisecond)
 	for _, c := range feed[100:] {
 		g.grow(c)
 		require.NoError(t, f.Sync(t.Context()))
 	}
 	dropped, _ := keptOf(ix)
 	require.True(t, dropped)
+	confirmAfter(ix, maxWriteDelay)
 	requireReadAgain(t, ix, f)
 	assert.Equal(t, g.LastSeq(), ix.Applied())
 	requireEverywhere(t, w, prefix, set, g.all())

@@ -37,6 +37,7 @@ func (w *failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // TestSkipsChangesAppliedByOthers checks that a process does not write what another has applied.
 func TestSkipsChangesAppliedByOthers(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
 	feed := testFeed(40)
@@ -58,6 +59,7 @@ func TestSkipsChangesAppliedByOthers(t *testing.T) {
 
 // TestProcessesApplyConcurrently lets processes apply a feed at the same time, in batches of different sizes.
 func TestProcessesApplyConcurrently(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	for round := range 3 {
 		prefix := prefixOf(fmt.Sprint(t.Name(), round))
@@ -90,6 +92,7 @@ func TestProcessesApplyConcurrently(t *testing.T) {
 // TestProcessDiesWhileItWrites lets a process die after each number of requests. The next process must begin no later
 // than the last change that the dead one had finished.
 func TestProcessDiesWhileItWrites(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	feed := testFeed(24)
 	for after := range int64(7) {
@@ -119,6 +122,7 @@ func TestProcessDiesWhileItWrites(t *testing.T) {
 
 // TestResetByAnotherProcess checks that a process notices when another has deleted the index, and begins again.
 func TestResetByAnotherProcess(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
 	feed := testFeed(16)
@@ -138,6 +142,7 @@ func TestResetByAnotherProcess(t *testing.T) {
 // TestStateOfDeletedContentIsIgnored checks that a state is ignored if its process has not noticed yet that the content
 // was deleted.
 func TestStateOfDeletedContentIsIgnored(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
 	feed := testFeed(16)
@@ -155,6 +160,7 @@ func TestStateOfDeletedContentIsIgnored(t *testing.T) {
 
 // TestRestartedProcessKeepsItsState checks that a process that starts again under its name leaves only one state.
 func TestRestartedProcessKeepsItsState(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
 	feed := testFeed(3)
@@ -172,6 +178,7 @@ func TestRestartedProcessKeepsItsState(t *testing.T) {
 // TestClosedTenantIsInactive checks that the tenant of a closed workspace is inactive, and becomes active when it is
 // used.
 func TestClosedTenantIsInactive(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix := prefixOf(t.Name())
 	feed := testFeed(8)
@@ -192,9 +199,17 @@ func TestClosedTenantIsInactive(t *testing.T) {
 	}
 	chunks, vectors := x.schema.chunks(), x.schema.vectors(testDim)
 	assert.Equal(t, map[string]string{chunks: "HOT", vectors: "HOT"}, status())
-	require.NoError(t, set.Close())
-	assert.Equal(t, map[string]string{chunks: "COLD", vectors: "COLD"}, status())
-	set, err := x.OpenIndexes(t.Context(), uid)
+	closes := func() bool {
+		require.NoError(t, set.Close())
+		return assert.ObjectsAreEqual(map[string]string{chunks: "COLD", vectors: "COLD"}, status())
+	}
+	inactive, err := closes(), error(nil)
+	for end := time.Now().Add(slowly); !inactive && time.Now().Before(end); inactive = closes() { // Close does not wait for a busy node
+		set, err = x.OpenIndexes(t.Context(), uid)
+		require.NoError(t, err)
+	}
+	require.True(t, inactive)
+	set, err = x.OpenIndexes(t.Context(), uid)
 	require.NoError(t, err)
 	assert.Equal(t, feed[len(feed)-1].Seq, set.Indexes()[0].Applied())
 	requireMatchesFeed(t, set, feed, "after the tenant was inactive")

@@ -21,6 +21,7 @@ import (
 // TestQuality compares the answers to labelled questions over local indexes and over a cluster. CONTEXTMEM_TEST_SETS
 // names files with other sets, separated as in PATH.
 func TestQuality(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	files := []string{"../../examples/eval/data/tiny.json", "../../eval/testdata/knowledge.json"}
 	if names := os.Getenv("CONTEXTMEM_TEST_SETS"); names != "" {

@@ -12,6 +12,7 @@ import (
 
 // TestRepeatsHaveTheRatiosOfWeights checks the numbers of repeats: as few as have about the ratios of the weights.
 func TestRepeatsHaveTheRatiosOfWeights(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		weights, matter []float64
 		want            []int
@@ -39,6 +40,7 @@ func TestRepeatsHaveTheRatiosOfWeights(t *testing.T) {
 // TestQueryWeighsTermsByTheirPartition checks that the query for the cluster's BM25 repeats terms so that they weigh as much as by the
 // statistics of the partition, whatever other partitions there are, and leaves out terms that cannot score.
 func TestQueryWeighsTermsByTheirPartition(t *testing.T) {
+	t.Parallel()
 	part := backend.Partition{Class: backend.Knowledge, Sub: "a"}
 	q := parse(&backend.KeywordQuery{Part: part, Text: "the lantern kyoto violin"})
 	c := &counts{docs: 1000, df: map[string]int{"lantern": 700, "kyoto": 5, "the": 900}}

@@ -16,6 +16,7 @@ import (
 
 // TestNodesRankingIsChecked checks that what a node selects is not used if one of the best is in the second half of it, or if it has selected none.
 func TestNodesRankingIsChecked(t *testing.T) {
+	t.Parallel()
 	hits := func(scores ...float32) (out []backend.Hit) {
 		for i, s := range scores {
 			out = append(out, backend.Hit{Chunk: int64(i), Score: s})
@@ -74,6 +75,7 @@ func TestUnsettledNodesSelectNothing(t *testing.T) {
 // TestScoresFollowFromExplanations checks the scores that follow from a node's explanations against those that terms give, and that
 // objects of unknown chunks are left out. Without an explanation there is no candidate.
 func TestScoresFollowFromExplanations(t *testing.T) {
+	t.Parallel()
 	part := backend.Partition{Class: backend.Knowledge, Sub: "a"}
 	all, d := newPartitionTerms(part), &partitionDictionary{part: part}
 	for i, text := range []string{"lantern lantern kyoto", "a long text about a lantern, and about nothing else", "nothing", "kyoto_frequency:9 is a word"} {

@@ -14,6 +14,7 @@ import (
 // TestServer checks that the other tests run against a real server of the expected release. The gate runs this test
 // first, since it builds the server.
 func TestServer(t *testing.T) {
+	t.Parallel()
 	w := sharedServer(t)
 	meta, err := newAPI("http", strings.TrimPrefix(w.URL(0), "http://"), http.DefaultClient, nil).Misc().MetaGetter().Do(t.Context())
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 // TestTranscripts runs the transcripts of both generations of the REST API over indexes in a cluster. A compiler
 // overlay adds a file to package httpapi that sets the backend.
 func TestTranscripts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds tests of another package")
 	}

@@ -95,7 +95,7 @@ func deletes(r *http.Request, _ string) bool { return r.Method == http.MethodDel
 // requireConverges waits until background maintenance has made the index match the feed.
 func requireConverges(t *testing.T, set backend.IndexSet, feed []backend.Change, chunks int) {
 	t.Helper()
-	require.Eventually(t, func() bool { return countDocs(t, set) == chunks }, 20*time.Second, 100*time.Millisecond, "chunks")
+	require.Eventually(t, func() bool { return countDocs(t, set) == chunks }, slowly, 100*time.Millisecond, "chunks")
 	requireConfirmed(t, set.Indexes()[0])
 	requireMatchesFeed(t, set, feed, "in the end")
 }
@@ -121,26 +121,32 @@ func countChunks(feed []backend.Change) (n int) {
 // TestDelayedPut checks a request that gets no response and is repeated. The cluster carries out the first one after
 // the objects were deleted.
 func TestDelayedPut(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	feed := testFeed(4)[:4] // 1, 2 and 3 are put
 	feed = append(feed, backend.Change{Seq: 5, Kind: backend.Drop, Part: testPart, Source: 4}, backend.Change{Seq: 6, Kind: backend.Drop, Part: testPart, Source: 2})
 	var slow delayingTransport
 	_, set := openSet(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
+	ix := set.Indexes()[0].(*index)
+	stayUnconfirmed(ix)
 	slow.delayNext(putsChunk)
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[:4]))
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[4:]))
 	require.Equal(t, countChunks(feed), countDocs(t, set))
 	slow.release(t, 1)
 	require.Greater(t, countDocs(t, set), countChunks(feed), "the delayed put had no effect")
+	confirmNow(ix)
 	requireConverges(t, set, feed, countChunks(feed))
 }
 
 // TestDelayedVector checks that a replaced vector is repaired after a delayed request has stored the older one again.
 func TestDelayedVector(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	feed := testFeed(6)
 	_, set := openSet(t, prefixOf(t.Name()), urls, Options{})
 	ix := set.Indexes()[0].(*index)
+	stayUnconfirmed(ix)
 	ix.pending.markUnconfirmed()
 	require.NoError(t, ix.Apply(t.Context(), feed))
 	of := aboutOf(&feed[0], feed[0].Tags)
@@ -154,19 +160,21 @@ func TestDelayedVector(t *testing.T) {
 		return hits[2].Score
 	}
 	require.Less(t, scores(), float32(.9), "the older vector was not stored")
-	require.Eventually(t, func() bool { return scores() > .999 }, 20*time.Second, 100*time.Millisecond)
+	confirmNow(ix)
+	require.Eventually(t, func() bool { return scores() > .999 }, slowly, 100*time.Millisecond)
 	requireConverges(t, set, feed, countChunks(feed))
 }
 
 // TestDelayedDelete checks a rewrite whose deletion gets no response and is repeated. The cluster carries out the first
 // deletion after the objects are stored.
 func TestDelayedDelete(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	feed := testFeed(40)
 	var slow delayingTransport
 	_, set := openSet(t, prefixOf(t.Name()), urls, Options{Client: &http.Client{Transport: &slow}})
 	ix := set.Indexes()[0].(*index)
-	ix.pending.unconfirmedFor = 10 * time.Second
+	stayUnconfirmed(ix)
 	require.NoError(t, ix.Apply(t.Context(), feed[:30]))
 	ix.mu.Lock() // the state after a primary came back
 	require.NoError(t, ix.pending.keep(feed[:30], ix.ownState.finishedPoint(), time.Now(), false))
@@ -183,6 +191,7 @@ func TestDelayedDelete(t *testing.T) {
 	time.Sleep(2 * maintenanceInterval) // unconfirmed changes are not compared
 	slow.release(t, 1)
 	require.Less(t, countDocs(t, set), countChunks(feed[:30]), "no object is missing")
+	confirmNow(ix)
 	require.NoError(t, ix.Apply(t.Context(), feed[30:]))
 	requireConverges(t, set, feed, countChunks(feed))
 }
@@ -191,6 +200,7 @@ func TestDelayedDelete(t *testing.T) {
 // has deleted the first objects. Other processes continue meanwhile. The next process of the same name must store the
 // objects again, however far the others are.
 func TestProcessDiesBetweenDeleteAndStore(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(80)
 	_, other := openSet(t, prefix, urls, Options{})
@@ -224,6 +234,7 @@ func TestProcessDiesBetweenDeleteAndStore(t *testing.T) {
 // TestProcessDiesAfterUndoingADrop lets a process store a version after another has deleted it, record that all is
 // stored, and die before it has applied the deletion.
 func TestProcessDiesAfterUndoingADrop(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(4)
 	drop := backend.Change{Seq: feed[len(feed)-1].Seq + 1, Kind: backend.Drop, Part: testPart, Source: 1}
@@ -252,6 +263,7 @@ func TestProcessDiesAfterUndoingADrop(t *testing.T) {
 
 // TestAbandonedWorkIsTakenOver checks that a running process completes the unfinished work of one that does not return.
 func TestAbandonedWorkIsTakenOver(t *testing.T) {
+	t.Parallel()
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(40)
 	y, other := openSet(t, prefix, urls, Options{})
@@ -271,7 +283,7 @@ func TestAbandonedWorkIsTakenOver(t *testing.T) {
 	require.NoError(t, x.Close())
 	require.Less(t, countDocs(t, other), countChunks(feed))
 	at := other.Indexes()[0]
-	require.Eventually(t, func() bool { return at.Applied() < feed[len(feed)-1].Seq }, 30*time.Second, 50*time.Millisecond, "the position did not move back")
+	require.Eventually(t, func() bool { return at.Applied() < feed[len(feed)-1].Seq }, slowly, 50*time.Millisecond, "the position did not move back")
 	require.NoError(t, at.Apply(t.Context(), feed[at.Applied():]))
 	requireConverges(t, other, feed, countChunks(feed))
 	_, next := openSet(t, prefix, urls, Options{})
