@@ -316,7 +316,11 @@ func evictAll(x *index) {
 
 func TestModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 4
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			newModel(seed).run(t, 60, 20, nil)

@@ -33,6 +33,9 @@ func heap() int64 {
 // The size of a partition that the cache knows is what it takes of the heap: not much more, as it is
 // when columns are used where files are mapped, and not much less.
 func TestSizeBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures the heap")
+	}
 	const n = 12_000
 	changes := benchChanges(n)
 	for i := range changes {

@@ -72,6 +72,9 @@ func TestGroups(t *testing.T) {
 // TestGroupsRecall checks the recall of a segment that has enough lists to be grouped.
 func TestGroupsRecall(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("measures recall in many rows")
+	}
 	const dim, n = 24, 70_000
 	gen := newClusters(8, dim, 300, 1.5)
 	vs := gen.take(n)

@@ -25,7 +25,7 @@ func halved(vs [][]float32) [][]float32 {
 // answers equal those of the oracle and of a segment of format version 1.
 func TestHalfRows(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{20, 128, 384} {
+	for _, dim := range dimensions(20, 128, 384) {
 		t.Run(fmt.Sprint(dim), func(t *testing.T) {
 			t.Parallel()
 			c := newClusters(5, dim, 12, .3)

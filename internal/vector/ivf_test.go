@@ -39,6 +39,9 @@ func TestIVFRecall(t *testing.T) {
 		{384, InnerProduct, kindIVF1},
 		{600, Cosine, kindIVF1},
 	} {
+		if testing.Short() && c.dim > shortDim {
+			continue
+		}
 		t.Run(fmt.Sprintf("dim=%d,metric=%d", c.dim, c.metric), func(t *testing.T) {
 			t.Parallel()
 			gen := newClusters(uint64(c.dim), c.dim, 40, 1.5)
@@ -218,7 +221,7 @@ func TestWriteSegmentCheck(t *testing.T) {
 	count := &WriteOptions{ExactRows: 100, Check: func() error { calls++; return nil }}
 	whole := segmentBytes(t, 256, Cosine, vs, count)
 	require.Greater(t, calls, trainRounds)
-	for stop := 1; stop <= calls; stop++ {
+	for stop := 1; stop <= calls; stop += shortly(1, 9) {
 		n := 0
 		opts := &WriteOptions{ExactRows: 100, Workers: 1, Check: func() error {
 			if n++; n == stop {

@@ -35,7 +35,7 @@ func (s *Segment) longest() float64 {
 // their balance and the recall must be like those of newly trained lists.
 func TestListsAreReused(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{64, 256} {
+	for _, dim := range dimensions(64, 256) {
 		t.Run(fmt.Sprint(dim), func(t *testing.T) {
 			t.Parallel()
 			old, other := newClusters(1, dim, 30, 1.5), newClusters(2, dim, 10, 1)

@@ -19,7 +19,7 @@ import (
 // a change, not for a longer or a shorter set, and not for a query whose hits are all its rows.
 func TestNarrowKept(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{64, 128, 256} {
+	for _, dim := range dimensions(64, 128, 256) {
 		t.Run(fmt.Sprint(dim), func(t *testing.T) {
 			const n = 6000
 			gen := newClusters(uint64(dim), dim, 40, 1.5)

@@ -29,7 +29,7 @@ func stepped(t *testing.T, vs [][]float32) [][]float32 {
 // equals that of the oracle.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{20, 100, 128, 384} {
+	for _, dim := range dimensions(20, 100, 128, 384) {
 		for _, odd := range []int{0, 70} {
 			t.Run(fmt.Sprintf("%d dimensions, %d odd", dim, odd), func(t *testing.T) {
 				t.Parallel()

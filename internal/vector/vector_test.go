@@ -190,7 +190,7 @@ func share(r *rand.Rand, n int, p float64) *bitset.Set {
 
 func TestExactEqualsBruteForce(t *testing.T) {
 	t.Parallel()
-	for _, dim := range []int{1, 3, 16, 64, 100, 128, 384, 1000, 4096} {
+	for _, dim := range dimensions(1, 3, 16, 64, 100, 128, 384, 1000, 4096) {
 		for _, metric := range []Metric{InnerProduct, Cosine} {
 			t.Run(fmt.Sprintf("dim=%d,metric=%d", dim, metric), func(t *testing.T) {
 				t.Parallel()
