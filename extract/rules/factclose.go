@@ -214,6 +214,12 @@ func (d *doc) ownedIs(o *owned) {
 		return
 	}
 	asAttribute(&f)
+	owner := o.s.Speaker
+	if of, attribute, ok := strings.Cut(o.noun, "'s "); ok && o.kinOwner() && wordLists()["attributes"][snake(attribute)] {
+		owner, f.Predicate = owner+"'s "+of, snake(attribute)
+		f.Subject = owner // "my mum's birthday is 3 May"
+		asAttribute(&f)
+	}
 	f.Functional = (wordLists()["attributes"][f.Predicate] || f.Kind == extract.KindPreference) && d.attributeValue(f.Predicate, f.Object)
 	if g.past && f.Functional {
 		return // "my address was" says nothing of today
@@ -228,6 +234,12 @@ func (d *doc) ownedIs(o *owned) {
 		}
 	}
 	d.addFact(o.s, f)
+}
+
+// kinOwner reports whether a word for family, friends or pets owns the noun: "my mum's birthday".
+func (o *owned) kinOwner() bool {
+	of, _, _ := strings.Cut(o.noun, "'s ")
+	return language.Lookup(of[strings.LastIndexByte(of, ' ')+1:]).Flags&language.KinNoun != 0
 }
 
 // asAttribute gives a fact whose predicate is the noun after "my" the predicate and kind that this noun has for all speakers.
@@ -285,7 +297,7 @@ func (d *doc) namedSubject(s *language.Sentence, g *segment, f extract.Fact, sts
 // thing.
 func (d *doc) attributeValue(attribute, object string) bool {
 	switch attribute {
-	case "phone", "phone_number", "number", "age", "height", "weight", "shoe_size", "birthday", "salary", "budget":
+	case "phone", "phone_number", "number", "age", "height", "weight", "shoe_size", "birthday", "salary", "budget", "mobile", "mobile_number", "hourly_rate", "wage", "rent", "council_tax", "postcode", "post_code", "zip_code", "zip", "ring_size":
 		return strings.ContainsAny(object, "0123456789") || attribute == "birthday" || len(strings.Fields(object)) < 3 && attribute == "age"
 	case "name", "first_name", "last_name", "full_name", "nickname", "username":
 		r, _ := utf8.DecodeRuneInString(object)

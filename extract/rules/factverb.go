@@ -87,6 +87,10 @@ func (d *doc) turn(a *action) bool {
 		return d.stopped(a.s, a.g, a.f, a.verb)
 	case "get":
 		return a.next < a.g.hi && d.becomes(a.s, a.g, a.f, a.next)
+	case "turn":
+		return d.birthdayHad(a)
+	case "go", "become":
+		return d.dietBegun(a)
 	case "stand":
 		if !a.g.negated {
 			return false
@@ -97,6 +101,53 @@ func (d *doc) turn(a *action) bool {
 		return true
 	}
 	return false
+}
+
+// dietBegun reads "I've gone fully vegan" and "I became a vegetarian".
+func (d *doc) dietBegun(a *action) bool {
+	i := d.afterAdverbs(a.next, a.g.hi)
+	if i < a.g.hi && d.IsWord(a.s, i, "a") {
+		i++
+	}
+	if !d.in.Memory || i >= a.g.hi || a.g.negated || a.g.progress || a.g.we || !a.g.past && !a.g.perfect {
+		return false
+	}
+	c, ok := beComplement(d.WordKey(i))
+	if !ok || c.predicate != "diet" || i+1 < a.g.hi && !d.endsState(a.s, &segment{comp: i, hi: a.g.hi}, d.WordKey(i)) || d.leftOpenDiet(a.s, i+1, a.g.hi) {
+		return false
+	}
+	f := a.f
+	f.Kind, f.Predicate, f.Object, f.Functional, f.ValidTo = c.kind, c.predicate, c.object, c.functional, time.Time{}
+	d.addFact(a.s, f)
+	return true
+}
+
+// leftOpenDiet reports whether words say that a diet was only for a time: "went vegan for Lent", "for a month".
+func (d *doc) leftOpenDiet(s *language.Sentence, i, hi int) bool {
+	return i < hi && d.IsOneOf(s, i, "for", "once", "during", "when", "while", "again")
+}
+
+// birthdayHad reads "I turned 41 last week" as an age.
+func (d *doc) birthdayHad(a *action) bool {
+	if !d.in.Memory || a.next >= a.g.hi || !a.g.past || a.g.negated || a.g.we || !digits(d.TokenText(a.next)) || !d.birthdayEnds(a.s, a.next+1, a.g.hi) {
+		return false
+	}
+	n, ok := d.Number(a.next)
+	if !ok || n < 2 || n > 110 {
+		return false
+	}
+	f := a.f
+	f.Predicate, f.Object, f.Kind, f.Functional, f.ValidTo = "age", d.TokenText(a.next), extract.KindFact, true, time.Time{}
+	d.addFact(a.s, f)
+	return true
+}
+
+// birthdayEnds reports whether nothing but a date or an end of the clause stands at token i: not "turned 12 pages", "turned 30 in 2004".
+func (d *doc) birthdayEnds(s *language.Sentence, i, hi int) bool {
+	if i >= hi || d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == ',' {
+		return true
+	}
+	return d.IsOneOf(s, i, "today", "yesterday", "last", "this", "and", "on", "recently")
 }
 
 // passingAction reports whether an action in a memory tells nothing lasting, or has another meaning than its verb: "we're having a

@@ -68,7 +68,31 @@ func (e *Extractor) Extract(ctx context.Context, in []extract.Input) ([]extract.
 	return out, nil
 }
 
+// extractOne reads one input; of a note that leaves out words, the whole sentences that it stands for.
 func extractOne(in *extract.Input, unjudged bool) extract.Output {
+	text, edits, ok := completed(in)
+	if !ok {
+		return extractText(in, unjudged)
+	}
+	whole := *in
+	whole.Text, whole.Turns, whole.Chunks = text, nil, nil
+	if len(in.Turns) == 1 {
+		t := in.Turns[0]
+		if !t.User || t.Start != 0 || t.End != len(in.Text) {
+			return extractText(in, unjudged)
+		}
+		t.End = len(text)
+		whole.Turns = []extract.Turn{t}
+	}
+	if whole.Title != "" && titleIsText(in) {
+		whole.Title = ""
+	}
+	out := extractText(&whole, unjudged)
+	restored(&out, in, text, edits)
+	return out
+}
+
+func extractText(in *extract.Input, unjudged bool) extract.Output {
 	d := newDoc(in)
 	defer d.done()
 	d.unjudged = unjudged

@@ -283,7 +283,7 @@ func (e *Engine) fact(l *graph.Link, now, asOf time.Time, subjects []int64) (f f
 		f.Text = l.Raw // Raw of a fact is a sentence; Raw of a relation is only the words of its verb
 	}
 	inverse := len(subjects) > 0 && l.To != 0 && slices.Contains(subjects, l.To) && !slices.Contains(subjects, l.From)
-	f.Slot, f.SlotConfidence = e.Slots.Of(l.Predicate, f.Object, inverse)
+	f.Slot, f.SlotConfidence = e.slotOf(&f, l, inverse)
 	if l.SupersededBy != 0 {
 		f.SupersededBy = graph.RelationID(l.SupersededBy)
 	}

@@ -24,11 +24,11 @@ const (
 )
 
 // general lists predicates whose slot depends on a word of the object.
-var general = map[string]bool{"has": true, "owns": true, "wants": true, "needs": true, "bought": true, "adopted": true, "uses": true, "drives": true, "takes": true, "is_a": true, "has_condition": true, "plans": true,
+var general = map[string]bool{"has": true, "got": true, "gets": true, "owns": true, "wants": true, "needs": true, "bought": true, "adopted": true, "uses": true, "drives": true, "takes": true, "has_condition": true, "plans": true,
 	"likes": true, "earns": true, "pays": true, "married_to": true, "feel": true, "expects": true}
 
 // concrete lists those general predicates for which a word of the object is enough. "likes" is not among them: who likes dogs need not have one.
-var concrete = map[string]bool{"has": true, "owns": true, "bought": true, "adopted": true, "takes": true, "drives": true}
+var concrete = map[string]bool{"has": true, "got": true, "is_a": true, "owns": true, "bought": true, "adopted": true, "takes": true, "drives": true}
 
 // Taxonomy is an immutable list of slots.
 type Taxonomy struct {
@@ -180,6 +180,22 @@ func (t *Taxonomy) Of(predicate, object string, inverse bool) (name string, conf
 		if strings.HasPrefix(predicate, p.text) {
 			return t.slots[p.slot].Name, byPattern
 		}
+	}
+	return "", 0
+}
+
+// OfThing returns the slot of a thing by the words for it, as of "blood pressure pills", and the confidence of that; 0 means no slot.
+func (t *Taxonomy) OfThing(words string) (name string, confidence float64) {
+	if i, ok := t.objectOf(words); ok {
+		return t.slots[i].Name, byPattern
+	}
+	return "", 0
+}
+
+// OfEvent returns the slot of what happened to a subject, if nothing tells a closer one.
+func (t *Taxonomy) OfEvent() (name string, confidence float64) {
+	if t.Has("event") {
+		return "event", byGeneral
 	}
 	return "", 0
 }
