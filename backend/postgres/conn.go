@@ -37,6 +37,7 @@ type conn struct {
 	answer  *transaction // result of asked
 	tail    statement    // sent after statements with a result; empty: none
 	tailed  int64        // largest result of tail, which is a number
+	sent    int          // number of times that statements were sent
 }
 
 type statement struct {
@@ -110,6 +111,7 @@ func (c *conn) one(ctx context.Context, sql string, f func(r *row) error, args .
 
 // send sends the queued statements. It passes the rows of the last statement to rows unless rows is nil, and returns the last statement's number of changed rows.
 func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
+	c.sent++
 	if c.lock.sql != "" {
 		c.pending = slices.Insert(c.pending, beginning, c.lock)
 		c.lock = statement{}

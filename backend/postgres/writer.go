@@ -149,6 +149,7 @@ func taken(err error) error {
 
 // attempt runs a call and passes the call's own error to the job. If attempt returns an error, the transaction is lost with all its calls.
 func (w *writer) attempt(c *conn, j *job, saved bool) error {
+	queued, sent := len(c.pending), c.sent
 	if saved {
 		c.pending = append(c.pending, statement{sql: "SAVEPOINT call"})
 	}
@@ -171,6 +172,11 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 	}
 	j.err = taken(err)
 	w.tx.undo()
+	if saved && c.sent == sent { // the savepoint was not sent either, and what is queued before it belongs to other calls
+		clear(c.pending[queued:])
+		c.pending = c.pending[:queued]
+		return nil
+	}
 	clear(c.pending)
 	c.pending = c.pending[:0]
 	if !saved {
