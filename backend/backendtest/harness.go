@@ -55,6 +55,9 @@ func RunStores(t *testing.T, h StoresHarness) {
 	t.Run("Store", func(t *testing.T) { runStore(t, h) })
 }
 
+// RunDamage tests what the stores of a backend do whose rows are damaged.
+func RunDamage(t *testing.T, h StoresHarness, spoil Spoil) { runDamage(t, h, spoil) }
+
 // RunIndexers tests the indexes of a backend.
 func RunIndexers(t *testing.T, h IndexersHarness) {
 	t.Run("Index", func(t *testing.T) { runIndex(t, h) })

@@ -27,6 +27,7 @@ type storeEnv struct {
 	uid    string
 	stores backend.Stores
 	claims int
+	damage Spoil // in tests of damage
 }
 
 func openStore(t *testing.T, h StoresHarness) *storeEnv {

@@ -22,14 +22,14 @@ const assumedItems = 8
 
 // holds returns the statement that locks the ledger, and fails unless transaction mark wrote it last.
 func (l *ledger) holds(c *conn, mark int64) statement {
-	return statement{"SELECT 1 / count(*), " + autoPlans + " FROM (SELECT 1 FROM ledgers WHERE ws = $1 AND rev = $2 AND recent[1] = $3 FOR UPDATE) x",
-		c.bind([]any{l.rev, mark})}
+	return statement{sql: "SELECT 1 / count(*), " + autoPlans + " FROM (SELECT 1 FROM ledgers WHERE ws = $1 AND rev = $2 AND recent[1] = $3 FOR UPDATE) x",
+		args: c.bind([]any{l.rev, mark})}
 }
 
 // writeOver returns the statement that writes the ledger, and fails unless transaction old wrote it last.
 func (l *ledger) writeOver(c *conn, old, mark int64) statement {
-	return statement{"WITH written AS (" + ledgerUpdate + " AND rev = $2 - 1 AND recent[1] = $18 RETURNING 1) SELECT 1 / count(*) FROM written",
-		c.bind(append(l.values(mark), old))}
+	return statement{sql: "WITH written AS (" + ledgerUpdate + " AND rev = $2 - 1 AND recent[1] = $18 RETURNING 1) SELECT 1 / count(*) FROM written",
+		args: c.bind(append(l.values(mark), old))}
 }
 
 // assumes reports whether a result of the current transaction may come from an assumption that the server has not confirmed.

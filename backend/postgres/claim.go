@@ -79,19 +79,31 @@ func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, er
 	at := make(map[int64]int, len(nums))
 	err = c.each(bg, "SELECT "+sourceCols+", CASE WHEN s.indexed THEN s.first_chunk ELSE 0 END, s.chunks, s.lane FROM "+sourceTables+
 		" WHERE s.ws = $1 AND s.num = ANY($2) ORDER BY s.num", func(r *row) error {
-		at[r.int(0)] = len(out)
-		out = append(out, backend.Claim{Source: *readSource(r, 0)})
+		src := readSource(r, 0)
+		if errors.Is(r.err, backend.ErrCorrupt) {
+			r.err = nil
+			return nil
+		}
+		at[src.Num] = len(out)
+		out = append(out, backend.Claim{Source: *src})
 		contents = append(contents, content{r.int(sourceWidth), r.int(sourceWidth + 1), backend.Lane(r.int(sourceWidth + 2))})
 		return nil
 	}, nums)
 	if err != nil {
 		return nil, nil, err
 	}
+	for _, num := range nums {
+		if _, ok := at[num]; !ok { // its row or that of its partition is damaged
+			damaged = append(damaged, num)
+		}
+	}
 	err = readBlobs(bg, c, nums, 0, func(source int64, b backend.Blob, err error) {
 		if err != nil {
 			damaged = append(damaged, source)
 		}
-		out[at[source]].Blobs = append(out[at[source]].Blobs, b)
+		if i, ok := at[source]; ok {
+			out[i].Blobs = append(out[i].Blobs, b)
+		}
 	})
 	if err != nil {
 		return nil, nil, err
@@ -117,10 +129,19 @@ func readClaims(c *conn, nums []int64) (out []backend.Claim, damaged []int64, er
 // condemn marks sources as failed whose stored content cannot be read.
 func (t *tx) condemn(nums []int64, token string) error {
 	for _, num := range nums {
-		v, err := t.Held(num, token)
-		if err == nil && v != nil {
-			err = t.Condemn(v)
+		err := t.apart("condemn", backend.ErrCorrupt, func() error {
+			v, err := t.Held(num, token)
+			if err == nil && v != nil {
+				err = t.Condemn(v)
+			}
+			return err
+		})
+		if err != nil {
+			return err
 		}
+		// Of one whose partition is damaged, no event can say to which item it belongs.
+		err = t.c.doing(func(n int64) { t.Left = t.Left || n > 0 }, `UPDATE sources SET state = 5, error_code = $2, error_message = 'the stored item is damaged', token = '', lease = NULL,
+			not_before = NULL, due = 0 WHERE ws = $1 AND num = $3 AND token = $4 AND newest`, storerules.DamagedCode, num, token)
 		if err != nil {
 			return err
 		}

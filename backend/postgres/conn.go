@@ -38,16 +38,28 @@ type conn struct {
 	tail    statement    // sent after statements with a result; empty: none
 	tailed  int64        // largest result of tail, which is a number
 	sent    int          // number of times that statements were sent
+	awaited bool         // somebody is to be told what a queued statement has changed
 }
 
 type statement struct {
 	sql  string
 	args []any
+	did  func(n int64) // told the number of changed rows; nil: nobody is
 }
 
 // do queues a statement. It may return the error of an earlier statement.
 func (c *conn) do(sql string, args ...any) error {
-	c.pending = append(c.pending, statement{sql, c.bind(args)})
+	c.pending = append(c.pending, statement{sql: sql, args: c.bind(args)})
+	if len(c.pending) >= maxPending {
+		return c.flush(bg)
+	}
+	return nil
+}
+
+// doing is do that tells did the number of changed rows once the statement has run.
+func (c *conn) doing(did func(n int64), sql string, args ...any) error {
+	c.pending = append(c.pending, statement{sql: sql, args: c.bind(args), did: did})
+	c.awaited = true
 	if len(c.pending) >= maxPending {
 		return c.flush(bg)
 	}
@@ -59,7 +71,7 @@ func (c *conn) as(s scope, sql string, args ...any) error {
 	own := c.scope
 	c.scope = s.args
 	defer func() { c.scope = own }()
-	c.pending = append(c.pending, statement{"SELECT set_config($1, $2, true)", []any{s.setting, s.value}})
+	c.pending = append(c.pending, statement{sql: "SELECT set_config($1, $2, true)", args: []any{s.setting, s.value}})
 	return c.do(sql, args...)
 }
 
@@ -74,13 +86,13 @@ func (c *conn) flush(ctx context.Context) error {
 
 // exec runs a statement and returns the number of changed rows.
 func (c *conn) exec(ctx context.Context, sql string, args ...any) (n int64, err error) {
-	c.pending = append(c.pending, statement{sql, c.bind(args)})
+	c.pending = append(c.pending, statement{sql: sql, args: c.bind(args)})
 	return c.send(ctx, nil)
 }
 
 // each reads all rows of a query and then calls f for each.
 func (c *conn) each(ctx context.Context, sql string, f func(r *row) error, args ...any) error {
-	c.pending = append(append(c.pending, c.single...), statement{sql, c.bind(args)})
+	c.pending = append(append(c.pending, c.single...), statement{sql: sql, args: c.bind(args)})
 	var rows []row
 	if _, err := c.send(ctx, &rows); err != nil {
 		return err
@@ -118,16 +130,23 @@ func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
 	}
 	var b pgx.Batch
 	last, asked := len(c.pending)-1, -1
+	var did []func(int64) // of each statement of b
 	for i, s := range c.pending {
 		b.Queue(s.sql, s.args...)
+		if c.awaited {
+			did = append(did, s.did)
+		}
 		if i == beginning-1 && c.asked.sql != "" {
 			b.Queue(c.asked.sql)
 			asked, c.asked = beginning, statement{}
 			last++
+			if c.awaited {
+				did = append(did, nil)
+			}
 		}
 	}
 	clear(c.pending)
-	c.pending = c.pending[:0]
+	c.pending, c.awaited = c.pending[:0], false
 	tailed := rows != nil && c.tail.sql != ""
 	if tailed {
 		b.Queue(c.tail.sql, c.tail.args...)
@@ -145,6 +164,9 @@ func (c *conn) send(ctx context.Context, rows *[]row) (n int64, err error) {
 		var tag pgconn.CommandTag
 		tag, err = res.Exec()
 		n = tag.RowsAffected()
+		if did != nil && did[i] != nil && err == nil {
+			did[i](n)
+		}
 	}
 	if tailed && err == nil {
 		var x int64

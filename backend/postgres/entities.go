@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/storerules"
@@ -78,13 +79,17 @@ func (x rows) Mentions(source int64) ([]storerules.Mention, error) {
 	return readMentions(bg, x.t.c, source)
 }
 
-func (x rows) RemoveMentions(source int64, _ []storerules.Mention, _ bool) error {
-	for _, table := range []string{"entity_sources", "mentions"} {
-		if err := x.t.c.do("DELETE FROM "+table+" WHERE ws = $1 AND source = $2", source); err != nil {
-			return err
-		}
+func (x rows) RemoveMentions(source int64, ms []storerules.Mention, _ bool) error {
+	named := make(map[int64]bool, len(ms))
+	for _, m := range ms {
+		named[m.Entity] = true
 	}
-	return nil
+	edges := int64(len(named))
+	err := x.t.c.doing(func(n int64) { x.t.Left = x.t.Left || n != edges }, "DELETE FROM entity_sources WHERE ws = $1 AND source = $2", source)
+	if err != nil {
+		return err
+	}
+	return x.t.c.do("DELETE FROM mentions WHERE ws = $1 AND source = $2", source)
 }
 
 // readMentions reads the mentions of a version.
@@ -136,7 +141,7 @@ func (rs *roots) of(ctx context.Context, num int64) (root int64, err error) {
 	}
 	root, ok := rs.known[num]
 	if !ok {
-		return 0, backend.ErrCorrupt
+		return 0, fmt.Errorf("entity %d is missing: %w", num, backend.ErrCorrupt)
 	}
 	return root, nil
 }

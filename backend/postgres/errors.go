@@ -33,6 +33,9 @@ var errAgain = errors.New("try again")
 // errLost is wrapped by errors of a lost connection. After such an error the process must ask whether a commit in flight took place.
 var errLost = errors.New("connection lost")
 
+// errSlow is wrapped by errors of statements that took too long.
+var errSlow = errors.New("statement timeout")
+
 // errPrepared is wrapped by errors of statements that a pooler sent to another connection than the one that prepared them.
 var errPrepared = errors.New("prepared statements do not survive: put default_query_exec_mode=cache_describe into the URL")
 
@@ -75,8 +78,10 @@ func translateServer(pe *pgconn.PgError) error {
 	case strings.HasPrefix(pe.Code, "57P"), strings.HasPrefix(pe.Code, "08"), pe.Code == "25006", pe.Code == "25P03":
 		// The server is shut down, has crashed or is starting up; the connection is broken; the server is a standby; or the session was ended.
 		return fmt.Errorf("%w: %w: %w", said, errLost, backend.ErrUnavailable)
-	case pe.Code == "57014", strings.HasPrefix(pe.Code, "53"), strings.HasPrefix(pe.Code, "58"):
-		// Timeouts; lack of disk space, memory or connections; I/O errors.
+	case pe.Code == "57014":
+		return fmt.Errorf("%w: %w: %w", said, errSlow, backend.ErrUnavailable)
+	case strings.HasPrefix(pe.Code, "53"), strings.HasPrefix(pe.Code, "58"):
+		// Lack of disk space, memory or connections; I/O errors.
 		return fmt.Errorf("%w: %w", said, backend.ErrUnavailable)
 	case pe.Code == "XX001", pe.Code == "XX002":
 		return fmt.Errorf("%w: %w", said, backend.ErrCorrupt)

@@ -120,7 +120,6 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 	err = c.each(ctx, `SELECT f.seq, f.kind, f.source, f.class, f.sub, f.id,
 		p.class, p.sub, s.id, s.title, s.time, s.session, s.tags, s.first_chunk, s.chunks, s.lane
 		FROM (SELECT * FROM changes WHERE ws = $1 AND seq > $2 ORDER BY seq LIMIT $3) f
-		
 		LEFT JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.num = f.source AND f.sub IS NULL OFFSET 0) s ON true
 		LEFT JOIN LATERAL (SELECT * FROM parts p WHERE p.ws = $1 AND p.id = s.part OFFSET 0) p ON true ORDER BY f.seq`, func(r *row) error {
 		if len(out) > 0 && size >= int64(limit) {
@@ -132,8 +131,8 @@ func feedEntries(ctx context.Context, c *conn, after, start int64, limit int) (o
 			e.Lane = backend.Lane(r.int(3))
 		case !r.null(4):
 			e.Part, e.SourceID = backend.Partition{Class: backend.Class(r.int(3)), Sub: r.str(4)}, r.str(5)
-		case r.null(6):
-			return fmt.Errorf("feed entry %d without its version: %w", e.Seq, backend.ErrCorrupt)
+		case r.null(6) || !knownClass(r.int(6)) || r.null(8): // its version or the partition is missing or damaged
+			e.Damaged(backend.Partition{}, false)
 		default:
 			e.Part = backend.Partition{Class: backend.Class(r.int(6)), Sub: r.str(7)}
 			e.SourceID, e.Title, e.Time, e.Session = r.str(8), r.str(9), r.time(10), r.str(11)
@@ -179,6 +178,9 @@ func (f *feedRows) Mentions(ctx context.Context, e *storerules.FeedEntry, add fu
 	}
 	for _, m := range ms {
 		root, err := f.roots.of(ctx, m.Entity)
+		if f.lost.Skips(err) {
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -12,8 +12,9 @@ import (
 )
 
 func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.Source, total int, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
-		page, total = nil, 0
+		page, total, lost = nil, 0, losses{}
 		part, err := findPart(ctx, c, q.Part)
 		if err != nil || part == 0 {
 			return err
@@ -50,7 +51,9 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 		n := len(args) + 2
 		sql := fmt.Sprintf("SELECT %s FROM %s WHERE %s ORDER BY %s LIMIT $%d OFFSET $%d", sourceCols, sourceTables, where, order, n, n+1)
 		err = c.each(ctx, sql, func(r *row) error {
-			page = append(page, readSource(r, 0))
+			if src := readSource(r, 0); !lost.skip(r) {
+				page = append(page, src)
+			}
 			return nil
 		}, append(args, q.Limit, max(q.Offset, 0))...)
 		if q.After == nil && q.Before != nil {
@@ -61,7 +64,7 @@ func (s *store) List(ctx context.Context, q backend.ListQuery) (page []*backend.
 	if err != nil {
 		return nil, 0, err
 	}
-	return page, total, nil
+	return page, total, lost.Err()
 }
 
 // listed returns the condition for a version s to be in a list. For a filter with a tag, the query starts from the table of tags.

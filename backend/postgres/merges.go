@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -114,7 +115,11 @@ func (x rows) Members(root int64) (g storerules.Group, err error) {
 
 func (x rows) RootOf(num int64) (int64, error) {
 	rs := roots{c: x.t.c, merged: true, known: make(map[int64]int64)}
-	return rs.of(bg, num)
+	root, err := rs.of(bg, num)
+	if errors.Is(err, backend.ErrCorrupt) {
+		return num, nil // what is said of it still is
+	}
+	return root, err
 }
 
 func (x rows) SetRoot(g storerules.Group, root int64) error {

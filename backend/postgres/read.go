@@ -12,15 +12,18 @@ import (
 )
 
 func (s *store) Sources(ctx context.Context, part backend.Partition, ids []string) (out []*backend.Source, err error) {
+	var lost losses
 	err = s.queryKeys(ctx, func(c *conn) error {
+		lost = losses{}
 		out = make([]*backend.Source, len(ids))
 		found := make(map[string]*backend.Source, len(ids))
 		// The order by id_hash excludes the indexes that find all items of the partition, which the server may prefer until it has analysed the table.
 		err := c.each(ctx, "SELECT "+sourceCols+` FROM parts p CROSS JOIN unnest($4::bytea[]) k (id_hash)
 			CROSS JOIN LATERAL (SELECT * FROM sources s WHERE s.ws = $1 AND s.part = p.id AND s.id_hash BETWEEN k.id_hash AND k.id_hash AND s.newest ORDER BY s.id_hash OFFSET 0) s
 			WHERE p.ws = $1 AND p.class = $2 AND p.sub_hash = $3`, func(r *row) error {
-			src := readSource(r, 0)
-			found[src.ID] = src
+			if src := readSource(r, 0); !lost.skip(r) {
+				found[src.ID] = src
+			}
 			return nil
 		}, int64(part.Class), hashOf(part.Sub), hashesOf(ids))
 		share(out, found, ids)
@@ -29,7 +32,7 @@ func (s *store) Sources(ctx context.Context, part backend.Partition, ids []strin
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 // share copies the found sources to out. If a key occurs several times, each further occurrence gets a copy.
@@ -52,12 +55,15 @@ func clone(src *backend.Source) *backend.Source {
 }
 
 func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.Source, err error) {
+	var lost losses
 	err = s.queryKeys(ctx, func(c *conn) error {
+		lost = losses{}
 		out = make([]*backend.Source, len(nums))
 		found := make(map[int64]*backend.Source, len(nums))
 		err := c.each(ctx, "SELECT "+sourceCols+" FROM unnest($2::bigint[]) k (num) "+sourceOfKey+" "+partOfSource, func(r *row) error {
-			src := readSource(r, 0)
-			found[src.Num] = src
+			if src := readSource(r, 0); !lost.skip(r) {
+				found[src.Num] = src
+			}
 			return nil
 		}, nums)
 		share(out, found, nums)
@@ -66,7 +72,7 @@ func (s *store) SourcesByNum(ctx context.Context, nums []int64) (out []*backend.
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 func (s *store) FindSubs(ctx context.Context, class backend.Class, id string) (subs []string, err error) {
@@ -122,7 +128,9 @@ func (s *store) Chunks(ctx context.Context, nums []int64, now time.Time) (out []
 				return nil
 			}
 			if h.Src = sources[h.Source]; h.Src == nil {
-				h.Src = readSource(r, chunkWidth)
+				if h.Src = readSource(r, chunkWidth); lost.skip(r) {
+					return nil
+				}
 				sources[h.Source] = h.Src
 			}
 			found[h.Num] = h

@@ -220,7 +220,7 @@ func waiting(c *conn, uid string) (due int64, waits bool, err error) {
 		return 0, false, err
 	}
 	s := ofWorkspace(ws)
-	c.pending = append(c.pending, statement{"SELECT set_config($1, $2, true)", []any{s.setting, s.value}})
+	c.pending = append(c.pending, statement{sql: "SELECT set_config($1, $2, true)", args: []any{s.setting, s.value}})
 	_, err = c.one(bg, `SELECT least((SELECT min(due) FROM sources WHERE ws = $1 AND newest AND state < 4), (SELECT 0::bigint FROM events WHERE ws = $1 LIMIT 1))`, func(r *row) error {
 		if waits = !r.null(0); waits {
 			due = r.int(0)

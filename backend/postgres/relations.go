@@ -57,8 +57,9 @@ func readRelation(r *row) backend.Relation {
 const relationPage = 1024
 
 func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*backend.Relation, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
-		out = nil
+		out, lost = nil, losses{}
 		part, err := findPart(ctx, c, q.Part)
 		if err != nil || part == 0 || q.Limit <= 0 {
 			return err
@@ -84,7 +85,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 				after = page[n-1].Num
 			}
 			page = slices.DeleteFunc(page, func(rel backend.Relation) bool { return !asked(&rel, &q) })
-			if err := chooseRelations(ctx, c, rs, page, &q, &out); err != nil || n < size {
+			if err := chooseRelations(ctx, c, rs, page, &q, &out, &lost); err != nil || n < size {
 				return err
 			}
 		}
@@ -93,7 +94,7 @@ func (s *store) Relations(ctx context.Context, q backend.RelationQuery) (out []*
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 // asked reports whether a relation matches q according to the relation's own columns.
@@ -104,8 +105,9 @@ func asked(rel *backend.Relation, q *backend.RelationQuery) bool {
 		(q.Chunks == nil || slices.Contains(q.Chunks, rel.Chunk))
 }
 
-// chooseRelations appends to out the relations of a page that held at q.AsOf and involve one of q's entities, up to q's limit.
-func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Relation, q *backend.RelationQuery, out *[]*backend.Relation) error {
+// chooseRelations appends to out the relations of a page that held at q.AsOf and involve one of q's entities, up to q's limit. It leaves out
+// those whose entity is missing.
+func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Relation, q *backend.RelationQuery, out *[]*backend.Relation, lost *losses) error {
 	var ends []int64
 	for i := range page {
 		ends = append(ends, page[i].From, page[i].To)
@@ -125,14 +127,12 @@ func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Rel
 				continue
 			}
 		}
-		var err error
-		if rel.From, err = rs.of(ctx, rel.From); err != nil {
-			return err
+		err := rs.ends(ctx, &rel)
+		if lost.Skips(err) {
+			continue
 		}
-		if rel.To != 0 {
-			if rel.To, err = rs.of(ctx, rel.To); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
 		if q.Entities != nil && !slices.Contains(q.Entities, rel.From) &&
 			(rel.To == 0 || q.Predicates != nil || !slices.Contains(q.Entities, rel.To)) {
@@ -141,6 +141,17 @@ func chooseRelations(ctx context.Context, c *conn, rs *roots, page []backend.Rel
 		*out = append(*out, &rel)
 	}
 	return nil
+}
+
+// ends replaces the ends of a relation by their roots.
+func (rs *roots) ends(ctx context.Context, rel *backend.Relation) (err error) {
+	if rel.From, err = rs.of(ctx, rel.From); err == nil && rel.To != 0 {
+		rel.To, err = rs.of(ctx, rel.To)
+	}
+	if err != nil {
+		err = fmt.Errorf("relation %d: %w", rel.Num, err)
+	}
+	return err
 }
 
 // relationPlan returns the query for the candidates of q, to which the caller adds the cursor and the limit. The fields of q determine the

@@ -9,8 +9,11 @@ import (
 )
 
 func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) (out []backend.DeleteResult, err error) {
-	err = s.change(ctx, func(t *tx) error {
+	err = s.removing(ctx, func(t *tx) (err error) {
 		out, err = t.Delete(part, ids, o)
+		return err
+	}, func(t *tx) (err error) {
+		out, err = t.razeItems(part, ids, o)
 		return err
 	})
 	if err != nil {
@@ -20,8 +23,11 @@ func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string
 }
 
 func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, err error) {
-	err = s.change(ctx, func(t *tx) error {
+	err = s.removing(ctx, func(t *tx) (err error) {
 		n, err = t.DeleteSub(sub, limit)
+		return err
+	}, func(t *tx) (err error) {
+		n, err = t.razeSub(sub, limit)
 		return err
 	})
 	if err != nil {
@@ -31,8 +37,11 @@ func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, er
 }
 
 func (s *store) Expire(ctx context.Context, now time.Time, limit int) (n int, next time.Time, err error) {
-	err = s.change(ctx, func(t *tx) error {
+	err = s.removing(ctx, func(t *tx) (err error) {
 		n, next, err = t.Expire(now, limit)
+		return err
+	}, func(t *tx) (err error) {
+		n, next, err = t.razeExpired(now, limit)
 		return err
 	})
 	if err != nil {

@@ -32,6 +32,9 @@ func (x rows) Parts(sub string) (parts []int64, err error) {
 
 func (x rows) RemovePart(part int64) error {
 	for _, sql := range []string{
+		"DELETE FROM relations WHERE ws = $1 AND part = $2", // this and the next two: what a damaged row has left
+		"DELETE FROM stated_aliases WHERE ws = $1 AND part = $2",
+		"DELETE FROM successions WHERE ws = $1 AND part = $2",
 		"DELETE FROM merges WHERE ws = $1 AND part = $2",
 		"DELETE FROM aliases WHERE ws = $1 AND part = $2",
 		"DELETE FROM entities WHERE ws = $1 AND part = $2",
@@ -127,10 +130,13 @@ func (x rows) addChunk(v *head, num int64, ch *backend.Chunk) error {
 
 func (x rows) RemoveChunks(v *head) error {
 	last := v.First + v.Chunks - 1
-	if err := x.t.c.do("DELETE FROM vectors WHERE ws = $1 AND chunk BETWEEN $2 AND $3", v.First, last); err != nil {
+	err := x.t.c.do(`DELETE FROM vectors x WHERE ws = $1 AND chunk BETWEEN $2 AND $3
+		AND EXISTS (SELECT 1 FROM chunks c WHERE c.ws = x.ws AND c.num = x.chunk AND c.source = $4)`, v.First, last, v.Num)
+	if err != nil {
 		return err
 	}
-	return x.t.c.do("DELETE FROM chunks WHERE ws = $1 AND num BETWEEN $2 AND $3", v.First, last)
+	chunks := v.Chunks
+	return x.t.c.doing(func(n int64) { x.t.Left = x.t.Left || n != chunks }, "DELETE FROM chunks WHERE ws = $1 AND num BETWEEN $2 AND $3 AND source = $4", v.First, last, v.Num)
 }
 
 func (x rows) StoreBlobs(num int64, blobs []backend.Blob, replace bool) error {

@@ -33,8 +33,8 @@ func ofOrg(org string) scope {
 
 // limits returns the statement that sets the visible rows and the statement timeout for one transaction.
 func (s scope) limits(timeout time.Duration) statement {
-	return statement{"SELECT set_config($1, $2, true), set_config('statement_timeout', $3, true)",
-		[]any{s.setting, s.value, strconv.FormatInt(timeout.Milliseconds(), 10)}}
+	return statement{sql: "SELECT set_config($1, $2, true), set_config('statement_timeout', $3, true)",
+		args: []any{s.setting, s.value, strconv.FormatInt(timeout.Milliseconds(), 10)}}
 }
 
 // Expressions that choose between plans of prepared statements for the rest of a transaction. The server prefers to plan a statement on a

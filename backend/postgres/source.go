@@ -27,7 +27,7 @@ const (
 
 // readSource reads a version from column i on.
 func readSource(r *row, i int) *backend.Source {
-	return &backend.Source{
+	s := &backend.Source{
 		Num:   r.int(i),
 		Part:  backend.Partition{Class: backend.Class(r.int(i + 1)), Sub: r.str(i + 2)},
 		ID:    r.str(i + 3),
@@ -39,7 +39,14 @@ func readSource(r *row, i int) *backend.Source {
 		Session: r.str(i + 18), Metadata: r.blob(i + 19), Additional: r.blob(i + 20), Doc: r.blob(i + 21), Tags: r.tags(i + 22),
 		NotBefore: r.time(i + 23), Token: r.str(i + 24), LeaseUntil: r.time(i + 25), Rev: r.int(i + 26), Replaced: !r.bool(i + 27), Older: r.int(i + 28),
 	}
+	if r.err == nil && (s.State < backend.Queued || s.State > backend.Errored || !knownClass(int64(s.Part.Class))) {
+		r.err = fmt.Errorf("source %d: state %d, class %d: %w", s.Num, s.State, s.Part.Class, backend.ErrCorrupt)
+	}
+	return s
 }
+
+// knownClass reports whether a stored number is that of a class.
+func knownClass(n int64) bool { return n >= int64(backend.Knowledge) && n <= int64(backend.Raw) }
 
 const headCols = `num, part, id, state, newest, indexed, graph, token, older, first_chunk, chunks,
 	seq_chunks, seq_tags, seq_graph, tags, created, rev, lane, lanes, seq_lane_1, seq_lane_2, seq_lane_3`
@@ -47,13 +54,17 @@ const headCols = `num, part, id, state, newest, indexed, graph, token, older, fi
 const headWidth = 22 // number of columns in headCols
 
 func readHead(r *row) *head {
-	return &head{
+	v := &head{
 		Num: r.int(0), Part: r.int(1), ID: r.str(2), State: backend.State(r.int(3)),
 		Newest: r.bool(4), Indexed: r.bool(5), Graph: r.bool(6), Token: r.str(7), Older: r.int(8),
 		First: r.int(9), Chunks: r.int(10), SeqChunks: r.int(11), SeqTags: r.int(12), SeqGraph: r.int(13),
 		Tags: r.tags(14), Created: r.optional(15), Rev: r.int(16),
 		Lane: backend.Lane(r.int(17)), Lanes: r.int(18), SeqLane: [backend.LaneCount]int64{1: r.int(19), 2: r.int(20), 3: r.int(21)},
 	}
+	if r.err == nil && (v.State < backend.Queued || v.State > backend.Errored) {
+		r.err = fmt.Errorf("source %d: state %d: %w", v.Num, v.State, backend.ErrCorrupt)
+	}
+	return v
 }
 
 // items reads the newest versions of ids, keyed by the hash of the id.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -81,7 +82,7 @@ func (s *store) settled(ctx context.Context, how func(context.Context, scope, fu
 	}
 	defer s.Leave()
 	return how(ctx, s.scope, func(c *conn) error {
-		c.tail = statement{"SELECT seq FROM ledgers WHERE ws = $1", []any{s.ws}}
+		c.tail = statement{sql: "SELECT seq FROM ledgers WHERE ws = $1", args: []any{s.ws}}
 		err := fn(c)
 		if err == nil {
 			s.learn(uint64(c.tailed) << storerules.SeqShift)
@@ -145,6 +146,9 @@ func readValue(ctx context.Context, c *conn, name string) (value []byte, err err
 func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 	return s.change(ctx, func(t *tx) error {
 		have, err := readValue(bg, t.c, name)
+		if old == nil && errors.Is(err, backend.ErrCorrupt) {
+			have, err = nil, nil // for whoever could not read it there is none
+		}
 		if err == nil && !bytes.Equal(have, old) {
 			err = fmt.Errorf("set %q: it was changed since it was read: %w", name, backend.ErrConflict)
 		}

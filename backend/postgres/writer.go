@@ -158,6 +158,12 @@ func (w *writer) attempt(c *conn, j *job, saved bool) error {
 	if err == nil {
 		err = w.tx.Settle()
 	}
+	if err == nil && c.awaited {
+		err = c.flush(bg)
+	}
+	if err == nil && w.tx.Left {
+		err = w.tx.sweep()
+	}
 	if err == nil && saved {
 		err = c.flush(bg) // so that errors are attributed to this call
 	}

@@ -80,9 +80,11 @@ func (x rows) RemoveMentions(source int64, ms []storerules.Mention, damaged bool
 		return err
 	}
 	if damaged {
-		if err := x.t.c.do("DELETE FROM entity_sources WHERE source = ?", source); err != nil {
+		n, err := x.t.c.exec("DELETE FROM entity_sources WHERE source = ?", source)
+		if err != nil {
 			return err
 		}
+		x.t.Left = x.t.Left || n > 0
 	}
 	seen := make(map[int64]bool, len(ms))
 	for _, m := range ms {

@@ -7,29 +7,14 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-// A damaged version may be removed without what it says, which then is not undone: its share of the counters of entities, the merges that it
-// stated, and what its facts had retired. All of these follow from the rows that are left, so mendGraph derives them anew.
-
-// mendGraph derives counters, roots, merges and retirements anew from the rows that are left. What damage keeps it from deriving stays as it is.
-func (t *tx) mendGraph() error {
-	for _, mend := range []func() error{t.mendEdges, t.mendEntities, t.mendRoots} {
-		if err := t.unlessTorn(mend); err != nil {
-			return err
-		}
-	}
-	if err := t.mendMerges(); err != nil {
-		return err
-	}
-	return t.mendFacts()
-}
-
-// unlessTorn runs mend in a savepoint. If it meets damaged data, what it did is undone.
-func (t *tx) unlessTorn(mend func() error) error {
+// Apart implements [storerules.Rows].
+func (x rows) Apart(f func() error) error {
+	t := x.t
 	led, now := t.led, t.lag.now
 	if err := t.c.do("SAVEPOINT mend"); err != nil {
 		return err
 	}
-	err := mend()
+	err := f()
 	if err == nil {
 		err = t.Settle()
 	}
@@ -51,31 +36,14 @@ func (t *tx) unlessTorn(mend func() error) error {
 	return t.c.do("RELEASE mend")
 }
 
-// mendEdges sets the counts of mentions that earlier releases did not store, or that are damaged, from the mentions.
-func (t *tx) mendEdges() error {
-	sources, err := t.numbers("SELECT DISTINCT source FROM entity_sources WHERE type = '' OR typeof(count) <> 'integer' OR count < 1")
-	if err != nil {
-		return err
-	}
-	for _, source := range sources {
-		ms, err := readMentions(t.c, source)
-		if errors.Is(err, backend.ErrCorrupt) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		counts := make(map[int64]int64, len(ms))
-		for _, m := range ms {
-			counts[m.Entity]++
-		}
-		for entity, n := range counts {
-			if err := t.c.do("UPDATE entity_sources SET count = ? WHERE entity = ? AND source = ? AND count IS NOT ?", n, entity, source, n); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+// Uncounted implements [storerules.Rows]. Earlier releases did not store the numbers.
+func (x rows) Uncounted() ([]int64, error) {
+	return x.t.numbers("SELECT DISTINCT source FROM entity_sources WHERE type = '' OR typeof(count) <> 'integer' OR count < 1")
+}
+
+// SetMentionCount implements [storerules.Rows].
+func (x rows) SetMentionCount(entity, source, n int64) error {
+	return x.t.c.do("UPDATE entity_sources SET count = ? WHERE entity = ? AND source = ? AND count IS NOT ?", n, entity, source, n)
 }
 
 // usedKeys is a table of keys with the mentions and uses of them and of the keys merged into them. A mention uses its key, and a relation those of its ends.
@@ -89,8 +57,9 @@ const usedKeys = `WITH RECURSIVE own (entity, mentions, uses) AS (
 		UNION ALL SELECT a.part, a.into_key, k.mentions, k.uses, k.depth + 1 FROM each_key k JOIN aliases a ON a.part = k.part AND a.key = k.key WHERE k.depth < 1000),
 	used (part, key, mentions, uses) AS (SELECT part, key, sum(mentions), sum(uses) FROM each_key GROUP BY part, key) `
 
-// mendEntities counts the uses of all entities. It removes those without any, and makes those that are missing between a key and its root.
-func (t *tx) mendEntities() error {
+// MendEntities implements [storerules.Rows].
+func (x rows) MendEntities() error {
+	t := x.t
 	type missing struct {
 		storerules.EntityKey
 		mentions, uses int64
@@ -107,7 +76,7 @@ func (t *tx) mendEntities() error {
 	for _, m := range lacks {
 		t.led.Entity++
 		num := t.led.Entity
-		if err := (rows{t}).AddEntity(num, &storerules.Use{EntityKey: m.EntityKey, Mentions: m.mentions, Uses: m.uses, Name: m.Key, Root: num}); err != nil {
+		if err := x.AddEntity(num, &storerules.Use{EntityKey: m.EntityKey, Mentions: m.mentions, Uses: m.uses, Name: m.Key, Root: num}); err != nil {
 			return err
 		}
 	}
@@ -123,9 +92,9 @@ func (t *tx) mendEntities() error {
 	return nil
 }
 
-// mendRoots sets the roots of entities from the aliases.
-func (t *tx) mendRoots() error {
-	if err := t.c.do("UPDATE entities SET root = num WHERE root IS NOT num AND NOT EXISTS (SELECT 1 FROM aliases a WHERE a.part = entities.part AND a.key = entities.key)"); err != nil {
+// MendRoots implements [storerules.Rows].
+func (x rows) MendRoots() error {
+	if err := x.t.c.do("UPDATE entities SET root = num WHERE root IS NOT num AND NOT EXISTS (SELECT 1 FROM aliases a WHERE a.part = entities.part AND a.key = entities.key)"); err != nil {
 		return err
 	}
 	const leads = `WITH RECURSIVE leads (num, part, key, depth) AS (
@@ -133,57 +102,37 @@ func (t *tx) mendRoots() error {
 			UNION ALL SELECT l.num, a.part, a.into_key, l.depth + 1 FROM leads l JOIN aliases a ON a.part = l.part AND a.key = l.key WHERE l.depth < 1000)
 		UPDATE entities SET root = x.root FROM (SELECT l.num AS num, e.num AS root FROM leads l JOIN entities e ON e.part = l.part AND e.key = l.key
 			WHERE NOT EXISTS (SELECT 1 FROM aliases a WHERE a.part = l.part AND a.key = l.key)) x WHERE entities.num = x.num AND entities.root IS NOT x.root`
-	return t.c.do(leads)
+	return x.t.c.do(leads)
 }
 
-// mendMerges lets the aliases that versions still state decide which stated merges hold.
-func (t *tx) mendMerges() error {
-	var keys []storerules.EntityKey
-	err := t.c.each(bg, `SELECT part, from_key FROM merges WHERE stated <> '' AND undone = 0
+// StatedAnywhere implements [storerules.Rows].
+func (x rows) StatedAnywhere() (keys []storerules.EntityKey, err error) {
+	err = x.t.c.each(bg, `SELECT part, from_key FROM merges WHERE stated <> '' AND undone = 0
 		UNION SELECT part, from_key FROM stated_aliases ORDER BY 1, 2`, func(r *row) error {
 		keys = append(keys, storerules.EntityKey{Part: r.int(0), Key: r.str(1)})
 		return nil
 	})
-	if errors.Is(err, backend.ErrCorrupt) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, k := range keys {
-		if err := t.unlessTorn(func() error { t.Restate(k); return nil }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return keys, err
 }
 
-// mendFacts weighs again what was retired by relations that are gone.
-func (t *tx) mendFacts() error {
-	nums, err := t.numbers("SELECT num FROM relations WHERE superseded_by <> 0 AND superseded_by NOT IN (SELECT num FROM relations)")
-	if err != nil {
-		return err
-	}
-	for _, num := range nums {
-		if err := t.c.do("UPDATE relations SET superseded_by = 0, known_to = NULL WHERE num = ? AND flags < 2", num); err != nil {
-			return err
-		}
-		err := t.unlessTorn(func() error {
-			part := int64(0)
-			if _, err := t.c.one(bg, "SELECT part FROM relations WHERE num = ?", func(r *row) error { part = r.int(0); return nil }, num); err != nil {
-				return err
-			}
-			var fs []storerules.Fact
-			if err := (rows{t}).facts(&fs, "WHERE num = ?", num); err != nil {
-				return err
-			}
-			return t.WeighAgain(part, fs)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// RetiredByNone implements [storerules.Rows].
+func (x rows) RetiredByNone() ([]int64, error) {
+	return x.t.numbers("SELECT num FROM relations WHERE superseded_by <> 0 AND superseded_by NOT IN (SELECT num FROM relations)")
+}
+
+// Unretire implements [storerules.Rows].
+func (x rows) Unretire(num int64) error {
+	return x.t.c.do("UPDATE relations SET superseded_by = 0, known_to = NULL WHERE num = ? AND flags < 2", num)
+}
+
+// FactAt implements [storerules.Rows].
+func (x rows) FactAt(num int64) (part int64, f storerules.Fact, found bool, err error) {
+	_, err = x.t.c.one(bg, "SELECT "+factCols+", part FROM relations WHERE num = ?", func(r *row) error {
+		part = r.int(factWidth)
+		f, found = readSound(r)
+		return nil
+	}, num)
+	return part, f, found, err
 }
 
 // numbers returns the first column of a query.

@@ -9,6 +9,7 @@ import (
 )
 
 func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []backend.Mentioned, err error) {
+	var lost losses
 	err = s.read(ctx, func(c *conn) error {
 		part, err := findPart(c, q.Part)
 		if err != nil || part == 0 {
@@ -16,7 +17,9 @@ func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []ba
 		}
 		return forEach(ctx, q.Keys, func(i int, key string) error {
 			add := func(r *row) error {
-				out = append(out, backend.Mentioned{At: i, Key: r.str(0), Source: r.int(1), Type: r.word(2), Count: int(r.int(3))})
+				if m := (backend.Mentioned{At: i, Key: r.str(0), Source: r.int(1), Type: r.word(2), Count: int(r.int(3))}); !lost.skip(r) {
+					out = append(out, m)
+				}
 				return nil
 			}
 			if q.Sources != nil {
@@ -36,7 +39,7 @@ func (s *store) Mentioned(ctx context.Context, q backend.MentionQuery) (out []ba
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	return out, lost.Err()
 }
 
 func (s *store) MentionsOf(ctx context.Context, part backend.Partition, keys []string, versions int) (out []backend.KeyMention, err error) {

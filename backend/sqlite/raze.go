@@ -156,8 +156,9 @@ var strays = []string{
 	"DELETE FROM changes WHERE sub IS NULL AND source NOT IN (SELECT num FROM sources)",
 }
 
-// sweep removes all rows that belong to nothing, computes the counters anew, and mends the graph.
-func (t *tx) sweep() error {
+// RemoveStrays implements [storerules.Rows].
+func (x rows) RemoveStrays() error {
+	t := x.t
 	if err := t.lag.now.write(t.c, &t.led); err != nil {
 		return err
 	}
@@ -167,6 +168,12 @@ func (t *tx) sweep() error {
 			return err
 		}
 	}
+	return nil
+}
+
+// CountAnew implements [storerules.Rows].
+func (x rows) CountAnew() error {
+	t := x.t
 	if err := t.c.do(`UPDATE counters SET items = (SELECT count(*) FROM sources WHERE part = counters.id AND newest = 1),
 		chunks = (SELECT coalesce(sum(chunks), 0) FROM sources WHERE part = counters.id) WHERE id > 0`); err != nil {
 		return err
@@ -183,9 +190,5 @@ func (t *tx) sweep() error {
 		t.led.Retractions = r.int(0)
 		return nil
 	})
-	t.forget()
-	if err == nil {
-		err = t.mendGraph()
-	}
 	return err
 }

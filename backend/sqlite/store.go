@@ -131,6 +131,9 @@ func (s *store) Set(ctx context.Context, name string, old, value []byte) error {
 	return s.change(ctx, func(t *tx) error {
 		t.value = name
 		have, err := readValue(bg, t.c, name)
+		if old == nil && errors.Is(err, backend.ErrCorrupt) {
+			have, err = nil, nil // for whoever could not read it there is none
+		}
 		if err == nil && !bytes.Equal(have, old) {
 			err = fmt.Errorf("set %q: it was changed since it was read: %w", name, backend.ErrConflict)
 		}

@@ -128,7 +128,7 @@ func (t *tx) settle() error {
 		err = t.flush()
 	}
 	if err == nil && t.Left {
-		err = t.sweep()
+		err = t.Sweep()
 	}
 	t.dirty = t.dirty || t.Inserted
 	return err

@@ -149,9 +149,6 @@ func (t *Tx) retraction(part int64, g Group, to *end, f *Fact, back bool) (*Fact
 	return t.Rows.Retraction(g, objects, f, back)
 }
 
-// WeighAgain determines again which relations of a partition are retired, and by which.
-func (t *Tx) WeighAgain(part int64, fs []Fact) error { return t.weighAll(part, fs) }
-
 // weighAll weighs relations again.
 func (t *Tx) weighAll(part int64, fs []Fact) error {
 	for i := range fs {

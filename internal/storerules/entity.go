@@ -234,8 +234,8 @@ func (t *Tx) clearGraph(v *Head) error {
 	}
 	v.Graph = false
 	ms, err := t.Rows.Mentions(v.Num)
-	damaged := errors.Is(err, backend.ErrCorrupt)
-	if damaged {
+	damaged := errors.Is(err, backend.ErrCorrupt) || err == nil && len(ms) == 0 && v.SeqGraph != 0
+	if err != nil && damaged {
 		// A damaged version must be deletable too. The counters of its entities stay too high.
 		ms, err = nil, t.unlessDamaged(err)
 	}

@@ -16,6 +16,7 @@ type Rows interface {
 	aliasRows
 	statedRows
 	relationRows
+	mendRows
 }
 
 type feedRows interface {
@@ -154,7 +155,8 @@ type entityRows interface {
 
 	AddMentions(source int64, said []MentionCount, packed []byte) error
 	Mentions(source int64) ([]Mention, error)
-	// RemoveMentions removes the mentions of a version. If damaged is set, ms is not known.
+	// RemoveMentions removes the mentions of a version. If damaged is set, ms is not known, or there is none although
+	// the feed has some.
 	RemoveMentions(source int64, ms []Mention, damaged bool) error
 }
 

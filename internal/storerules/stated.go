@@ -81,9 +81,6 @@ func (t *Tx) statedKeys(part int64) (map[string]bool, error) {
 	return m, err
 }
 
-// Restate lets the aliases that sources state decide again, at the end of the call, which stated merge of a key holds.
-func (t *Tx) Restate(k EntityKey) { t.unweighed[k] = true }
-
 // settleStated merges entities, and undoes merges, according to the aliases that sources state now.
 func (t *Tx) settleStated() error {
 	if len(t.unweighed) == 0 {
