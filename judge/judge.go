@@ -42,3 +42,19 @@ type Narrow interface {
 	// Narrow reports whether it is one.
 	Narrow() bool
 }
+
+// Rater is a Judge that rates what a search found apart from passages by themselves.
+type Rater interface {
+	Judge
+	// Rate returns, for each of the best passages that a search found, the probability in [0, 1] that it answers the question. Unlike Answers, it expects
+	// passages that are near the question in meaning whether or not one of them answers it, and is made for telling these two cases apart.
+	Rate(ctx context.Context, question string, passages []string) ([]float64, error)
+}
+
+// Rate calls Rate of a [Rater], and Answers of another judge.
+func Rate(ctx context.Context, j Judge, question string, passages []string) ([]float64, error) {
+	if r, ok := j.(Rater); ok {
+		return r.Rate(ctx, question, passages)
+	}
+	return j.Answers(ctx, question, passages)
+}

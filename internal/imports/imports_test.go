@@ -20,7 +20,7 @@ type pkg struct {
 // floors lists the rooms of the house, the top floor first. A package stands on the floor that names it or the longest
 // prefix of it (a prefix ends in "/"); imports of this module run to lower floors only.
 var floors = [][]string{
-	{"examples/", "cmd/", "deploy/dev", "otel", "bench/cmd/", "bench/scale", "bench/neural", "bench/modernc", "models/e5-bge/build/"},
+	{"examples/", "cmd/", "deploy/dev", "otel", "bench/cmd/", "bench/scale", "bench/neural", "bench/modernc", "models/e5-bge/build/", "models/change-multilingual/build/"},
 	{"cmd/contextmem/internal/", "adapters/"},
 	{"shared"},
 	{"httpapi", "console", "client", "eval", "eval/persona", "bench"},

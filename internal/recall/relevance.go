@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/judge"
 )
 
 // Without a judge the relevance of a hit is a logistic function of its dense score. If the embedder is calibrated, the
@@ -72,7 +73,7 @@ func (r *run) judge(hits []*Hit) {
 	defer cancel()
 	var probs []float64
 	err := fault.Guard(func() (err error) {
-		probs, err = r.Judge.Answers(ctx, r.Query, texts)
+		probs, err = judge.Rate(ctx, r.Judge, r.Query, texts)
 		return err
 	})
 	if err == nil && len(probs) != n {

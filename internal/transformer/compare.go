@@ -115,9 +115,50 @@ func (c *Compare) Text(states []float32) (Text, error) {
 	return t, nil
 }
 
+// Last is another last layer for a head: its own out and direct, and the sum of their biases.
+type Last struct {
+	Out    []float32 `json:"out"`    // [width]
+	Direct []float32 `json:"direct"` // [3]
+	Bias   float32   `json:"bias"`
+}
+
+// Check reports whether a layer has the shape of the last one of a head, counted from 0, and finite values. It needs only the shapes of the heads.
+func (c *Compare) Check(head int, l *Last) error {
+	if width := len(c.heads[head].dense.bias); len(l.Out) != width || len(l.Direct) != extraInputs {
+		return fmt.Errorf("out must be %d numbers, direct %d", width, extraInputs)
+	}
+	if !finite(l.Out) || !finite(l.Direct) || !finite([]float32{l.Bias}) {
+		return errNotFinite
+	}
+	return nil
+}
+
 // Logit returns the logit of a head, counted from 0, for two texts.
 func (c *Compare) Logit(head int, a, b Text) float32 {
-	h, n := &c.heads[head], c.hidden
+	h := &c.heads[head]
+	wide, extra := c.wide(h, a, b)
+	out, direct := [1]float32{}, [1]float32{}
+	h.out.apply(out[:], wide)
+	h.direct.apply(direct[:], extra)
+	return out[0] + direct[0]
+}
+
+// LogitBy returns the logit of a head with another last layer, which [Compare.Check] has passed.
+func (c *Compare) LogitBy(head int, last *Last, a, b Text) float32 {
+	wide, extra := c.wide(&c.heads[head], a, b)
+	sum := last.Bias
+	for i, w := range last.Out {
+		sum += w * wide[i]
+	}
+	for i, w := range last.Direct {
+		sum += w * extra[i]
+	}
+	return sum
+}
+
+// wide returns the inputs of a head's last layer: those of out and those of direct.
+func (c *Compare) wide(h *compareHead, a, b Text) (wide, extra []float32) {
+	n := c.hidden
 	inputs := make([]float32, 4*n+extraInputs)
 	var cosine float32
 	for i, u := range a.unit {
@@ -126,16 +167,14 @@ func (c *Compare) Logit(head int, a, b Text) float32 {
 		inputs[n+i] = max(u-v, v-u)
 		cosine += u * v
 	}
-	extra := inputs[4*n:]
+	extra = inputs[4*n:]
 	extra[0], extra[1], extra[2] = cosine, a.tokens, b.tokens
-	wide, out, direct := make([]float32, len(h.dense.bias)), [1]float32{}, [1]float32{}
+	wide = make([]float32, len(h.dense.bias))
 	h.dense.apply(wide, inputs)
 	for i, x := range wide {
 		wide[i] = x / 2 * float32(1+math.Erf(float64(x)/math.Sqrt2))
 	}
-	h.out.apply(out[:], wide)
-	h.direct.apply(direct[:], extra)
-	return out[0] + direct[0]
+	return wide, extra
 }
 
 // apply sets the first values of dst to the output of the layer for x. It sums in four lanes.

@@ -137,6 +137,14 @@ func (j *Judge) Answers(ctx context.Context, question string, passages []string)
 	return j.cfg.Fallback.Answers(ctx, question, passages)
 }
 
+// Rate returns the rating of the fallback; see [judge.Rater]. Without a fallback it returns an error.
+func (j *Judge) Rate(ctx context.Context, question string, passages []string) ([]float64, error) {
+	if j.cfg.Fallback == nil {
+		return j.Answers(ctx, question, passages)
+	}
+	return judge.Rate(ctx, j.cfg.Fallback, question, passages)
+}
+
 // scene is a statement with the earlier ones that it may replace.
 type scene struct {
 	later judge.Statement

@@ -87,6 +87,13 @@ func (f fixed) all(n int) []float64 {
 	return out
 }
 
+// rater rates what a search found twice as high.
+type rater struct{ fixed }
+
+func (r rater) Rate(_ context.Context, _ string, ps []string) ([]float64, error) {
+	return (2 * r.fixed).all(len(ps)), nil
+}
+
 func TestReplaces(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int32
@@ -102,7 +109,15 @@ func TestReplaces(t *testing.T) {
 	p, err := j.Answers(t.Context(), "q", []string{"a", "b"})
 	require.NoError(t, err)
 	assert.Equal(t, []float64{.3, .3}, p)
+	p, err = j.Rate(t.Context(), "q", []string{"a", "b"})
+	require.NoError(t, err)
+	assert.Equal(t, []float64{.3, .3}, p, "what the fallback answers, which has no rating")
 	assert.Equal(t, "llm-1:m+fixed", j.Model())
+	j, err = New(Config{BaseURL: s.URL + "/v1", APIKey: "key", Model: "m", Fallback: rater{.3}})
+	require.NoError(t, err)
+	p, err = j.Rate(t.Context(), "q", []string{"a", "b"})
+	require.NoError(t, err)
+	assert.Equal(t, []float64{.6, .6}, p)
 }
 
 func TestBadAnswers(t *testing.T) {
@@ -181,5 +196,7 @@ func TestConfig(t *testing.T) {
 	j, err := New(Config{BaseURL: "http://127.0.0.1:1/v1", Model: "m"})
 	require.NoError(t, err)
 	_, err = j.Answers(t.Context(), "q", []string{"a"})
+	require.Error(t, err)
+	_, err = j.Rate(t.Context(), "q", []string{"a"})
 	require.Error(t, err)
 }

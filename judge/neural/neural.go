@@ -36,6 +36,9 @@ type Encoder interface {
 type Files struct {
 	Config  []byte // config.json
 	Weights []byte // model.safetensors
+	// Rating is rating.json: the last layer of the answers head for [Judge.Rate], with its calibration. Nil: Rate returns what Answers returns. It is not
+	// part of Judge.Model, since no decision about statements depends on it.
+	Rating []byte
 }
 
 // Options are the options that the model's files do not contain.
@@ -85,12 +88,16 @@ type Judge struct {
 	set     config
 	encoder Encoder
 	compare *transformer.Compare
-	scales  []scale // by head
-	kept    *kept   // nil without
+	scales  []scale           // by head
+	rating  *transformer.Last // nil: none
+	kept    *kept             // nil without
 	threads int
 }
 
-var _ judge.Narrow = (*Judge)(nil)
+var (
+	_ judge.Narrow = (*Judge)(nil)
+	_ judge.Rater  = (*Judge)(nil)
+)
 
 // New makes a judge from files in memory and the encoder with which the model was trained. It checks the layout of the files. The
 // weights are read with the first text; weights that are not finite numbers are an error at that time.
@@ -119,6 +126,15 @@ func open(f Files, encoder Encoder, o *Options) (*Judge, error) {
 	}
 	if j.compare, err = transformer.LoadCompare(f.Weights, encoder.Dim(), headNames); err != nil {
 		return nil, err
+	}
+	if f.Rating != nil {
+		j.rating = new(transformer.Last)
+		if err := json.Unmarshal(f.Rating, j.rating); err != nil {
+			return nil, fmt.Errorf("rating.json: %w", err)
+		}
+		if err := j.compare.Check(answers, j.rating); err != nil {
+			return nil, fmt.Errorf("rating.json: %w", err)
+		}
 	}
 	if j.threads == 0 {
 		j.threads = min(runtime.GOMAXPROCS(0), maxThreads)
@@ -175,16 +191,36 @@ func (j *Judge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, er
 	for i, p := range pairs {
 		ps[i] = texts{p.Earlier.Text, p.Later.Text}
 	}
-	return j.score(ctx, ps, replaces)
+	return j.score(ctx, ps, j.by(replaces))
 }
 
 // Answers returns, for each passage, the calibrated probability that it answers the question. Its errors are those of ctx.
 func (j *Judge) Answers(ctx context.Context, q string, passages []string) ([]float64, error) {
+	return j.score(ctx, with(q, passages), j.by(answers))
+}
+
+// Rate implements [judge.Rater]. Its errors are those of ctx.
+func (j *Judge) Rate(ctx context.Context, q string, passages []string) ([]float64, error) {
+	if j.rating == nil {
+		return j.Answers(ctx, q, passages)
+	}
+	return j.score(ctx, with(q, passages), func(a, b transformer.Text) float64 {
+		return scale{Scale: 1}.probability(j.compare.LogitBy(answers, j.rating, a, b))
+	})
+}
+
+// with returns the pairs of a question and each passage.
+func with(q string, passages []string) []texts {
 	ps := make([]texts, len(passages))
 	for i, p := range passages {
 		ps[i] = texts{q, p}
 	}
-	return j.score(ctx, ps, answers)
+	return ps
+}
+
+// by returns the function that computes the calibrated probability of a head.
+func (j *Judge) by(head int) func(a, b transformer.Text) float64 {
+	return func(a, b transformer.Text) float64 { return j.scales[head].probability(j.compare.Logit(head, a, b)) }
 }
 
 // texts is a pair of texts.
@@ -193,8 +229,8 @@ type texts struct{ a, b string }
 // blank reports whether there is nothing to compare.
 func (t texts) blank() bool { return strings.TrimSpace(t.a) == "" || strings.TrimSpace(t.b) == "" }
 
-// score returns the probabilities of a head. Pairs with an empty text have 0.
-func (j *Judge) score(ctx context.Context, pairs []texts, head int) ([]float64, error) {
+// score returns the probabilities of pairs. Pairs with an empty text have 0.
+func (j *Judge) score(ctx context.Context, pairs []texts, probability func(a, b transformer.Text) float64) ([]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -208,7 +244,7 @@ func (j *Judge) score(ctx context.Context, pairs []texts, head int) ([]float64, 
 			return nil, err
 		}
 		if !p.blank() {
-			out[i] = j.scales[head].probability(j.compare.Logit(head, found[p.a], found[p.b]))
+			out[i] = probability(found[p.a], found[p.b])
 		}
 	}
 	return out, nil

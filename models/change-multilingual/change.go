@@ -40,6 +40,8 @@ var (
 	config string
 	//go:embed model.safetensors
 	weights string
+	//go:embed rating.json
+	rating string
 )
 
 // name is the model's name in [neural.Judge.Model].
@@ -50,7 +52,7 @@ var shared = sync.OnceValues(func() (*neural.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return neural.New(neural.Files{Config: models.Bytes(config), Weights: models.Bytes(weights)}, encoder, &neural.Options{Model: name})
+	return neural.New(neural.Files{Config: models.Bytes(config), Weights: models.Bytes(weights), Rating: models.Bytes(rating)}, encoder, &neural.Options{Model: name})
 })
 
 // New returns the model, the same one at every call. It needs about 3 MB of memory, up to 16 MiB for the vectors of the texts

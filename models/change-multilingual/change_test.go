@@ -134,7 +134,7 @@ func TestModelNamesTheWeights(t *testing.T) {
 	assert.Regexp(t, `^change-multilingual/[0-9a-f]{8}$`, model(t).Model())
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	for _, name := range []string{"config.json", "model.safetensors"} {
+	for _, name := range []string{"config.json", "model.safetensors", "rating.json"} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(name)
 			require.NoError(t, err)
@@ -169,6 +169,53 @@ func TestOtherEncoderIsRefused(t *testing.T) {
 	require.ErrorContains(t, err, "Options.Model")
 	_, err = neural.New(neural.Files{Config: config, Weights: weights}, encoder, &neural.Options{Model: "x", Threads: -1})
 	require.ErrorContains(t, err, "Options.Threads")
+}
+
+// TestRatingTellsWhatWasNeverTold checks that Rate, and not Answers, has the layer of rating.json: a detail that nobody told is rated lower.
+func TestRatingTellsWhatWasNeverTold(t *testing.T) {
+	t.Parallel()
+	m, ctx := model(t), context.Background()
+	const told = "user: The new car came today, a blue Skoda. Karen drove it home.\nassistant: Congratulations! How does it drive?"
+	rate := func(question string) float64 {
+		p, err := judge.Rate(ctx, m, question, []string{told, " "})
+		require.NoError(t, err)
+		assert.Zero(t, p[1])
+		return p[0]
+	}
+	assert.Greater(t, rate("What car do I drive?"), 2*rate("What is the registration number of my car?"))
+	a, err := m.Answers(ctx, "What car do I drive?", []string{told})
+	require.NoError(t, err)
+	assert.Greater(t, math.Abs(a[0]-rate("What car do I drive?")), 1e-6)
+}
+
+// TestRatingFile checks that a judge without a rating answers instead, and that a damaged one is refused.
+func TestRatingFile(t *testing.T) {
+	t.Parallel()
+	config, err := os.ReadFile("config.json")
+	require.NoError(t, err)
+	weights, err := os.ReadFile("model.safetensors")
+	require.NoError(t, err)
+	rating, err := os.ReadFile("rating.json")
+	require.NoError(t, err)
+	encoder, err := e5.New()
+	require.NoError(t, err)
+	open := func(rating []byte) (*neural.Judge, error) {
+		return neural.New(neural.Files{Config: config, Weights: weights, Rating: rating}, encoder, &neural.Options{Model: "change-multilingual"})
+	}
+	without, err := open(nil)
+	require.NoError(t, err)
+	assert.Equal(t, model(t).Model(), without.Model(), "nothing is compared again for the sake of a rating")
+	a, err := without.Answers(context.Background(), "who?", []string{"Ann did it"})
+	require.NoError(t, err)
+	r, err := without.Rate(context.Background(), "who?", []string{"Ann did it"})
+	require.NoError(t, err)
+	assert.Equal(t, a, r)
+	for name, damaged := range map[string][]byte{"cut": rating[:len(rating)/2], "too few": []byte(`{"out":[1],"direct":[1,2,3],"bias":0}`), "too large": bytes.Replace(rating, []byte(`"bias": `), []byte(`"bias": 1e99`), 1)} {
+		t.Run(name, func(t *testing.T) {
+			_, err := open(damaged)
+			assert.ErrorContains(t, err, "rating.json")
+		})
+	}
 }
 
 // BenchmarkMemory compares a new statement with twelve earlier ones whose states are cached, on one thread.
