@@ -20,6 +20,9 @@ func (d *doc) foreignSentence(s *language.Sentence) bool {
 		return false
 	}
 	if d.Script {
+		if l := clauseTongue(d, s); l != nil {
+			return d.clauseSentence(s, l)
+		}
 		if found, own := d.scriptSentence(s); own {
 			return found
 		}
@@ -51,6 +54,8 @@ func (d *doc) guessedPhrases(s *language.Sentence) bool {
 		return d.foreignPhrases(s, phraseTables()["polish"])
 	case "ru":
 		return d.foreignPhrases(s, phraseTables()["russian"])
+	case "tr":
+		return d.clauseSentence(s, turkish())
 	}
 	return false
 }

@@ -94,6 +94,8 @@ func (d *doc) phraseObject(s *language.Sentence, l *phrases, f *tableForm, at, o
 		return t.Kind != language.KindPunct
 	case "allergic_to":
 		return !lists["phrase-no-allergen"][first]
+	case "drives":
+		return d.anyCapital(object)
 	case "is_a":
 		return l.occupation(first)
 	case "works_at", "from", "has_role", "lives_in":

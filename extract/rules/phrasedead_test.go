@@ -25,7 +25,7 @@ func TestEveryPhraseIsReached(t *testing.T) {
 			}
 		}
 	}
-	for name, l := range map[string]*scriptLanguage{"chinese": chinese(), "japanese": japanese(), "korean": korean()} {
+	for name, l := range map[string]*scriptLanguage{"chinese": chinese(), "japanese": japanese()} {
 		for person, list := range map[string][]*scriptPhrase{"first": l.first, "third": l.third} {
 			for _, p := range list {
 				text, found := scriptSentenceOf(l, p), (*scriptPhrase)(nil)

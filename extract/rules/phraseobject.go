@@ -152,7 +152,7 @@ func (d *doc) phrasePart(s *language.Sentence, f *tableForm, object language.Spa
 		if hi := d.capitals(s, object.Lo, 4); hi > object.Lo {
 			object.Hi = hi
 		}
-	case "lives_in", "from":
+	case "lives_in", "from", "works_at", "drives":
 		if d.Tokens[object.Lo].Capital() {
 			for object.Hi > object.Lo+1 && (d.Tokens[object.Hi-1].Kind == language.KindNumber || d.Tokens[object.Hi-1].Kind == language.KindWord && d.Tokens[object.Hi-1].Shape == language.LowerCase) {
 				object.Hi--

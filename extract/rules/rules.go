@@ -19,8 +19,8 @@
 //
 // The package makes one pass over tokens with word lists, so it is deterministic and fast enough to run on every ingest. English is
 // understood in full. In Spanish, German, French, Portuguese, Italian, Chinese and Japanese it recognises relative dates and, by one
-// table per language, the phrases for preferences, home, employer, role, age, birthday and family; in Dutch, Polish, Russian and Korean the phrases
-// alone. In memories phrases are checked: what is quoted, supposed, asked or ahead states nothing. In other languages it recognises names,
+// table per language, the phrases for preferences, home, employer, role, age, birthday and family; in Dutch, Polish and Russian the phrases
+// alone, and of the speaker in memories in Korean, Turkish, Arabic, Hindi and Thai. In memories phrases are checked: what is quoted, supposed, asked or ahead states nothing. In other languages it recognises names,
 // spelled dates, numbers, addresses and identifiers.
 package rules
 

@@ -14,6 +14,9 @@ import (
 // maxScriptObject is the longest object in a script without spaces, in characters.
 const maxScriptObject = 20
 
+// maxScriptOpener is how many bytes may come before a clause that begins a memory, and may be about the speaker without saying so: "上个月刚搬到深圳".
+const maxScriptOpener = 24
+
 // scriptLanguage is the table of a language that is written without spaces. {o} in a phrase is the object. The files are in the folder
 // tables.
 type scriptLanguage struct {
@@ -35,7 +38,10 @@ type scriptLanguage struct {
 	of      []string // what stands between a description and an occupation
 	roles   []string // occupations
 
-	subjects []string // ends of words that are another subject or end a clause: "동생이 부산에"
+	earlier []string        // what stands behind another clause, before an object
+	from    []string        // what stands between the old and the new home
+	pets    []string        // a name in a memory with one of these is not the speaker's
+	moved   map[string]bool // what stands behind a new home
 
 	first, third []*scriptPhrase
 	kinWords     [][2]string
@@ -49,18 +55,18 @@ type scriptPhrase struct {
 var (
 	chinese  = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("chinese")) })
 	japanese = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("japanese")) })
-	korean   = sync.OnceValue(func() *scriptLanguage { return readScript(readTable("korean")).saidOfSelf(readTable("korean")["own"]) })
 )
 
 func readScript(table map[string]string) *scriptLanguage {
 	list := func(name string) []string { return strings.Fields(table[name]) }
 	l := &scriptLanguage{marks: strings.TrimSpace(table["marks"]), openers: list("openers"), ends: list("ends"), cuts: list("cuts"), joins: list("joins"),
 		topic: strings.TrimSpace(table["topic"]), does: strings.TrimSpace(table["does"]), also: strings.TrimSpace(table["also"]), self: list("self"), others: list("others"), titles: list("titles"), ask: list("ask"),
-		unsaid: list("unsaid"), tails: list("tails"), mine: list("mine"), of: list("of"), roles: list("roles"), subjects: list("subjects")}
+		unsaid: list("unsaid"), tails: list("tails"), mine: list("mine"), of: list("of"), roles: list("roles"), earlier: list("before"), from: list("from"), pets: list("pets"), moved: make(map[string]bool)}
 	add := func(to *[]*scriptPhrase, f *tableForm, list string) {
 		for text := range strings.SplitSeq(list, ",") {
 			if before, after, ok := strings.Cut(strings.TrimSpace(text), "{o}"); ok {
 				*to = append(*to, &scriptPhrase{form: f, before: before, after: after})
+				l.moved[after] = l.moved[after] || f.moves
 			}
 		}
 	}
@@ -81,34 +87,13 @@ func readScript(table map[string]string) *scriptLanguage {
 	return l
 }
 
-// saidOfSelf puts each word for the speaker before each phrase of a language in which verbs do not tell the person, and adds phrases that name him
-// otherwise: "제 이름은".
-func (l *scriptLanguage) saidOfSelf(own string) *scriptLanguage {
-	var all []*scriptPhrase
-	for _, p := range l.first {
-		for _, w := range l.self {
-			all = append(all, &scriptPhrase{form: p.form, before: w + " " + p.before, after: p.after})
-		}
-	}
-	for line := range strings.SplitSeq(strings.TrimSpace(own), "\n") {
-		col := strings.Split(line, "|")
-		f := newForm(col[0], col[1])
-		for text := range strings.SplitSeq(col[2], ",") {
-			before, after, _ := strings.Cut(text, "{o}")
-			all = append(all, &scriptPhrase{form: f, before: before, after: after})
-		}
-	}
-	l.first, l.self = all, append(l.self, "제 이름은", "내 이름은", "제 생일은", "내 생일은")
-	return l
-}
-
 // piece is a part of the text, as byte offsets.
 type piece struct{ start, end int }
 
 // scriptSentence reads a sentence in Chinese or Japanese. found reports whether it stated anything, own whether it is in one of these
 // languages.
 func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
-	han, kana, hangul := false, false, false
+	han, kana := false, false
 	for i := s.Lo; i < s.Hi; i++ {
 		if d.Tokens[i].Kind != language.KindScript {
 			continue
@@ -116,13 +101,10 @@ func (d *doc) scriptSentence(s *language.Sentence) (found, own bool) {
 		for _, r := range d.TokenText(i) {
 			kana = kana || r >= 0x3040 && r <= 0x30FF
 			han = han || unicode.Is(unicode.Han, r)
-			hangul = hangul || r >= 0xAC00 && r <= 0xD7A3
 		}
 	}
 	var l *scriptLanguage
 	switch {
-	case hangul:
-		l = korean()
 	case kana:
 		l = japanese()
 	case han:
@@ -173,7 +155,7 @@ func (d *doc) scriptClause(s *language.Sentence, l *scriptLanguage, p piece, sel
 		return d.scriptThird(s, l, relative, kin, rest)
 	}
 	subject, place, body := d.scriptSubject(s, l, p)
-	implied := subject == "" && *self
+	implied := subject == "" && (*self || l.topic == "" && d.checked() && int(d.Tokens[0].Start) >= p.start-maxScriptOpener)
 	if implied {
 		subject = s.Speaker
 	}
@@ -208,10 +190,10 @@ func (d *doc) scriptOwn(s *language.Sentence, l *scriptLanguage, implied bool, p
 				continue
 			}
 		}
+		if f.form.predicate == "name" && slices.ContainsFunc(l.pets, func(w string) bool { return strings.Contains(d.Text, w) }) {
+			continue
+		}
 		if o, kin, ok := d.scriptObject(l, before, f.after, body); ok && d.scriptRole(l, f.form, o) {
-			if l.hasSubject(d.Text[o.start:o.end]) {
-				return false, true
-			}
 			if (f.form.functional || d.checked()) && kin == "" && l.topic != "" && (strings.Index(d.Text[o.start:o.end], l.topic) > 0 || strings.Index(d.Text[o.start:o.end], l.does) > 0 || l.alsoAt(d.Text[o.start:o.end]) > 0) {
 				return false, true // the text before the mark is another subject, whose name is unknown
 			}
@@ -219,11 +201,6 @@ func (d *doc) scriptOwn(s *language.Sentence, l *scriptLanguage, implied bool, p
 		}
 	}
 	return false, !implied
-}
-
-// hasSubject reports whether a word of an object is another subject or ends another clause.
-func (l *scriptLanguage) hasSubject(object string) bool {
-	return slices.ContainsFunc(l.subjects, func(w string) bool { return strings.Contains(object, w+" ") })
 }
 
 // scriptThird reads what a clause says about somebody else.
@@ -321,6 +298,16 @@ func (d *doc) scriptObject(l *scriptLanguage, before, behind string, p piece) (o
 			return o, "", false
 		}
 		o.end = o.start + k
+	}
+	for _, w := range l.earlier {
+		if k := strings.LastIndex(d.Text[o.start:o.end], w); k > 0 && d.checked() {
+			o.start += k + len(w)
+		}
+	}
+	for _, w := range l.from { // "仙台から札幌"
+		if k := strings.LastIndex(d.Text[o.start:o.end], w); k > 0 && l.moved[behind] {
+			o.start += k + len(w)
+		}
 	}
 	for _, w := range l.cuts {
 		if k := strings.Index(d.Text[o.start:o.end], w); k > 0 {
