@@ -151,6 +151,7 @@ func (w *Weaviate) launch(i int) error {
 		"MEMBERLIST_FAST_FAILURE_DETECTION": "true",
 		"COLLECTION_RETRIEVAL_STRATEGY":     "LocalOnly", "RAFT_TIMEOUTS_MULTIPLIER": "1", // else calls wait for an election when the leader dies
 		"PERSISTENCE_MEMTABLES_MIN_SIZE_MB": "1",
+		"ASYNC_REPLICATION_HASHTREE_HEIGHT": "8", // see "Settings of the cluster" in docs/scale.md
 	}
 	for j, m := range w.nodes {
 		if j != i && w.gossips(j) {
