@@ -126,6 +126,9 @@ func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdic
 		if x, cued = byCallOff(later, earlier); cued {
 			return x, true
 		}
+		if x, cued = byBooking(later, earlier, v); cued {
+			return x, true
+		}
 	}
 	if f, exact, ok := byEvent(later, earlier); ok {
 		if cued {
@@ -172,7 +175,7 @@ func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 			continue
 		}
 		for j := range es {
-			if e := &es[j]; (states(e) || does.cue == "cancelled" && e.Mode == extract.ModePast && service.MatchString(e.Text)) && e.do().cue == "" && fits(does.cue, l, e, later, v) {
+			if e := &es[j]; (states(e) || does.cue == "cancelled" && e.Mode == extract.ModePast && service.MatchString(e.Text) && withdrew.MatchString(l.Text)) && e.do().cue == "" && fits(does.cue, l, e, later, v) {
 				return verdict{confidence: ruleConfidence, retracts: does.cue != "ended" && does.cue != "replaced", matter: e.Text, evidence: l.Text, decider: "rules: " + does.cue}, true
 			}
 		}
@@ -190,7 +193,7 @@ func (s *statement) cued() bool {
 		s.changes = s.changes || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
 		if may&mayCancel != 0 && !s.changes {
 			noun, _, _ := s.cancelledNoun()
-			s.changes = noun != ""
+			s.changes = noun != "" || len(s.bookingsOff()) > 0
 		}
 		may = triggersWithin(s.text) // the text is split into clauses only if it has a trigger word
 		s.changes = s.changes || may&mayValue != 0 && len(s.attributes()) > 0
@@ -224,6 +227,7 @@ func states(c *clause) bool {
 
 var (
 	withdraws   = lazyregexp.New(`(?i)\b(forget|ignore|scratch|disregard) (what|everything|that bit|the (bit|part|thing)) `)
+	withdrew    = lazyregexp.New(`(?i)\b(?:(?:pull|pulled|pulling|back|backed|backing|drop|dropped|dropping|bailed) out|withdrew|withdrawn)\b`)
 	firstPerson = lazyregexp.New(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
 	anyMore     = lazyregexp.New(`(?i)\b(don['’]?t|doesn['’]?t|not|no)\b.*\b(any ?more|any longer)\b`)
 	denied      = lazyregexp.New(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
