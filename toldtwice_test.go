@@ -32,7 +32,7 @@ func TestEqualStatementsAreOneFact(t *testing.T) {
 		"employer":         {"I work at Acme.", "My employer is Acme.", "works_at", true},
 		"both ways":        {"My wife is Clara.", "I'm married to Clara.", "married_to", true},
 		"allergy":          {"I'm allergic to peanuts.", "I have a peanut allergy.", "allergic_to", true},
-		"diet":             {"I'm vegetarian.", "I'm a vegetarian.", "is_a", true},
+		"diet":             {"I'm vegetarian.", "I'm a vegetarian.", "diet", true},
 		"taste":            {"I hate olives.", "I can't stand olives.", "dislikes", true},
 		"language":         {"I speak French.", "I'm fluent in French.", "speaks", true},
 		"role":             {"I'm a nurse.", "I work as a nurse.", "has_role", true},
@@ -116,4 +116,27 @@ func TestStatementBeforeAMoveIsNotRepeated(t *testing.T) {
 	assert.Equal(t, "d", page.Facts[0].SourceID)
 	require.Len(t, page.Facts[0].Also, 1)
 	assert.Equal(t, "c", page.Facts[0].Also[0].SourceID)
+}
+
+// TestDietHasOneValue states a diet in the words that people have for it, and another one afterwards.
+func TestDietHasOneValue(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	svc, err := contextmem.New(ctx, inmem.New(), nil)
+	require.NoError(t, err)
+	defer svc.Close()
+	_, err = svc.EnsureTenant(ctx, contextmem.TenantSpec{ID: "t"})
+	require.NoError(t, err)
+	for i, first := range []string{"I'm vegetarian.", "I am a vegetarian.", "I'm vegetarian now."} {
+		for j, second := range []string{"I've gone vegan.", "I'm a vegan now.", "I'm vegan."} {
+			sub := svc.Tenant("t").Sub(string(rune('a'+i)) + string(rune('a'+j)))
+			_, err := sub.Remember(ctx, contextmem.Memory{ID: "a", Text: first, UserName: "Anna", Infer: true, Time: onDay("2024-01-01")},
+				contextmem.Memory{ID: "b", Text: second, UserName: "Anna", Infer: true, Time: onDay("2024-03-01")})
+			require.NoError(t, err)
+			page, err := sub.Facts(ctx, facts.Request{Subject: "Anna", Slot: "diet"})
+			require.NoError(t, err)
+			require.Len(t, page.Facts, 1, "%s %s: %+v", first, second, page.Facts)
+			assert.Equal(t, "vegan", page.Facts[0].Object)
+		}
+	}
 }

@@ -33,7 +33,7 @@ func (d *doc) emit(s *language.Sentence, st *statement, dates []language.Date) {
 	rel.Context = clip(d.Text[d.Tokens[s.Lo].Start:d.Tokens[s.Hi-1].End])
 	rel.Temporal = d.temporalWords(s, dates)
 	if st.clause != nil {
-		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, d.functional(st) && !d.bygone(st.predicate, st.clause.verbTok)
+		rel.Negated, rel.Retracts, rel.Functional = st.clause.negated || st.clause.ended, st.clause.ended, (d.functional(st) || st.predicate == "diet" && st.clause.holds()) && !d.bygone(st.predicate, st.clause.verbTok)
 		rel.Asserted = d.asserted(s, dates, st)
 		rel.ValidFrom, rel.ValidTo, rel.Precision = d.validity(s, dates, st)
 	}
@@ -81,7 +81,7 @@ func (d *doc) untoldInMemory(s *language.Sentence, st *statement) bool {
 	if !c.past || c.perfect || c.ended {
 		return false
 	}
-	return st.predicate == "is_a" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe) // "I was vegan for two years"
+	return st.predicate == "is_a" || st.predicate == "diet" || st.predicate == "has_role" && c.verbTok > 0 && d.Tokens[c.verbTok].Is(language.FormOfBe) // "I was vegan for two years"
 }
 
 // implied returns the relation that a statement in a memory implies about somebody's job. Leaving a company ends the job there;
@@ -318,6 +318,9 @@ func (d *doc) functional(st *statement) bool {
 	gone := f.kind != extract.KindEvent && c.past && !c.perfect && !c.passive // "worked at" says nothing about the present
 	return !gone && !c.future && !c.hyp && !c.negated && !c.ended
 }
+
+// holds reports whether a clause says that something is so now.
+func (c *clause) holds() bool { return !c.past && !c.future && !c.hyp && !c.negated && !c.ended }
 
 // asserted returns the end of the period of a dated change: "in 2015 I moved to Oslo" says nothing about later years. Zero means that
 // the statement is about the time at which it was said.

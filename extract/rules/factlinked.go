@@ -60,7 +60,7 @@ func (d *doc) stateLinked(s *language.Sentence, g *segment, st *statement, f *ex
 		}
 	case "also_known_as":
 		f.Predicate, f.Functional = "name", true
-	case "is_a", "has_role":
+	case "is_a", "has_role", "diet":
 		if gone && d.in.Memory && !g.perfect {
 			f.Predicate, f.Kind, f.Functional = "was", extract.KindEvent, false // "I was a fisherman"
 		}

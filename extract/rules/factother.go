@@ -16,7 +16,7 @@ func (d *doc) otherFacts(s *language.Sentence, sts []statement) {
 			continue
 		}
 		c := st.clause
-		if c != nil && (c.hyp || c.future || d.in.Memory && c.past && !c.perfect && !c.ended && d.Tokens[c.verbTok].Is(language.FormOfBe) && (st.predicate == "is_a" || st.predicate == "has_role")) || d.in.Memory && st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) {
+		if c != nil && (c.hyp || c.future || d.in.Memory && c.past && !c.perfect && !c.ended && d.Tokens[c.verbTok].Is(language.FormOfBe) && (st.predicate == "is_a" || st.predicate == "diet" || st.predicate == "has_role")) || d.in.Memory && st.target.kind == nodePhrase && hollow(st.predicate, st.target.key) {
 			continue
 		}
 		if d.at = st.target.lo; c != nil {
@@ -42,7 +42,7 @@ func (d *doc) stateOther(s *language.Sentence, st *statement, f *extract.Fact) s
 	switch {
 	case f.Kind == extract.KindRelationship && strings.HasSuffix(st.predicate, "_of"):
 		return f.Subject + " is " + article(strings.TrimSuffix(predicate, " of")) + " of " + f.Object + "."
-	case st.predicate == "is_a" || st.predicate == "has_role":
+	case st.predicate == "is_a" || st.predicate == "diet" || st.predicate == "has_role":
 		return f.Subject + " is " + article(f.Object) + "."
 	case st.predicate == "married_to" || st.predicate == "engaged_to" || st.predicate == "partner_of":
 		return f.Subject + " is " + predicate + " " + f.Object + "."
@@ -66,7 +66,7 @@ func plainText(f *extract.Fact) string {
 	words := strings.ReplaceAll(f.Predicate, "_", " ")
 	first, _, _ := strings.Cut(words, " ")
 	switch {
-	case f.Predicate == "has_role" || f.Predicate == "is_a":
+	case f.Predicate == "has_role" || f.Predicate == "is_a" || f.Predicate == "diet":
 		return f.Subject + " is " + article(f.Object) + "."
 	case strings.HasSuffix(f.Predicate, "_of") && first != "proud" && wordLists()["noun-predicates"][first]:
 		return f.Subject + " is " + article(first) + " of " + f.Object + "."

@@ -147,7 +147,11 @@ func (p *nominal) describe(i int) {
 		return
 	}
 	predicate := "is_a"
-	if _, state := beComplement(noun); d.Tokens[hi-1].Is(language.Occupation) && !state && (p.subject.kind == nodeSpeaker || p.subject.typ == extract.TypePerson || p.subject.typ == extract.TypeConcept) {
+	c, state := beComplement(noun)
+	if state && c.predicate == "diet" && hi-lo == 1 {
+		predicate = "diet"
+	}
+	if d.Tokens[hi-1].Is(language.Occupation) && !state && (p.subject.kind == nodeSpeaker || p.subject.typ == extract.TypePerson || p.subject.typ == extract.TypeConcept) {
 		predicate = "has_role"
 	}
 	p.state(node{lo: lo, hi: hi, kind: nodePhrase, key: extract.Key(d.SpanText(lo, hi)), typ: extract.TypeConcept}, predicate, p.raw)
