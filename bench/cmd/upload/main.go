@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ type settings struct {
 func main() {
 	var s settings
 	files := ""
-	flag.StringVar(&s.text, "text", "", "file with the text, which is uploaded as Markdown")
+	flag.StringVar(&s.text, "text", "", "file with the text, which is uploaded as Markdown, or a PDF, which is uploaded whole")
 	flag.StringVar(&files, "files", "1,20", "numbers of files into which the text is cut")
 	flag.IntVar(&s.rounds, "rounds", 3, "rounds of each server and number of files")
 	flag.DurationVar(&s.rest, "rest", time.Minute, "how long after completion the remaining memory is read; 0: not at all")
@@ -72,7 +73,12 @@ func run(ctx context.Context, s *settings, servers []string) error {
 		return errors.New("the text is empty")
 	}
 	fmt.Printf("%.1f MB of text\n%-24s %5s %8s %8s %8s %8s %8s\n", float64(len(text))/1e6, "server", "files", "clock s", "MB/s", "cpu s", "peak x", "left x")
+	ending := ".md"
+	if strings.EqualFold(filepath.Ext(s.text), ".pdf") {
+		ending, s.files = ".pdf", []int{1}
+	}
 	for _, count := range s.files {
+		parts := cut(text, count)
 		all := make([][]result, len(servers))
 		for round := range s.rounds {
 			order := []int{0, 1}[:len(servers)]
@@ -80,7 +86,7 @@ func run(ctx context.Context, s *settings, servers []string) error {
 				slices.Reverse(order)
 			}
 			for _, i := range order {
-				r, err := measure(ctx, servers[i], cut(text, count), s.rest)
+				r, err := measure(ctx, servers[i], ending, parts, s.rest)
 				if err != nil {
 					return fmt.Errorf("%s, %d files: %w", servers[i], count, err)
 				}

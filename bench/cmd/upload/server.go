@@ -151,15 +151,15 @@ func (s *server) await(ctx context.Context, ids []string) error {
 	}
 }
 
-// form returns the body of an upload of texts.
-func form(texts [][]byte) (contentType string, body []byte, err error) {
+// form returns the body of an upload of texts, whose names have the ending.
+func form(ending string, texts [][]byte) (contentType string, body []byte, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	if err := w.WriteField("tenant_id", "acme"); err != nil {
 		return "", nil, err
 	}
 	for i, t := range texts {
-		part, err := w.CreateFormFile("files", fmt.Sprintf("text%d.md", i))
+		part, err := w.CreateFormFile("files", fmt.Sprintf("text%d%s", i, ending))
 		if err != nil {
 			return "", nil, err
 		}
@@ -174,13 +174,13 @@ func form(texts [][]byte) (contentType string, body []byte, err error) {
 }
 
 // measure uploads texts to a new server.
-func measure(ctx context.Context, binary string, texts [][]byte, rest time.Duration) (r result, err error) {
+func measure(ctx context.Context, binary, ending string, texts [][]byte, rest time.Duration) (r result, err error) {
 	dir, err := os.MkdirTemp("", "upload")
 	if err != nil {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	contentType, body, err := form(texts)
+	contentType, body, err := form(ending, texts)
 	if err != nil {
 		return r, err
 	}

@@ -26,6 +26,8 @@ type cidFont struct {
 
 	gidOf func(cid int) int
 	glyph func(gid int) string // the text of a glyph by the embedded program
+	// readProgram is set if these two are those of the embedded program, or would be if there was one.
+	readProgram bool
 
 	known map[uint64]shown // by code and its length
 }
@@ -138,6 +140,7 @@ func (d *document) cidProgram(f *cidFont, descendant dict) {
 	if f.toUnicode != nil && len(f.toUnicode.ranges) > 0 || f.charset != nil {
 		return
 	}
+	f.readProgram = true
 	desc := d.dict(descendant["FontDescriptor"])
 	for _, key := range []name{"FontFile2", "FontFile3"} {
 		st := d.stream(desc[key])

@@ -1,6 +1,7 @@
 package pdf
 
 import (
+	"crypto/sha256"
 	"math"
 	"reflect"
 	"strings"
@@ -32,6 +33,8 @@ type font struct {
 	// type3 fonts may draw their glyphs with forms, so a code without text does not mean that text is lost.
 	type3 bool
 	style style
+	// readProgram is set if the embedded font program was asked for the text of codes.
+	readProgram bool
 }
 
 // style identifies a font and has flags for bold and monospaced ones, without keeping the font in memory. 0 is no font.
@@ -41,7 +44,7 @@ type style uint32
 const fixedPitch = 1
 
 func (d *document) makeStyle(number int, base string, descriptor dict) style {
-	s := style(number) << 2
+	s := style(0).numbered(number)
 	if isBold(base) {
 		s |= 1
 	}
@@ -53,6 +56,9 @@ func (d *document) makeStyle(number int, base string, descriptor dict) style {
 
 func (s style) bold() bool { return s&1 != 0 }
 func (s style) mono() bool { return s&2 != 0 }
+
+// numbered returns the style of a font that differs in its number only.
+func (s style) numbered(number int) style { return style(number)<<2 | s&3 }
 
 // next splits the first code off s, which is not empty, and returns the number of bytes that it takes.
 func (f *font) next(s str) (shown, int) {
@@ -68,6 +74,9 @@ type fonts struct {
 	byRef  map[ref]*font
 	inline map[uintptr]inlineFont
 	made   int
+
+	shared map[[sha256.Size]byte][]sharedFont // by the hash of their frame
+	space  []byte                             // memory for descriptions
 }
 
 // inlineFont is a font whose dictionary is not an object of its own. It keeps the dictionary, so that its address stays unique.
@@ -77,7 +86,7 @@ type inlineFont struct {
 }
 
 func newFonts(d *document) *fonts {
-	return &fonts{d: d, byRef: map[ref]*font{}, inline: map[uintptr]inlineFont{}}
+	return &fonts{d: d, byRef: map[ref]*font{}, inline: map[uintptr]inlineFont{}, shared: map[[sha256.Size]byte][]sharedFont{}}
 }
 
 // get returns the font that o refers to, or nil.
@@ -99,11 +108,11 @@ func (fs *fonts) get(o any) *font {
 	if !fs.d.tick(4096) {
 		return nil
 	}
-	fs.made++
-	f := fs.d.newFont(dic, fs.made)
+	f := fs.make(dic)
 	if len(fs.byRef)+len(fs.inline) >= maxCachedFonts {
 		clear(fs.byRef)
 		clear(fs.inline)
+		clear(fs.shared)
 	}
 	if isRef {
 		fs.byRef[r] = f
@@ -119,6 +128,7 @@ func (d *document) newFont(dic dict, number int) *font {
 	toUnicode := d.toUnicode(dic["ToUnicode"])
 	if d.name(dic["Subtype"]) == "Type0" {
 		f.composite = d.newCIDFont(dic, toUnicode)
+		f.readProgram = f.composite.readProgram
 		var descendant dict
 		if a := d.array(dic["DescendantFonts"]); len(a) > 0 {
 			descendant = d.dict(a[0])
@@ -131,7 +141,7 @@ func (d *document) newFont(dic dict, number int) *font {
 	s := simpleFont{d: d, dict: dic, desc: d.dict(dic["FontDescriptor"]), toUnicode: toUnicode}
 	s.base = baseFontName(d.name(dic["BaseFont"]))
 	f.style = d.makeStyle(number, s.base, s.desc)
-	s.texts(f.simple)
+	f.readProgram = s.texts(f.simple)
 	s.widths(f)
 	f.simple[' '].space = true
 	return f
@@ -189,8 +199,8 @@ type simpleFont struct {
 }
 
 // texts sets the text of each code: from the ToUnicode map, else the names in Differences, else the base encoding, else the embedded font
-// program.
-func (s *simpleFont) texts(out *[256]shown) {
+// program. It reports whether it read that program.
+func (s *simpleFont) texts(out *[256]shown) bool {
 	d := s.d
 	var names [256]name
 	var base *codeTable
@@ -250,6 +260,7 @@ func (s *simpleFont) texts(out *[256]shown) {
 		}
 		out[code].text = t
 	}
+	return program.loaded
 }
 
 // widths fills in the advances, from the Widths array, else from the standard fonts.
