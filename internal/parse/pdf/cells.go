@@ -334,6 +334,7 @@ func (s *segment) cut(at int) (head, tail *segment) {
 // joinCells puts two segments of one line together.
 func joinCells(a, b *segment) *segment {
 	out := *a
+	out.words, out.read = "", false
 	out.glyphs = append(a.glyphs[:len(a.glyphs):len(a.glyphs)], b.glyphs...)
 	out.u1, out.chars = max(a.u1, b.u1), a.chars+b.chars
 	return &out

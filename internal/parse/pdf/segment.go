@@ -41,6 +41,8 @@ type segment struct {
 	size   float64
 	chars  int
 	table  *ruledTable // set if the segment represents a table, and has no glyphs
+	words  string      // the text of the glyphs, if read is set. Glyphs do not change after it was read
+	read   bool
 }
 
 // run is glyphs that are consecutive in the stream and on the page.

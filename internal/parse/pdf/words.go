@@ -15,6 +15,8 @@ const (
 	wordGap, spacedGap = 0.14, 0.19
 	// ideographGap is the least gap between two words of ideographs, whose spacing has no meaning otherwise.
 	ideographGap = 0.6
+	// leastSpacing is the least gap between letters that counts as letter-spacing.
+	leastSpacing = 0.04
 	// duplicateU and duplicateV are the greatest distances between two copies of a glyph that a page prints twice to look bold.
 	duplicateU, duplicateV = 0.12, 0.2
 )
@@ -37,6 +39,16 @@ var wordSpaces = sync.Pool{New: func() any { return new(wordSpace) }}
 
 // joinSegments returns the words of segments of one line, in logical order.
 func joinSegments(segs ...*segment) string {
+	if len(segs) == 1 {
+		if !segs[0].read {
+			segs[0].words, segs[0].read = readSegments(segs), true
+		}
+		return segs[0].words
+	}
+	return readSegments(segs)
+}
+
+func readSegments(segs []*segment) string {
 	sp := wordSpaces.Get().(*wordSpace)
 	for i, s := range segs {
 		if i > 0 {
@@ -166,8 +178,17 @@ func (s *segment) gapLimit(sp *wordSpace) float64 {
 		limit = spacedGap
 	}
 	if len(gaps) >= 6 {
+		wide := 0
+		for _, gap := range gaps {
+			if gap > leastSpacing {
+				wide++
+			}
+		}
+		if len(gaps)-wide > len(gaps)/4 {
+			return limit // the gap at a quarter is not wide: there is no need to sort
+		}
 		slices.Sort(gaps)
-		if m := gaps[len(gaps)/4]; m > 0.04 && m < 0.25 {
+		if m := gaps[len(gaps)/4]; m < 0.25 {
 			limit += m
 		}
 	}
@@ -242,6 +263,9 @@ func compose(base, mark string) (string, bool) {
 }
 
 func isMark(text string) bool {
+	if len(text) == 1 { // the common case
+		return false
+	}
 	for _, r := range text {
 		if !unicode.Is(unicode.Mn, r) {
 			return false
