@@ -69,8 +69,8 @@ func TestChangesAreKilled(t *testing.T) {
 	c.seat.kill()
 	v := inProcess(t, c.dir, "", "verify")
 	require.Zero(t, v.code, "%s%s", v.out, v.err)
-	t.Logf("%d kills in %v; %d memories live and %d are deleted; acknowledged %v; without an answer and done %v, and not done %v; imports whole %d, cut off %d",
-		made, time.Since(began).Round(time.Second), live, gone, c.acked, c.done, c.undone, im.whole, im.cut)
+	t.Logf("%d kills in %v; %d memories live and %d are deleted; acknowledged %v; without an answer and done %v, and not done %v; imports whole %d, cut off %d; %d recalls were partial",
+		made, time.Since(began).Round(time.Second), live, gone, c.acked, c.done, c.undone, im.whole, im.cut, c.partial.Load())
 }
 
 // imports imports one export again and again, each time into a tenant of its own.
