@@ -197,6 +197,7 @@ func (s *Service) start(ctx context.Context) error {
 	s.gate.Go(func() { s.leases.Run(s.gate.Life(), s.sched.ProcessLost) })
 	s.gate.Go(func() { s.webhooks.Run(s.gate.Life()) })
 	s.gate.Go(func() { s.connectors.Run(s.gate.Life()) })
+	s.gate.Go(func() { s.transfer.Run(s.gate.Life()) })
 	return nil
 }
 

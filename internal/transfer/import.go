@@ -12,6 +12,7 @@ import (
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/cas"
 	"github.com/contextmem/contextmem/internal/feedback"
+	"github.com/contextmem/contextmem/internal/lease"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/uid"
 	"github.com/contextmem/contextmem/internal/workspace"
@@ -25,8 +26,8 @@ const (
 	undoWithin    = 10 * time.Second
 )
 
-// Import creates a tenant from an export. Until Import returns, no other caller can use the tenant. If the import fails or the
-// process dies, the tenant is deleted.
+// Import creates a tenant from an export. Until Import returns, no other caller can use the tenant. If the import fails, the tenant is
+// deleted. If the process dies, the next start deletes it, or another process that uses the deployment.
 func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader) (*workspace.Record, error) {
 	if err := cmp.Or(workspace.CheckOrg(op, org), workspace.CheckTenantID(op, id)); err != nil {
 		return nil, err
@@ -37,12 +38,15 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 		return nil, fault.Wrap(op, fault.Tenant, id, err)
 	}
 	mark := backend.Record{Kind: importKind, Org: org, ID: uid.New(), Data: []byte(id)}
-	if err := e.Set.Registry().WriteRecords(ctx, []backend.RecordWrite{{Record: mark, IfRev: -1}}); err != nil {
-		return nil, fault.Wrap(op, fault.Tenant, id, err)
-	}
 	data.Import = mark.ID
+	e.running.Store(mark.ID, true)
+	defer e.running.Delete(mark.ID)
 	var rec *workspace.Record
 	mine, _, err := e.Leases.Hold(ctx, leaseOfImport+mark.ID, func(ctx context.Context) (err error) {
+		// Whoever finds the mark finds the lease taken.
+		if err := e.Set.Registry().WriteRecords(ctx, []backend.RecordWrite{{Record: mark, IfRev: -1}}); err != nil {
+			return err
+		}
 		rec, err = e.fill(ctx, op, org, id, data, old, r)
 		return err
 	})
@@ -57,8 +61,8 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 			err = errors.Join(err, derr)
 		}
 	}
-	if merr := e.Set.Registry().WriteRecords(ctx, []backend.RecordWrite{{Record: mark, Delete: true, IfRev: -1}}); merr != nil {
-		e.Logger.Warn("the record of an import stays until the next start", "err", merr)
+	if merr := e.unmark(ctx, mark); merr != nil {
+		e.Logger.Warn("the record of an import stays for now", "err", merr)
 	}
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Tenant, id, err)
@@ -66,7 +70,7 @@ func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader)
 	return rec, nil
 }
 
-// Load deletes the tenants of unfinished imports that a crashed process left.
+// Load deletes the tenants of unfinished imports that a crashed process left. It leaves out imports whose lease another process holds.
 func (e *Engine) Load(ctx context.Context) error {
 	reg := e.Set.Registry()
 	for org, at := "", ""; ; {
@@ -76,21 +80,47 @@ func (e *Engine) Load(ctx context.Context) error {
 		}
 		for _, m := range left {
 			org, at = m.Org, m.ID
-			mine, _, err := e.Leases.Take(ctx, leaseOfImport+m.ID)
-			if err != nil {
-				return err
-			}
-			if !mine { // another process is handling the import
+			if _, ok := e.running.Load(m.ID); ok { // this process holds its lease
 				continue
 			}
-			if err := e.discard(ctx, &m); err != nil {
-				return err
-			}
-			if err := reg.WriteRecords(ctx, []backend.RecordWrite{{Record: m, Delete: true, IfRev: -1}}); err != nil {
+			if _, _, err := e.Leases.Hold(ctx, leaseOfImport+m.ID, func(ctx context.Context) error {
+				if err := e.discard(ctx, &m); err != nil {
+					return err
+				}
+				return e.unmark(ctx, m)
+			}); err != nil {
 				return err
 			}
 		}
 	}
+}
+
+// Run calls Load now and then until ctx ends, if other processes use the deployment too: one of them may die during an import.
+func (e *Engine) Run(ctx context.Context) {
+	if e.Leases == nil {
+		return
+	}
+	t := time.NewTicker(lease.TTL)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		if err := e.Load(ctx); err != nil && ctx.Err() == nil {
+			e.Logger.Warn("tenants of unfinished imports stay for now", "err", err)
+		}
+	}
+}
+
+// unmark deletes the record of an import, which another process may have deleted.
+func (e *Engine) unmark(ctx context.Context, mark backend.Record) error {
+	err := e.Set.Registry().WriteRecords(ctx, []backend.RecordWrite{{Record: mark, Delete: true, IfRev: -1}})
+	if errors.Is(err, backend.ErrNotFound) {
+		return nil
+	}
+	return err
 }
 
 // discard deletes the tenant of an unfinished import, if that made it: another import may fill a tenant with the same id.

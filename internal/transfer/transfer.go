@@ -4,6 +4,7 @@ package transfer
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/internal/lease"
@@ -28,4 +29,6 @@ type Engine struct {
 	MaxLine  int64         // bytes of an import line
 	Versions int           // earlier versions kept per item
 	Logger   *slog.Logger
+
+	running sync.Map // ids of the records of imports that this process makes
 }
