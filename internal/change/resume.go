@@ -21,6 +21,9 @@ var (
 		ich wir wieder habe hab angefangen je j ai de nouveau à nouveau recommencé repris he vuelto volví vuelvo a otra vez de nuevo ho di nuovo ricominciato ripreso voltei de novo outra vez eu`)
 )
 
+// Resumed is the decider of successions of what was given up by what is done again.
+const Resumed = "rules: resumed"
+
 // plenty maps foods to diets that exclude them, by words of these diets.
 var plenty = []struct {
 	diet, foods *lazyregexp.Regexp
@@ -51,7 +54,7 @@ func byResumption(later, earlier *statement, v *vocabulary) (verdict, bool) {
 				continue
 			}
 			if given := e.Mode == extract.ModeEnded || e.Mode == extract.ModeNegated || abstains.MatchString(e.Text); given || eaten && freeOf.MatchString(e.Text) {
-				return verdict{confidence: ruleConfidence, matter: e.Text, evidence: l.Text, decider: "rules: resumed"}, true
+				return verdict{confidence: ruleConfidence, matter: e.Text, evidence: l.Text, decider: Resumed}, true
 			}
 		}
 	}
@@ -77,14 +80,15 @@ func (s *statement) resumptions() []*clause {
 	return s.resumed
 }
 
-// resumed reports whether all that l names, of which there must be a rare term, is named in e.
+// resumed reports whether all that l names, of which there must be a rare term, is named in e. What e ends need not be rare: in a store of a few
+// notes about drinking, all of them have the word.
 func (v *vocabulary) resumed(l, e *clause) bool {
 	n := 0
 	for t := range l.terms() {
 		if resumeForm[t] || t[0] <= '9' {
 			continue
 		}
-		if !alikeTerm(e.terms(), t) || !v.rare(t) {
+		if !alikeTerm(e.terms(), t) || !v.rare(t) && (e.Mode != extract.ModeEnded || unspecific[t]) {
 			return false
 		}
 		n++

@@ -96,6 +96,12 @@ func (d *doing) nothing() bool { return *d == doing{} }
 
 // byRules decides whether later replaces earlier by the cues, the facts and the values in later. Slots of t name the matters of facts.
 func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdict, bool) {
+	if x, ok := byEnding(later, earlier); ok {
+		if f, also := byFacts(later, earlier, t); also {
+			x.matters = f.matters
+		}
+		return x, true
+	}
 	x, cued := byCues(later, earlier, v)
 	f, ok := byFacts(later, earlier, t)
 	switch {
@@ -171,7 +177,7 @@ func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 				return verdict{confidence: ruleConfidence, retracts: cue == "disproved", matter: es[j].Text, evidence: l.Text, decider: "rules: " + cue}, true
 			}
 		}
-		if does.cue == "" {
+		if does.cue == "" || does.cue == "ended" && later.endsClass(l.Text) {
 			continue
 		}
 		for j := range es {
@@ -190,7 +196,7 @@ func (s *statement) cued() bool {
 		may := triggersOf(s.text)
 		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&mayGet != 0 && upgraded.MatchString(s.text) || may&mayShift != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
 		s.changes = s.changes || may&mayPass != 0 && slices.ContainsFunc(s.plainFacts(), func(f fact) bool { return !f.vague }) || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
-		s.changes = s.changes || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
+		s.changes = s.changes || may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
 		if may&mayCancel != 0 && !s.changes {
 			noun, _, _ := s.cancelledNoun()
 			s.changes = noun != "" || len(s.bookingsOff()) > 0
@@ -230,8 +236,8 @@ var (
 	withdrew    = lazyregexp.New(`(?i)\b(?:(?:pull|pulled|pulling|back|backed|backing|drop|dropped|dropping|bailed) out|withdrew|withdrawn)\b`)
 	firstPerson = lazyregexp.New(`(?i)\b(i|i'm|i've|i'd|we|we're|we've|my|our|me|us)\b`)
 	anyMore     = lazyregexp.New(`(?i)\b(don['’]?t|doesn['’]?t|not|no)\b.*\b(any ?more|any longer)\b`)
-	denied      = lazyregexp.New(`(?i)\b(won['’]?t|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
-	othersThing = lazyregexp.New(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                 // "my sister's car"
+	denied      = lazyregexp.New(`(?i)\b(won['’]?t|would|(?:i|we)['’]d|never|not going to|not gonna|don['’]?t|can['’]?t|wouldn['’]?t|couldn['’]?t|haven['’]?t|hasn['’]?t|didn['’]?t) (?:\pL+ )?(?:quit|stop|give up|sell|leave|drop|cancel|end)`) // "I won't quit"
+	othersThing = lazyregexp.New(`(?i)\b(my|our) \pL+['’]s `)                                                                                                                                                                                     // "my sister's car"
 	dated       = lazyregexp.New(`(?i)\b(jan|feb|mar|apr|may|jun|jul|aug|sep|sept|oct|nov|dec|january|february|march|april|june|july|august|september|october|november|december|(mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow|next (week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(st|nd|rd|th))\b`)
 	// oldValue matches the old value that a clause names beside the new one.
 	oldValue = lazyregexp.New(`(?i)(?:\bnot (?:the |a |an )?([\pL\d][\pL\d.,:]*)(?: but\b|[.!,;)]*$)|\binstead of (?:the |a |an |my |our )?([\pL\d][\pL\d.,:]*)|\b(?:switched|moved|went) from ([\pL\d][\pL\d.,:]*) to\b)`)

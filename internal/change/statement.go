@@ -54,6 +54,8 @@ type statement struct {
 	resumed         []*clause
 	searched        bool // see shifts
 	moved           []shift
+	endRead         bool // see endings
+	ended           []ending
 }
 
 // clause is a clause with cached results.

@@ -37,6 +37,7 @@ const (
 	mayDate    // the name of a month
 	mayImply   // impliedI
 	mayClose   // a phrase that marks a clause as ended or cancelled
+	mayGiveUp  // endings
 )
 
 const (
@@ -59,7 +60,7 @@ var triggers = func() map[string]trigger {
 			delayed`,
 		mayBeOver: `cancelled canceled called scrapped discontinued abolished shut closed longer off`,
 		mayEnd:    `longer more anymore`,
-		mayDeny:   `won't never not don't can't wouldn't couldn't haven't hasn't didn't`,
+		mayDeny:   `won't would i'd we'd never not don't can't wouldn't couldn't haven't hasn't didn't`,
 		mayBeOurs: `my our`,
 		mayTell: `gezogen umgezogen wohne wohnen lebe arbeite arbeiten angestellt ndigt vivo vivimos mudado mudamos mud resido trabajo trabajar habite habitons j'habite nag travaille travailler
 			abito abitiamo viviamo lavoro lavorare trasferito trasferita trasferiti moro moramos mudei mudei-me trabalho trabalhar`, // "ndigt" of "gekündigt", "mud" of "mudé", "nag" of "déménagé"
@@ -69,7 +70,10 @@ var triggers = func() map[string]trigger {
 		mayResume: `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
 		mayOther:  `different another new`,
 		mayCancel: `cancel cancelled canceled call called scrap scrapped off happening`,
-		mayCarry:  `moved switched transferred migrated shifted swapped brought taken took relocated moves`,
+		mayGiveUp: `gave given give quit stopped stop packed kicked cut ditched jacked chucked dropped cancelled canceled finished left deleted off longer anymore more no sold flogged rid scrapped wrote written came
+			haven't havent not knocked stolen last without days done through discharged signed swapped replaced switched these nowadays
+			vegan plant vegetarian veggie meat pescatarian pescetarian gluten coeliac celiac dairy sober teetotal teetotaller alcohol caffeine sugar`,
+		mayCarry: `moved switched transferred migrated shifted swapped brought taken took relocated moves`,
 		mayCallOff: `no llt wurde abgesagt gestrichen findet annul annulé supprim lieu tombe cancelado suspendido anulado cancela suspende cancelan suspenden cancelada suspendida anulada annullato annullata
 			cancellato cancellata saltato saltata salta fa foi foram desmarcado desmarcada realiza`,
 		mayHand: `over now new inherited inherits picks picked replaces replaced succeeds succeeded reassigned assigned goes passes belongs hands handed bernimmt bernahm bernommen jetzt nun reprend

@@ -130,9 +130,14 @@ func (e *Engine) facts(ctx context.Context, op string, a asked, r facts.Request,
 		if err != nil {
 			return fault.Wrap(op, fault.Search, "", err)
 		}
+		ended, err := a.endedOf(ctx, links, cmp.Or(r.AsOf, r.KnownAt))
+		if err != nil {
+			release()
+			return fault.Wrap(op, fault.Search, "", err)
+		}
 		for i := range links {
 			f, ok := e.fact(&links[i], a.now, r.AsOf, q.Entities)
-			if !ok || r.Slot != "" && f.Slot != r.Slot {
+			if !ok || r.Slot != "" && f.Slot != r.Slot || ended.end(&f, &links[i]) && !r.History {
 				continue
 			}
 			if len(page.Facts) == r.Limit {
@@ -387,8 +392,15 @@ func (e *Engine) factsOf(ctx context.Context, a *asked, ent int64, asOf time.Tim
 		if err != nil {
 			return nil, false, err
 		}
+		ended, err := a.endedOf(ctx, links, asOf)
+		if err != nil {
+			release()
+			return nil, false, err
+		}
 		for i := range links {
-			if f, ok := e.fact(&links[i], a.now, asOf, q.Entities); ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
+			f, ok := e.fact(&links[i], a.now, asOf, q.Entities)
+			ended.end(&f, &links[i])
+			if ok && f.Predicate != orderPredicate && (f.Status == facts.Current || f.Status == facts.Upcoming || e.lasting(f.Slot)) {
 				if told.place(&f); f.Slot == "" || told.former[f.ChunkID] != f.Slot || e.lasting(f.Slot) {
 					bySlot[f.Slot] = append(bySlot[f.Slot], f)
 				}
