@@ -41,11 +41,20 @@ func (x *index) compareReplicas(ctx context.Context) error {
 		}
 		return nil // the next maintenance compares again
 	}
+	return x.confirmCompared(ctx, d, n, end, round)
+}
+
+// confirmCompared stores the tags and vectors in d again, which were not compared, and records that all replicas have the first n kept batches, of which end is the
+// last change. It leaves out what changes have replaced since d was computed: those are kept, and compared later.
+func (x *index) confirmCompared(ctx context.Context, d *content, n int, end point, round uint64) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if !x.canRepairRound(round) {
 		return nil
 	}
+	now := desired(x.pending.allChanges())
+	maps.DeleteFunc(d.tags, func(source int64, c backend.Change) bool { return now.tags[source].Seq != c.Seq })
+	maps.DeleteFunc(d.vectors, func(k laneKey, c backend.Change) bool { return now.vectors[k].Seq != c.Seq })
 	to := x.toAllReplicas(nil)
 	to.onUnconfirmed, to.timeout = x.pending.markAllUnconfirmed, healTimeout
 	defer x.x.partitions.dropReadSince(x, time.Now())
@@ -107,7 +116,7 @@ func (x *index) repairSome(ctx context.Context, d *content, wrong map[int64]map[
 	}
 	now, of := desired(x.pending.allChanges()), map[int64]map[string][]strfmt.UUID{}
 	for _, source := range some {
-		if now.last[source] == d.last[source] {
+		if now.touched[source] == d.touched[source] {
 			of[source] = wrong[source]
 		}
 	}
@@ -146,17 +155,18 @@ func (x *index) confirmReplicated(ctx context.Context, n int, end point) error {
 // content is the combined effect of a list of changes.
 type content struct {
 	last    map[int64]uint64   // number of the change that put or dropped a version, by source
+	touched map[int64]uint64   // number of the last change of any kind that concerns a source
 	put     map[int64]*version // by source; nil: the version is deleted
 	tags    map[int64]backend.Change
 	vectors map[laneKey]backend.Change // of versions put by changes before the list
 }
 
 func desired(changes []backend.Change) *content {
-	d := &content{last: map[int64]uint64{}, put: map[int64]*version{}, tags: map[int64]backend.Change{}, vectors: map[laneKey]backend.Change{}}
+	d := &content{last: map[int64]uint64{}, touched: map[int64]uint64{}, put: map[int64]*version{}, tags: map[int64]backend.Change{}, vectors: map[laneKey]backend.Change{}}
 	for i := range changes {
 		c := changes[i]
 		v, known := d.put[c.Source]
-		switch c.Kind {
+		switch d.touched[c.Source] = c.Seq; c.Kind {
 		case backend.PutChunks, backend.Drop:
 			d.forget(c.Source)
 			d.last[c.Source], d.put[c.Source] = c.Seq, nil
@@ -178,15 +188,16 @@ func desired(changes []backend.Change) *content {
 		case backend.DropSub:
 			for source, v := range d.put {
 				if v != nil && v.put.Part.Sub == c.Part.Sub {
-					d.put[source] = nil
+					d.put[source], d.touched[source] = nil, c.Seq
 				}
 			}
 			maps.DeleteFunc(d.tags, func(_ int64, t backend.Change) bool { return t.Part.Sub == c.Part.Sub })
 			maps.DeleteFunc(d.vectors, func(_ laneKey, t backend.Change) bool { return t.Part.Sub == c.Part.Sub })
 		case backend.DropVectors:
-			for _, v := range d.put {
+			for source, v := range d.put {
 				if v != nil {
 					delete(v.vectors, c.Lane)
+					d.touched[source] = c.Seq
 				}
 			}
 			maps.DeleteFunc(d.vectors, func(k laneKey, _ backend.Change) bool { return k.lane == c.Lane })

@@ -3,6 +3,7 @@ package weaviate
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -288,4 +289,71 @@ func TestAbandonedWorkIsTakenOver(t *testing.T) {
 	requireConverges(t, other, feed, countChunks(feed))
 	_, next := openSet(t, prefix, urls, Options{})
 	require.Equal(t, feed[len(feed)-1].Seq, next.Indexes()[0].Applied(), "the work was not marked as completed")
+}
+
+// TestComparisonLeavesLaterChanges checks that what a comparison of replicas stores again, or takes for wrong, is not what changes have replaced that were applied beside
+// it.
+func TestComparisonLeavesLaterChanges(t *testing.T) {
+	t.Parallel()
+	_, set, ix := openAs(t, prefixOf(t.Name()), sharedServer(t).URLs(), true, Options{})
+	var feed []backend.Change
+	apply := func(c backend.Change) {
+		c.Seq, c.Part = uint64(len(feed)+1), testPart
+		feed = append(feed, c)
+		require.NoError(t, ix.Apply(t.Context(), []backend.Change{c}))
+	}
+	put := func(source int64, text string, tags ...uint64) backend.Change {
+		c := backend.Change{Kind: backend.PutChunks, Source: source, Tags: tags}
+		for i := range int64(2) {
+			c.Rows = append(c.Rows, backend.Row{Chunk: 10*source + i, Text: "lantern " + text, Vector: backendtest.Vector(fmt.Sprint(text, i), testDim)})
+		}
+		return c
+	}
+	vectors := func(text string) backend.Change {
+		return backend.Change{Kind: backend.PutVectors, Source: 2, Rows: []backend.Row{{Chunk: 20, Vector: backendtest.Vector(text, testDim)}}}
+	}
+	tags := func(source int64, tag uint64) backend.Change {
+		return backend.Change{Kind: backend.PutTags, Source: source, Tags: []uint64{tag}}
+	}
+	for source := range int64(4) {
+		apply(put(source, "shelf3"))
+	}
+	requireConfirmed(t, ix)
+	ix.maintenance.stop()
+	stayUnconfirmed(ix)
+	compare := func() (d *content, n int, end point, round uint64) {
+		confirmNow(ix)
+		all, n, end, round, err := ix.dueForComparison(t.Context())
+		require.NoError(t, err)
+		require.Positive(t, n)
+		return desired(all), n, end, round
+	}
+
+	ix.pending.markUnconfirmed() // so that changes are kept
+	apply(tags(1, 1))
+	apply(vectors("old"))
+	apply(tags(3, 77))
+	apply(tags(0, 1))
+	d, n, end, round := compare()
+	apply(put(1, "number5"))
+	apply(vectors("new"))
+	apply(tags(3, 2))
+	require.NoError(t, ix.confirmCompared(t.Context(), d, n, end, round))
+	requireMatchesFeed(t, set, feed, "stored again")
+
+	apply(put(1, "shelf3", 1))
+	d, _, end, round = compare()
+	apply(tags(1, 2))
+	wrong, err := ix.compare(t.Context(), d, end.seq)
+	require.NoError(t, err)
+	require.Contains(t, wrong, int64(1))
+	mended, err := ix.repairSome(t.Context(), d, wrong, []int64{1}, round)
+	require.NoError(t, err)
+	require.Zero(t, mended, "the next comparison knows of the change")
+	requireMatchesFeed(t, set, feed, "left to a later comparison")
+	require.Eventually(t, func() bool {
+		confirmNow(ix)
+		return ix.compareReplicas(t.Context()) == nil && ix.pending.allConfirmed()
+	}, slowly, time.Millisecond)
+	requireMatchesFeed(t, set, feed, "compared")
 }
