@@ -14,7 +14,7 @@ import (
 // if the booking has a name in common with it.
 
 var (
-	arranged = lazyregexp.New(`(?i)(?:^|\b(?:i|we|i['’]ve|we['’]ve|i['’]d|we['’]d|just|have|has|finally|also|and|so|already|dad|mum|mom|\pL+) )(?:booked|reserved|scheduled|arranged|organi[sz]ed|planned|registered|enrolled|hired|rented|ordered|set up|lined up|signed (?:\pL+ )?up|put (?:down )?(?:a|the) deposit|paid (?:a|the) deposit)\b` +
+	arranged = lazyregexp.New(`(?i)\b(?:booked|reserved|scheduled|arranged|organi[sz]ed|planned|registered|enrolled|hired|rented|ordered|set up|lined up|signed (?:\pL+ )?up|put (?:down )?(?:a|the) deposit|paid (?:a|the) deposit)\b` +
 		`|(?i)\b(?:bought|got|have)\b.*\btickets?\b|\b(?:i|we)(?:['’]ve)? (?:got|have|found) (?:us |me |\pL+ )?(?:an? |the )?(?:babysitter|sitter|viewing|appointment|reservation|booking|slot|table|room)\b|\b(?:got|have) .* booked\b`)
 	offThing = lazyregexp.New(`(?i)^` + offStart + `(.+?)(?:(?: is|['’]s| are| was| were| has| have| got| just)+(?: been| just| now| all| definitely| sadly| also| completely)* (?:off|cancelled|canceled|called off|scrapped|not (?:happening|going ahead|taking place|running))` +
 		`|(?: is|['’]s| are|)(?:n['’]t| not) (?:happening|going ahead|taking place|running)(?: any ?more| after all)?)` + offEnd)
@@ -43,8 +43,12 @@ type cancelled struct {
 	text  string   // the clause
 }
 
-// bookingsOff returns what a statement says is cancelled.
-func (s *statement) bookingsOff() (out []cancelled) {
+// bookingsOff returns what a statement says is cancelled, and computes it once.
+func (s *statement) bookingsOff() []cancelled {
+	if s.offRead {
+		return s.bookings
+	}
+	s.offRead = true
 	if len(s.text) > maxStated || triggersOf(s.text)&(mayCancel|mayCallOff) == 0 {
 		return nil
 	}
@@ -78,10 +82,10 @@ func (s *statement) bookingsOff() (out []cancelled) {
 			}
 		}
 		if len(x.nouns) > 0 {
-			out = append(out, x)
+			s.bookings = append(s.bookings, x)
 		}
 	}
-	return out
+	return s.bookings
 }
 
 // byBooking decides by a booking in the earlier statement that the later one says is cancelled.
@@ -134,14 +138,7 @@ func (x *cancelled) cancels(e *clause, text string, v *vocabulary) bool {
 }
 
 // contains reports whether all of some terms are in others, and there are any.
-func contains(in, terms map[string]bool) bool {
-	for t := range terms {
-		if !in[t] {
-			return false
-		}
-	}
-	return len(terms) > 0
-}
+func contains(in, terms map[string]bool) bool { return len(terms) > 0 && namesAll(terms, in) }
 
 // nameIn reports whether a text has a lower-case word as a name, with a capital inside a sentence.
 func nameIn(text, word string) bool {

@@ -48,6 +48,8 @@ type statement struct {
 	when            []event
 	handed          bool // see owners
 	owned           []owner
+	offRead         bool // see bookingsOff
+	bookings        []cancelled
 	called          bool // see offs
 	off             []event
 	sought          bool // see resumptions
