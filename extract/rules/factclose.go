@@ -90,6 +90,9 @@ func (d *doc) isBe(g *segment, i int) bool {
 		if j < g.hi && (d.WordKey(j) == "had" || j+1 < g.hi && d.Tokens[j].Word().Verb > 0 && d.Tokens[j].OnlyPast() && d.Tokens[j+1].WordIs(language.Determiner|language.Possessive|language.NumberWord)) {
 			return false // "my brother's just had twins", "my lad's just passed his test"
 		}
+		if j < g.hi && isDiet(d.WordKey(j)) {
+			return d.sentenceEndsAt(j, g.hi) // "my husband's vegan", not "my husband's vegan curry"
+		}
 	}
 	return t.Kind == language.KindWord || d.Text[t.End-1] != 's' || i+1 < g.hi && !d.isName(i+1) && d.Tokens[i+1].Is(language.Determiner|language.Adjective|language.Adverb)
 }
@@ -136,7 +139,7 @@ func (d *doc) myFact(s *language.Sentence, g *segment, f extract.Fact, sts []sta
 	switch {
 	case o.noun == "", d.in.Memory && d.saysBefore(g.lo+1, nounHi):
 	case d.in.Memory && g.be && d.gerundWithin(g, g.comp) && g.comp+1 < g.hi && wordLists()["doings"][d.WordKey(nounHi-1)]: // "my day job is teaching"
-	case d.homeFact(&o), d.kinFacts(s, g, f, sts), d.namedSubject(s, g, f, sts), d.relativeFact(s, g, f, nounHi):
+	case d.homeFact(&o), d.kinFacts(s, g, f, sts), d.namedSubject(s, g, f, sts), d.relativeFact(s, g, f, nounHi), d.relativeDiet(s, g, f, nounHi):
 	case wordLists()["body"][strings.ToLower(d.TokenText(nounHi-1))]: // "my hands are full", "my throat closes"
 	case !g.be || d.progressive(&o):
 		d.ownedDoes(&o)
@@ -317,13 +320,17 @@ func (d *doc) relativeFact(s *language.Sentence, g *segment, f extract.Fact, nou
 	if !g.be || g.comp >= g.hi || !d.kinBefore(g.lo, nounHi) {
 		return false
 	}
-	c, ok := beComplement(strings.ToLower(d.TokenText(g.comp)))
+	at := g.comp
+	if i, ok := d.dietAt(s, g.comp, g.hi); ok && d.in.Memory {
+		at = i
+	}
+	c, ok := beComplement(strings.ToLower(d.TokenText(at)))
 	if !ok || c.predicate == "marital_status" {
 		return false
 	}
 	f.Subject = d.relative(s, g.lo, nounHi)
 	f.Confidence *= confOther / confState
-	d.complementFact(s, g, f, &c, g.comp)
+	d.complementFact(s, g, f, &c, at)
 	return true
 }
 

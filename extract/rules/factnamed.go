@@ -22,6 +22,9 @@ func (d *doc) namedStates(s *language.Sentence) {
 		if h.Lo < s.Lo || h.Part || h.Type == extract.TypeLocation || h.Type == extract.TypeOrganization || !d.beginsStatement(s, h.Lo) || strings.EqualFold(d.SpanText(h.Lo, h.Hi), s.Speaker) {
 			continue
 		}
+		if d.namedDiet(s, h) {
+			continue
+		}
 		be := h.Hi
 		if be+1 >= s.Hi || !d.Tokens[be].Is(language.FormOfBe) || d.IsOneOf(s, be, "was", "were", "wasn't", "weren't") {
 			continue
@@ -36,8 +39,11 @@ func (d *doc) namedStates(s *language.Sentence) {
 		if d.openBe(&g, be); g.negated || g.comp >= g.hi {
 			continue
 		}
+		if at, ok := d.dietAt(s, g.comp, g.hi); ok {
+			g.comp = at
+		}
 		switch w := d.WordKey(g.comp); w {
-		case "allergic", "vegan", "vegetarian", "coeliac", "celiac", "diabetic", "pescatarian":
+		case "allergic", "vegan", "vegetarian", "veggie", "coeliac", "celiac", "diabetic", "pescatarian":
 			c, ok := beComplement(w)
 			if !ok {
 				continue

@@ -36,7 +36,7 @@ func (d *doc) verbFact(s *language.Sentence, g *segment, f extract.Fact, sts []s
 	a := d.actionOf(s, g, f, sts)
 	switch {
 	case d.emptyVerb(&a):
-	case d.goalPhrase(&a), d.wished(&a), d.goalVerb(&a), d.turn(&a):
+	case d.goalPhrase(&a), d.wished(&a), d.goalVerb(&a), d.drinksAgain(&a), d.turn(&a):
 	case d.passingAction(&a), d.idiom(&a), d.chatter(&a):
 	case d.planned(&a), d.wedding(&a), d.undergone(&a):
 	case d.newJob(s, g, f, a.name, a.next), a.name == "leave" && d.leftJob(s, g, f, a.next):
@@ -88,7 +88,7 @@ func (d *doc) turn(a *action) bool {
 	case "get":
 		return a.next < a.g.hi && d.becomes(a.s, a.g, a.f, a.next)
 	case "turn":
-		return d.birthdayHad(a)
+		return d.birthdayHad(a) || d.dietBegun(a)
 	case "go", "become":
 		return d.dietBegun(a)
 	case "stand":
@@ -101,30 +101,6 @@ func (d *doc) turn(a *action) bool {
 		return true
 	}
 	return false
-}
-
-// dietBegun reads "I've gone fully vegan" and "I became a vegetarian".
-func (d *doc) dietBegun(a *action) bool {
-	i := d.afterAdverbs(a.next, a.g.hi)
-	if i < a.g.hi && d.IsWord(a.s, i, "a") {
-		i++
-	}
-	if !d.in.Memory || i >= a.g.hi || a.g.negated || a.g.progress || a.g.we || !a.g.past && !a.g.perfect {
-		return false
-	}
-	c, ok := beComplement(d.WordKey(i))
-	if !ok || c.predicate != "diet" || i+1 < a.g.hi && !d.endsState(a.s, &segment{comp: i, hi: a.g.hi}, d.WordKey(i)) || d.leftOpenDiet(a.s, i+1, a.g.hi) {
-		return false
-	}
-	f := a.f
-	f.Kind, f.Predicate, f.Object, f.Functional, f.ValidTo = c.kind, c.predicate, c.object, c.functional, time.Time{}
-	d.addFact(a.s, f)
-	return true
-}
-
-// leftOpenDiet reports whether words say that a diet was only for a time: "went vegan for Lent", "for a month".
-func (d *doc) leftOpenDiet(s *language.Sentence, i, hi int) bool {
-	return i < hi && d.IsOneOf(s, i, "for", "once", "during", "when", "while", "again")
 }
 
 // birthdayHad reads "I turned 41 last week" as an age.

@@ -147,9 +147,9 @@ func (p *nominal) describe(i int) {
 		return
 	}
 	predicate := "is_a"
-	c, state := beComplement(noun)
-	if state && c.predicate == "diet" && hi-lo == 1 {
-		predicate = "diet"
+	_, state := beComplement(noun)
+	if at, ok := d.dietAt(s, lo, hi); ok && at == hi-1 && (hi-lo == 1 || d.in.Memory) {
+		predicate, lo = "diet", at // "a strict vegetarian"
 	}
 	if d.Tokens[hi-1].Is(language.Occupation) && !state && (p.subject.kind == nodeSpeaker || p.subject.typ == extract.TypePerson || p.subject.typ == extract.TypeConcept) {
 		predicate = "has_role"
