@@ -97,18 +97,35 @@ func requireMatchesFeed(t testing.TB, set backend.IndexSet, feed []backend.Chang
 // requireMatchesCached is requireMatchesFeed for searches that may use what is cached.
 func requireMatchesCached(t testing.TB, set backend.IndexSet, feed []backend.Change, msg string) {
 	t.Helper()
+	matchesCached(t, set, feed, func(got, want []backend.Hit, err error) bool {
+		require.NoError(t, err)
+		requireHits(t, got, want, msg)
+		return true
+	})
+}
+
+// matchesCached calls f with what each search returns, and what it returns over an in-memory index, until f returns false.
+func matchesCached(t testing.TB, set backend.IndexSet, feed []backend.Change, f func(got, want []backend.Hit, err error) bool) bool {
+	t.Helper()
 	ctx := t.Context()
 	want, err := inmem.New().OpenIndexes(ctx, backendtest.UID("oracle"))
 	require.NoError(t, err)
 	require.NoError(t, want.Indexes()[0].Apply(ctx, feed))
-	for _, f := range []backend.Filter{{}, {All: [][]uint64{{1, 77}}}, {Not: []uint64{2}}} {
+	for _, only := range []backend.Filter{{}, {All: [][]uint64{{1, 77}}}, {Not: []uint64{2}}} {
 		for _, text := range []string{"lantern", "shelf3", "number5 shelf6 number9"} {
-			q := backend.KeywordQuery{Part: testPart, Text: text, K: maxResults, Filter: f}
-			requireHits(t, must(t)(set.Keywords().SearchKeywords(ctx, q)), must(t)(want.Keywords().SearchKeywords(ctx, q)), msg)
-			v := backend.VectorQuery{Part: testPart, Vector: backendtest.Vector(text, testDim), K: maxResults, Filter: f}
-			requireHits(t, must(t)(set.Vectors().SearchVectors(ctx, v)), must(t)(want.Vectors().SearchVectors(ctx, v)), msg)
+			q := backend.KeywordQuery{Part: testPart, Text: text, K: maxResults, Filter: only}
+			got, err := set.Keywords().SearchKeywords(ctx, q)
+			if !f(got, must(t)(want.Keywords().SearchKeywords(ctx, q)), err) {
+				return false
+			}
+			v := backend.VectorQuery{Part: testPart, Vector: backendtest.Vector(text, testDim), K: maxResults, Filter: only}
+			got, err = set.Vectors().SearchVectors(ctx, v)
+			if !f(got, must(t)(want.Vectors().SearchVectors(ctx, v)), err) {
+				return false
+			}
 		}
 	}
+	return true
 }
 
 func must(t testing.TB) func([]backend.Hit, error) []backend.Hit {
