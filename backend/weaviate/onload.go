@@ -271,7 +271,10 @@ func (r *returning) check(ctx context.Context, collections []string, expected ma
 		if time.Since(r.since) < checkFor {
 			return false, nil
 		}
-		return false, errIncomplete
+		if err == nil {
+			err = fmt.Errorf("weaviate: %v instead of %v", got, expected)
+		}
+		return false, fmt.Errorf("%w: %w", errIncomplete, err)
 	}
 	if err != nil {
 		return false, err

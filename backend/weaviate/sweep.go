@@ -234,7 +234,8 @@ func (o *offloading) survey(ctx context.Context, uid string, collections []strin
 	switch {
 	case errors.Is(err, errNotAlike):
 		return false, nil
-	case errors.Is(err, errNotIndexed): // it is built anew when it comes back
+	case errors.Is(err, errNotIndexed):
+		o.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "a tenant that is offloaded is built anew when it comes back", slog.String("uid", uid), slog.Any("err", err))
 		err = nil
 	}
 	return err == nil, err
@@ -262,7 +263,7 @@ func (o *offloading) counts(ctx context.Context, uid string, collections []strin
 				return nil, errNotAlike
 			}
 			if out[c] = count; indexed != count {
-				lacks = errNotIndexed
+				lacks = fmt.Errorf("%w: %d of %d", errNotIndexed, indexed, count)
 			}
 		}
 	}
