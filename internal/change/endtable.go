@@ -21,11 +21,12 @@ type endingTable struct {
 	does     map[string]map[string]bool // words of an activity by its verb
 	activity map[string]string          // verb by the words of its activity
 	means    map[string]map[string]bool // words that stand for what a name of an ending names
+	same     map[string]string          // name of an activity by the words for it and for its place
 }
 
 // endTable returns what endings.txt says.
 var endTable = sync.OnceValue(func() *endingTable {
-	t := &endingTable{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string][]string{}, map[string]string{}, map[string]map[string]bool{}, map[string]string{}, map[string]map[string]bool{}}
+	t := &endingTable{map[string]map[string]bool{}, map[string]map[string]bool{}, map[string][]string{}, map[string]string{}, map[string]map[string]bool{}, map[string]string{}, map[string]map[string]bool{}, map[string]string{}}
 	for line := range strings.Lines(endingsText) {
 		kind, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		name, list, _ := strings.Cut(rest, ": ")
@@ -36,6 +37,10 @@ var endTable = sync.OnceValue(func() *endingTable {
 			t.beside[name] = words(list)
 		case "means":
 			t.means[name] = words(list)
+		case "same":
+			for w := range words(list) {
+				t.same[w] = name
+			}
 		case "names":
 			for w := range strings.SplitSeq(list, ", ") {
 				t.names[w] = name

@@ -82,7 +82,7 @@ func (r *run) notes(s *statement, near []*statement, out []verdict) error {
 		if later.talk && r.known >= crowded && p < sureSaid { // how far a message stands out says more
 			continue
 		}
-		if p > out[at[i]].confidence {
+		if p > out[at[i]].confidence && out[at[i]].confidence <= Orders { // rules that order two notes know more
 			out[at[i]] = verdict{confidence: p, matter: short(earlier[i].text), evidence: short(later.text), decider: byNotes + r.Judge.Model()}
 		}
 	}

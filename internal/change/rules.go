@@ -126,6 +126,9 @@ func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdic
 		x, cued = byResumption(later, earlier, v)
 	}
 	if !cued {
+		x, cued = byPause(later, earlier, v)
+	}
+	if !cued {
 		x, cued = byShift(later, earlier, v)
 	}
 	if !cued {
@@ -196,7 +199,7 @@ func (s *statement) cued() bool {
 		may := triggersOf(s.text)
 		s.changes = may&mayHand != 0 && len(s.owners()) > 0 || may&mayGet != 0 && upgraded.MatchString(s.text) || may&mayShift != 0 && slices.ContainsFunc(s.events(), func(e event) bool { return e.changed })
 		s.changes = s.changes || may&mayPass != 0 && slices.ContainsFunc(s.plainFacts(), func(f fact) bool { return !f.vague }) || (may&mayTell != 0 || may&mayState != 0 && factual.MatchString(s.text)) && len(s.facts()) > 0
-		s.changes = s.changes || may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
+		s.changes = s.changes || s.stopsOrGoesOn(may)
 		if may&mayCancel != 0 && !s.changes {
 			noun, _, _ := s.cancelledNoun()
 			s.changes = noun != "" || len(s.bookingsOff()) > 0
@@ -212,6 +215,12 @@ func (s *statement) cued() bool {
 		}
 	}
 	return s.changes
+}
+
+// stopsOrGoesOn reports whether a statement says that something ended, was called off or moved, or that the speaker does it again.
+func (s *statement) stopsOrGoesOn(may trigger) bool {
+	return may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayGoOn != 0 && len(s.goings()) > 0 ||
+		may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
 }
 
 // believed reports whether a statement is somebody's guess of a cause. The result is computed once.

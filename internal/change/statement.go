@@ -54,6 +54,8 @@ type statement struct {
 	off             []event
 	sought          bool // see resumptions
 	resumed         []*clause
+	goesRead        bool // see goings
+	going           []resumption
 	searched        bool // see shifts
 	moved           []shift
 	endRead         bool // see endings

@@ -38,6 +38,7 @@ const (
 	mayImply   // impliedI
 	mayClose   // a phrase that marks a clause as ended or cancelled
 	mayGiveUp  // endings
+	mayGoOn    // goesOn
 )
 
 const (
@@ -68,6 +69,7 @@ var triggers = func() map[string]trigger {
 		mayPass: `despidieron despedido despedida entlassen licenci licenciado vir licenziato licenziata fui redundant laid fired let sacked lost split broke broken separated parted divorced divorce quits ended separate over couple together dumped getrennt zusammen
 			auseinander paar fini sommes s'est hemos rompimos juntos siamo insieme separ separamos mo-nos termin terminamos acab acabamos address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
 		mayResume: `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
+		mayGoOn:   `again back can could may allowed able fit cleared passed clear all-clear all green go go-ahead ahead ok okay permission nod thumbs rejoined resumed restarted returned fine safe`,
 		mayOther:  `different another new`,
 		mayCancel: `cancel cancelled canceled call called scrap scrapped off happening`,
 		mayGiveUp: `gave given give quit stopped stop packed kicked cut ditched jacked chucked dropped cancelled canceled finished left deleted off longer anymore more no sold flogged rid scrapped wrote written came

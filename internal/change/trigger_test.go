@@ -110,5 +110,14 @@ func TestTriggers(t *testing.T) {
 			}
 		}
 	}
+	for _, r := range goesOn {
+		for _, text := range testTexts(t) {
+			for _, c := range language.Clauses(text, language.ClauseOptions{}) {
+				if r.MatchString(c.Text) {
+					require.NotZero(t, triggersOf(text)&mayGoOn, "goesOn: %s", c.Text)
+				}
+			}
+		}
+	}
 	require.Len(t, matched, 20, "each matches something: %v", matched)
 }
