@@ -301,3 +301,46 @@ func TestDeleteMatchingBesideChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestDeleteMatchingIsOneTransaction checks that a deletion by a filter or a session deletes all that match in one transaction, also those that
+// change meanwhile, so that one that is cut off has deleted all or nothing.
+func TestDeleteMatchingIsOneTransaction(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]content.Matching{
+		"of a session": {Session: "one"},
+		"by a filter":  {Filters: contextmem.Filters{Additional: map[string]any{"session_id": "one"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := openPausable(t, contextmem.TenantSpec{})
+			s := h.tn.Sub("anna")
+			const n = 600
+			var all []contextmem.Memory
+			for i := range n {
+				all = append(all, contextmem.Memory{ID: fmt.Sprint("m", i), Text: fmt.Sprintf("Box %d is red.", i), Additional: map[string]any{"session_id": "one"}})
+			}
+			for batch := range slices.Chunk(all, 300) {
+				_, err := s.Remember(t.Context(), batch...)
+				require.NoError(t, err)
+			}
+			r.Class = contextmem.ClassMemory
+			before := h.plan.Calls("Store.Delete")
+			h.pauseBefore("Store.Delete", func() {
+				gone, err := s.DeleteMatching(t.Context(), r)
+				assert.NoError(t, err)
+				assert.Equal(t, n-1, gone)
+			}, func() {
+				for id, edit := range map[string]map[string]any{"m1": {"note": "x"}, "m2": {"session_id": "two"}} {
+					_, err := s.EditMetadata(t.Context(), contextmem.EditMetadataRequest{ID: id, Additional: edit})
+					require.NoError(t, err)
+				}
+				remember(t, s, contextmem.Memory{ID: "m3", Text: "Box 3 is green.", Additional: map[string]any{"session_id": "one"}})
+			})
+			assert.Equal(t, before+1, h.plan.Calls("Store.Delete"))
+			p, err := s.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
+			require.NoError(t, err)
+			require.Len(t, p.Sources, 1)
+			assert.Equal(t, "m2", p.Sources[0].ID)
+		})
+	}
+}

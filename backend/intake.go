@@ -32,7 +32,7 @@ type Intake interface {
 	UpdateMetadata(ctx context.Context, part Partition, id string, expect Version, metadata, additional, doc []byte, tags []uint64, now time.Time) (chunks int, err error)
 	// Delete removes items with all versions, chunks and blobs, and the graph rows that
 	// no other item uses. It ends claims on them. It does not remove an item whose newest
-	// version is not the expected one.
+	// version is not the expected one, unless that version meets o.Still.
 	Delete(ctx context.Context, part Partition, ids []string, o DeleteOptions) ([]DeleteResult, error)
 	// DeleteSub removes up to limit sources of a sub-tenant in all classes and returns how
 	// many it removed. The caller repeats it until it returns 0.
@@ -76,6 +76,20 @@ type Placement struct {
 type DeleteOptions struct {
 	KeepIndexing bool      // do not delete sources that are not in a terminal state
 	Expect       []Version // the newest version that each id must have; nil, or zero for an id: any
+	// Still is the condition by which the caller has chosen the items. An item whose newest version is not the expected one is deleted in spite of that
+	// if this version meets the condition. nil: it is not deleted.
+	Still *Condition
+}
+
+// Condition selects items by their newest version.
+type Condition struct {
+	Filter  Filter
+	Session string // empty: of any session, or of none
+}
+
+// Meets reports whether a version meets the condition.
+func (c *Condition) Meets(src *Source) bool {
+	return (c.Session == "" || c.Session == src.Session) && c.Filter.Matches(src.Tags)
 }
 
 // Conflicts reports whether newest, the newest version of the id at i, is not the expected one.
@@ -87,5 +101,5 @@ func (o *DeleteOptions) Conflicts(i int, newest Version) bool {
 type DeleteResult struct {
 	Found    bool
 	Indexing bool // the item was not in a terminal state; with KeepIndexing it was not deleted
-	Conflict bool // the item was not deleted, because Expect is not its newest version
+	Conflict bool // the item was not deleted, because Expect is not its newest version, which does not meet Still
 }

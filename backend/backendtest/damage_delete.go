@@ -98,9 +98,18 @@ func testDamagedDeleted(e *storeEnv, ds []Damage) {
 	require.NoError(e.t, err)
 	require.Equal(e.t, want, e.graph())
 
-	// Nothing is left once the others are deleted too.
-	_, err = e.Delete(ctx, notes, []string{"ann", "bob", "tea"}, backend.DeleteOptions{})
+	// Nothing is left once the others are deleted too: beside a damaged item, and one that has changed and still meets the condition.
+	num = e.complete(bad)[0]
+	ids := []string{"ann", "bad", "bob", "tea"}
+	expect := []backend.Version{e.newest(notes, "ann"), e.newest(notes, "bad"), e.newest(notes, "bob"), e.newest(notes, "tea")}
+	_, err = e.UpdateMetadata(ctx, notes, "tea", expect[3], nil, nil, nil, nil, at(1))
 	require.NoError(e.t, err)
+	e.spoil(of(ds, num, "bob")...)
+	out, err = e.Delete(ctx, notes, ids, backend.DeleteOptions{Expect: expect, Still: &backend.Condition{}})
+	require.NoError(e.t, err)
+	for i, r := range out {
+		require.True(e.t, r.Found && !r.Conflict, ids[i])
+	}
 	require.Equal(e.t, []string{"{Chunks:0 Sources:0}, map[]"}, e.graph())
 	require.Empty(e.t, e.findings())
 }

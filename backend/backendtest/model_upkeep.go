@@ -16,8 +16,12 @@ func (m *model) remove() {
 	if m.rng.IntN(2) == 0 {
 		e = m.expect(p, ids[0])
 		o.Expect, wantO.Expect = []backend.Version{e[0], {}}, []backend.Version{e[1], {}}
+		if tags := randomTags(m.rng); len(tags) > 0 && m.rng.IntN(2) == 0 {
+			o.Still = &backend.Condition{Filter: backend.Filter{All: [][]uint64{tags}}}
+			wantO.Still = o.Still
+		}
 	}
-	m.note("delete %v %q, keep those being indexed %v, expect %v", p, ids[0], o.KeepIndexing, e[1])
+	m.note("delete %v %q, keep those being indexed %v, expect %v or %v", p, ids[0], o.KeepIndexing, e[1], o.Still)
 	got, err := m.got.Delete(ctx, p, ids, o)
 	want, wantErr := m.want.Delete(ctx, p, ids, wantO)
 	m.noteOutcome(e, wantErr == nil && want[0].Conflict)

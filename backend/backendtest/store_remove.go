@@ -12,6 +12,7 @@ import (
 var storeRemoveTests = []namedTest[*storeEnv]{
 	{"Delete", testDelete},
 	{"DeleteWhileIndexing", testDeleteWhileIndexing},
+	{"DeleteStill", testDeleteStill},
 	{"DeleteSub", testDeleteSub},
 	{"Expire", testExpire},
 	{"ExpireVersions", testExpireVersions},
@@ -82,6 +83,38 @@ func testDeleteWhileIndexing(t *testing.T, e *storeEnv) {
 	require.NoError(t, err)
 	assert.Zero(t, counts[backend.Processing]+counts[backend.Queued])
 	assert.True(t, next.IsZero())
+}
+
+// testDeleteStill checks that items that have changed since they were read are deleted if they still meet the condition of the caller.
+func testDeleteStill(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	of := func(id, session string, tags ...uint64) item {
+		it := memory(id, id).tagged(tags...)
+		it.Session = session
+		return it
+	}
+	e.complete(of("same", "s", 1), of("newer", "s", 1), of("retagged", "s", 1), of("elsewhere", "s", 1), of("edited", "s", 1), of("gone", "s", 1))
+	ids := []string{"same", "newer", "retagged", "elsewhere", "edited", "gone", "nobody"}
+	var expect []backend.Version
+	for _, id := range ids[:6] {
+		expect = append(expect, e.newest(notes, id))
+	}
+	expect = append(expect, backend.Version{})
+	e.complete(of("elsewhere", "other", 1))
+	e.accept(of("newer", "s", 1, 2))
+	for id, tag := range map[string]uint64{"retagged": 7, "edited": 1} {
+		_, err := e.UpdateMetadata(ctx, notes, id, e.newest(notes, id), []byte(`{"theirs":1}`), nil, nil, []uint64{tag}, at(1))
+		require.NoError(t, err)
+	}
+	_, err := e.Delete(ctx, notes, []string{"gone"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	out, err := e.Delete(ctx, notes, ids, backend.DeleteOptions{Expect: expect, Still: &backend.Condition{Filter: backend.Filter{All: [][]uint64{{1, 9}}}, Session: "s"}})
+	require.NoError(t, err)
+	changed := backend.DeleteResult{Found: true, Conflict: true}
+	assert.Equal(t, []backend.DeleteResult{{Found: true}, {Found: true, Indexing: true}, changed, changed, {Found: true}, {}, {}}, out)
+	for _, id := range ids {
+		assert.Equal(t, id == "retagged" || id == "elsewhere", e.source(notes, id) != nil, id)
+	}
 }
 
 func testDeleteSub(t *testing.T, e *storeEnv) {

@@ -19,7 +19,9 @@ func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string
 			if it == nil {
 				continue
 			}
-			out[i] = backend.DeleteResult{Found: true, Indexing: !it.newest.src.State.Terminal(), Conflict: o.Conflicts(i, it.newest.src.Version())}
+			src := &it.newest.src
+			conflict := o.Conflicts(i, src.Version()) && (o.Still == nil || !o.Still.Meets(src))
+			out[i] = backend.DeleteResult{Found: true, Indexing: !src.State.Terminal(), Conflict: conflict}
 			if (!out[i].Indexing || !o.KeepIndexing) && !out[i].Conflict {
 				d.removeItem(it)
 			}

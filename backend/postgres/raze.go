@@ -49,12 +49,16 @@ func (t *tx) razeItems(p backend.Partition, ids []string, o backend.DeleteOption
 	}
 	for i, id := range ids {
 		var v razed
+		var at backend.Version
 		_, err := t.c.one(bg, "SELECT "+razedCols+", s.state, s.rev FROM sources s WHERE s.ws = $1 AND s.part = $2 AND s.id_hash = $3 AND s.newest FOR UPDATE", func(r *row) error {
 			v = readRazed(r)
-			at := backend.Version{Num: v.num, Rev: r.int(razedWidth + 1)}
-			out[i] = backend.DeleteResult{Found: true, Indexing: !backend.State(r.int(razedWidth)).Terminal(), Conflict: o.Conflicts(i, at)}
+			at = backend.Version{Num: v.num, Rev: r.int(razedWidth + 1)}
+			out[i] = backend.DeleteResult{Found: true, Indexing: !backend.State(r.int(razedWidth)).Terminal()}
 			return nil
 		}, part, hashOf(id))
+		if err == nil && out[i].Found {
+			out[i].Conflict, err = t.Conflicts(&o, i, at)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -62,6 +62,14 @@ func (x rows) Version(num int64) (v *head, err error) {
 	return v, err
 }
 
+func (x rows) Source(num int64) (src *backend.Source, err error) {
+	_, err = x.t.c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.ws = $1 AND s.num = $2", func(r *row) error {
+		src = readSource(r, 0)
+		return nil
+	}, num)
+	return src, err
+}
+
 func (x rows) Item(part int64, id string) (*head, error) {
 	found, err := x.t.items(part, []string{id})
 	return found[unhash(hashOf(id))], err

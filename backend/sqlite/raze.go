@@ -41,10 +41,13 @@ func (t *tx) razeItems(p backend.Partition, ids []string, o backend.DeleteOption
 			state, _ := r.vals[1].(int64)
 			if rev, _ := r.vals[2].(int64); r.int(3) == 1 {
 				v = backend.Version{Num: r.int(0), Rev: rev}
-				out[i] = backend.DeleteResult{Found: true, Indexing: !backend.State(state).Terminal(), Conflict: o.Conflicts(i, v)}
+				out[i] = backend.DeleteResult{Found: true, Indexing: !backend.State(state).Terminal()}
 			}
 			return nil
 		}, hashOf(0, id), part, id)
+		if err == nil && out[i].Found {
+			out[i].Conflict, err = t.Conflicts(&o, i, v)
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -98,6 +98,14 @@ func (x rows) Version(num int64) (v *head, err error) {
 	return v, err
 }
 
+func (x rows) Source(num int64) (src *backend.Source, err error) {
+	_, err = x.t.c.one(bg, "SELECT "+sourceCols+" FROM "+sourceTables+" WHERE s.num = ?", func(r *row) error {
+		src = readSource(r, 0)
+		return nil
+	}, num)
+	return src, err
+}
+
 func (x rows) Item(part int64, id string) (v *head, err error) {
 	if part == 0 {
 		return nil, nil

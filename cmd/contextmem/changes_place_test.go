@@ -149,11 +149,8 @@ func (p *place) add() {
 	})
 }
 
-// deleteGroup deletes a group by a filter, once all of it is processed: items that change meanwhile are deleted by a transaction of their own.
+// deleteGroup deletes a group by a filter. Some of it may still be being indexed.
 func (p *place) deleteGroup() {
-	if !p.settle() {
-		return
-	}
 	_, one := p.any()
 	after := maps.Clone(p.items)
 	var ids []string

@@ -4,18 +4,22 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
-	"github.com/contextmem/contextmem/internal/cas"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
-// deleteBatch is the number of items that DeleteMatching deletes in one transaction.
-const deleteBatch = 500
+const (
+	// deleteWhole is the largest number of matching items that DeleteMatching deletes in one transaction. Other writes of the tenant wait for it.
+	deleteWhole = 5000
+	// deleteBatch is the number of items that it deletes in one transaction if more match.
+	deleteBatch = 500
+)
 
 // DeleteMatching deletes all items that match a filter and a session, and returns their number. If some are damaged, it deletes the others
 // and returns an error.
@@ -34,84 +38,86 @@ func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub str
 	if err != nil {
 		return 0, err
 	}
-	part, total := backend.Partition{Class: backend.Class(r.Class), Sub: sub}, 0
-	var damage *backend.DamageError
-	q := backend.SessionQuery{Part: part, Session: r.Session, Limit: deleteBatch}
-	for {
-		var srcs []*backend.Source
-		if q.Now = time.Now(); r.Session != "" {
-			srcs, err = ref.Store.SessionSources(ctx, q)
-		} else {
-			srcs, _, err = ref.Store.List(ctx, backend.ListQuery{Part: part, Filter: filter, Limit: deleteBatch, Now: q.Now})
-		}
-		read := len(srcs)
-		if errors.As(err, &damage) {
-			read += damage.Rows
-		} else if err != nil {
-			return total, fault.Wrap(op, fault.Source, "", err)
-		}
-		for _, src := range srcs {
-			q.AfterTime, q.AfterNum = src.Time, src.Num
-		}
-		gone, err := deleteMatches(ctx, ref.Store, part, srcs, func(src *backend.Source) bool {
-			return (r.Session == "" || src.Session == r.Session) && filter.Matches(src.Tags)
-		})
-		if total += gone; gone > 0 {
-			ref.StateChanged()
-			e.Deleted(ref.UID)
-		}
-		if err != nil {
-			return total, fault.Wrap(op, fault.Source, "", err)
-		}
-		if read < deleteBatch || len(srcs) == 0 || r.Session == "" && gone == 0 {
-			break
-		}
-	}
-	if total > 0 {
+	part := backend.Partition{Class: backend.Class(r.Class), Sub: sub}
+	d := deletion{st: ref.Store, part: part, condition: backend.Condition{Filter: filter, Session: r.Session}}
+	err = d.all(ctx)
+	if d.gone > 0 {
+		ref.StateChanged()
+		e.Deleted(ref.UID)
 		if err := ref.Follower.Sync(ctx); err != nil && ctx.Err() == nil {
 			e.Logger.Warn("indexes could not follow a delete; the next search tries again", "err", err)
 		}
 	}
-	if damage != nil {
-		return total, fault.Wrap(op, fault.Source, "", damage)
+	if err == nil && d.damage != nil {
+		err = d.damage
 	}
-	return total, nil
+	return d.gone, fault.Wrap(op, fault.Source, "", err)
 }
 
-// deleteMatches deletes those of the items that match, and returns their number. An item that changes after it was read, as each does
-// that is being indexed, is read again and deleted if it still matches.
-func deleteMatches(ctx context.Context, st backend.Store, part backend.Partition, srcs []*backend.Source, matches func(*backend.Source) bool) (gone int, err error) {
-	err = cas.Retry(ctx, func() error {
-		var ids []string
-		var expect []backend.Version
-		for _, src := range srcs {
-			if src != nil && matches(src) {
-				ids, expect = append(ids, src.ID), append(expect, src.Version())
-			}
-		}
-		if len(ids) == 0 {
-			return nil
-		}
-		res, err := st.Delete(ctx, part, ids, backend.DeleteOptions{Expect: expect})
-		if err != nil {
+// deletion is a deletion of the items of a partition that meet a condition.
+type deletion struct {
+	st        backend.Store
+	part      backend.Partition
+	condition backend.Condition
+	at        backend.SessionQuery // where the next page of a session begins
+	gone      int                  // items deleted
+	damage    *backend.DamageError // of rows that no page has, since they do not say what they match
+}
+
+// all deletes all items, in one transaction if they are fewer than deleteWhole.
+func (d *deletion) all(ctx context.Context) error {
+	srcs, more, err := d.find(ctx, deleteWhole)
+	if err == nil && !more {
+		return d.remove(ctx, srcs)
+	}
+	d.at = backend.SessionQuery{}
+	for more && err == nil {
+		before := d.gone
+		if srcs, more, err = d.find(ctx, deleteBatch); err != nil {
 			return err
 		}
-		var again []string
-		for i, d := range res {
-			switch {
-			case d.Conflict:
-				again = append(again, ids[i])
-			case d.Found:
-				gone++
-			}
+		err = d.remove(ctx, srcs)
+		more = more && (d.condition.Session != "" || d.gone > before)
+	}
+	return err
+}
+
+// find returns the next of at most limit items of which it reads the rows, and reports whether there may be more.
+func (d *deletion) find(ctx context.Context, limit int) (srcs []*backend.Source, more bool, err error) {
+	q := &d.at
+	if q.Part, q.Session, q.Limit, q.Now = d.part, d.condition.Session, limit, time.Now(); q.Session == "" {
+		srcs, _, err = d.st.List(ctx, backend.ListQuery{Part: d.part, Filter: d.condition.Filter, Limit: limit, Now: q.Now})
+	} else {
+		srcs, err = d.st.SessionSources(ctx, *q)
+	}
+	read := len(srcs)
+	if errors.As(err, &d.damage) {
+		read += d.damage.Rows
+	} else if err != nil {
+		return nil, false, err
+	}
+	if len(srcs) > 0 {
+		last := srcs[len(srcs)-1]
+		q.AfterTime, q.AfterNum = last.Time, last.Num
+	}
+	more = read >= limit && len(srcs) > 0
+	return slices.DeleteFunc(srcs, func(src *backend.Source) bool { return !d.condition.Meets(src) }), more, nil
+}
+
+// remove deletes items in one transaction, except those that have changed since they were read and do not meet the condition any more.
+func (d *deletion) remove(ctx context.Context, srcs []*backend.Source) error {
+	if len(srcs) == 0 {
+		return nil
+	}
+	ids, expect := make([]string, len(srcs)), make([]backend.Version, len(srcs))
+	for i, src := range srcs {
+		ids[i], expect[i] = src.ID, src.Version()
+	}
+	res, err := d.st.Delete(ctx, d.part, ids, backend.DeleteOptions{Expect: expect, Still: &d.condition})
+	for _, r := range res {
+		if r.Found && !r.Conflict {
+			d.gone++
 		}
-		if len(again) == 0 {
-			return nil
-		}
-		if srcs, err = st.Sources(ctx, part, again); backend.Undamaged(err) != nil {
-			return err
-		}
-		return backend.ErrConflict
-	})
-	return gone, err
+	}
+	return err
 }

@@ -53,6 +53,8 @@ type versionRows interface {
 	Version(num int64) (*Head, error)
 	// Item returns the newest version of an id, or nil if there is none.
 	Item(part int64, id string) (*Head, error)
+	// Source returns a version with all that is stored of it, or nil if it is gone. It returns [backend.ErrCorrupt] if any of that is damaged.
+	Source(num int64) (*backend.Source, error)
 	// LoadItems prefetches newest versions for calls of Incoming, if one read for all is faster.
 	LoadItems(n int, of func(i int) *backend.Source) error
 	// Incoming is Item for an item that the caller is about to replace.

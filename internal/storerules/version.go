@@ -1,6 +1,7 @@
 package storerules
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -183,7 +184,10 @@ func (t *Tx) Delete(part backend.Partition, ids []string, o backend.DeleteOption
 		if v == nil {
 			continue
 		}
-		out[i] = backend.DeleteResult{Found: true, Indexing: !v.State.Terminal(), Conflict: o.Conflicts(i, backend.Version{Num: v.Num, Rev: v.Rev})}
+		out[i] = backend.DeleteResult{Found: true, Indexing: !v.State.Terminal()}
+		if out[i].Conflict, err = t.Conflicts(&o, i, backend.Version{Num: v.Num, Rev: v.Rev}); err != nil {
+			return nil, err
+		}
 		if out[i].Indexing && o.KeepIndexing || out[i].Conflict {
 			continue
 		}
@@ -192,6 +196,19 @@ func (t *Tx) Delete(part backend.Partition, ids []string, o backend.DeleteOption
 		}
 	}
 	return out, nil
+}
+
+// Conflicts reports whether newest, the newest version of the id at i, is neither the expected one nor meets the condition of the call.
+// A damaged version does not meet it.
+func (t *Tx) Conflicts(o *backend.DeleteOptions, i int, newest backend.Version) (bool, error) {
+	if !o.Conflicts(i, newest) || o.Still == nil {
+		return o.Conflicts(i, newest), nil
+	}
+	src, err := t.Rows.Source(newest.Num)
+	if err != nil && !errors.Is(err, backend.ErrCorrupt) {
+		return false, err
+	}
+	return err != nil || src == nil || !o.Still.Meets(src), nil
 }
 
 // DeleteSub removes up to limit items of a sub-tenant, and the sub-tenant if none is left. It returns the number of removed items.
