@@ -65,7 +65,7 @@ func (r *run) notes(s *statement, near []*statement, out []verdict) error {
 	var earlier []*statement
 	var at []int
 	for i, n := range near {
-		if last, _ := order(s, n); last == s && n.asNote().note() && !onlyAsks(n.text) {
+		if last, _ := order(s, n); last == s && n.asNote().note() && !onlyAsks(n.text) && !apartFrom(later.text, n.asNote().text) {
 			earlier, at = append(earlier, n.asNote()), append(at, i)
 		}
 	}

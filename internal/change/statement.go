@@ -54,6 +54,8 @@ type statement struct {
 	off             []event
 	sought          bool // see resumptions
 	resumed         []*clause
+	movesRead       bool // see moves
+	movers          []move
 	goesRead        bool // see goings
 	going           []resumption
 	searched        bool // see shifts

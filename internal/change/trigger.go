@@ -39,6 +39,7 @@ const (
 	mayClose   // a phrase that marks a clause as ended or cancelled
 	mayGiveUp  // endings
 	mayGoOn    // goesOn
+	mayMoveHouse
 )
 
 const (
@@ -68,10 +69,11 @@ var triggers = func() map[string]trigger {
 		mayNumber: `number`,
 		mayPass: `despidieron despedido despedida entlassen licenci licenciado vir licenziato licenziata fui redundant laid fired let sacked lost split broke broken separated parted divorced divorce quits ended separate over couple together dumped getrennt zusammen
 			auseinander paar fini sommes s'est hemos rompimos juntos siamo insieme separ separamos mo-nos termin terminamos acab acabamos address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
-		mayResume: `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
-		mayGoOn:   `again back can could may allowed able fit cleared passed clear all-clear all green go go-ahead ahead ok okay permission nod thumbs rejoined resumed restarted returned fine safe`,
-		mayOther:  `different another new`,
-		mayCancel: `cancel cancelled canceled call called scrap scrapped off happening`,
+		mayResume:    `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
+		mayMoveHouse: `moving moved relocating relocated emigrating emigrated coming going gone back found bought rented got`,
+		mayGoOn:      `again back can could may allowed able fit cleared passed clear all-clear all green go go-ahead ahead ok okay permission nod thumbs rejoined resumed restarted returned fine safe`,
+		mayOther:     `different another new`,
+		mayCancel:    `cancel cancelled canceled call called scrap scrapped off happening`,
 		mayGiveUp: `gave given give quit stopped stop packed kicked cut ditched jacked chucked dropped cancelled canceled finished left deleted off longer anymore more no sold flogged rid scrapped wrote written came
 			haven't havent not knocked stolen last without days done through discharged signed swapped replaced switched these nowadays
 			vegan plant vegetarian veggie meat pescatarian pescetarian gluten coeliac celiac dairy sober teetotal teetotaller alcohol caffeine sugar`,
