@@ -73,6 +73,7 @@ func group(name string) string {
 type Asked struct {
 	slot, kind string
 	terms      map[string]bool // what the question is about
+	things     map[string]bool // slots of the things that it names, if slot is empty: "pet" of "what sort of dog"
 	slots      *slot.Taxonomy
 }
 
@@ -104,6 +105,14 @@ func Ask(t *slot.Taxonomy, question string) (a Asked) {
 	if name, sure := a.slots.OfQuestion(question); sure >= .7 {
 		a.slot = group(name)
 	}
+	if a.slot == "" {
+		a.things = map[string]bool{}
+		for _, w := range lettersOf.Compiled().FindAllString(strings.ToLower(question), -1) {
+			if name, sure := a.slots.Of("has", w, false); sure >= .7 {
+				a.things[group(name)] = true
+			}
+		}
+	}
 	switch {
 	case a.slot == "" && a.kind == "" && asksHaving.MatchString(question):
 		a.slot = "belongings"
@@ -121,9 +130,15 @@ func Ask(t *slot.Taxonomy, question string) (a Asked) {
 	return a
 }
 
+// settlings are matters of which a move or another job tells nothing else: "what sort of dog does Niamh have?" asks for neither.
+var settlings = map[string]bool{"home": true, "employer": true}
+
 // Elsewhere reports whether the succession with the given extra bytes is about other matters than the question.
 func (a Asked) Elsewhere(extra []byte) bool {
 	all, _ := unwrap(extra)
+	if len(a.things) > 0 && len(all) > 0 && a.slot == "" && a.kind != asksWhere && !slices.ContainsFunc(all, func(m string) bool { return !settlings[m] || a.things[m] }) {
+		return true
+	}
 	return len(all) > 0 && a.slot+a.kind != "" && !slices.ContainsFunc(all, a.fits)
 }
 

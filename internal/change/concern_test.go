@@ -99,6 +99,16 @@ func TestSlotsOfCallers(t *testing.T) {
 	assert.True(t, Ask(more, "Where do I work?").Elsewhere(band))
 }
 
+// TestMoveLeavesThings checks that a move concerns no question about somebody's children or pets.
+func TestMoveLeavesThings(t *testing.T) {
+	t.Parallel()
+	home := wrap([]string{"home"}, nil)
+	for question, elsewhere := range map[string]bool{"What sort of dog does Niamh have?": true, "How many children does Priya have?": true, "What are the cats called?": true,
+		"Where does Priya live?": false, "Where do Priya's children live?": false, "What's new with Priya?": false, "Which flat does Priya have?": false} {
+		assert.Equal(t, elsewhere, Ask(nil, question).Elsewhere(home), question)
+	}
+}
+
 // TestGenerationNamesTheSlots checks that memories are compared again under other slots, and only then.
 func TestGenerationNamesTheSlots(t *testing.T) {
 	t.Parallel()

@@ -79,8 +79,10 @@ func namesPlace(text string) bool {
 func mover(name string) (who []string, ok bool) {
 	all := strings.Fields(strings.ToLower(name))
 	speaker := false
-	for _, w := range all {
+	for i, w := range all {
 		switch {
+		case i+1 < len(all) && (strings.HasSuffix(w, "'s") || strings.HasSuffix(w, "’s")):
+			return nil, false // "Callum's boss"
 		case firstPlural[w]:
 			speaker = true
 		case noSubject[w] && w != "and":

@@ -17,7 +17,7 @@ func TestTrapsAndChanges(t *testing.T) {
 	for file, least := range map[string]struct {
 		keep, end int
 		found     float64 // share of the changes
-	}{"changes.txt": {60, 40, .6}, "notes.txt": {60, 40, .9}, "kinds.txt": {70, 40, .8}, "words.txt": {230, 90, .6}, "bookings.txt": {30, 30, .9}, "pauses.txt": {28, 14, .8}, "pausesheld.txt": {7, 11, .6}} {
+	}{"changes.txt": {60, 40, .6}, "notes.txt": {60, 40, .9}, "kinds.txt": {70, 40, .8}, "words.txt": {230, 90, .6}, "bookings.txt": {30, 30, .9}, "moves.txt": {20, 10, .8}, "pauses.txt": {28, 14, .8}, "pausesheld.txt": {7, 11, .6}} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile("testdata/" + file)
