@@ -67,7 +67,13 @@ func (l *largeFeed) put(t *testing.T, source int64, text string) {
 // fill adds sources up to n.
 func (l *largeFeed) fill(t *testing.T, n int64) {
 	t.Helper()
-	for source := int64(1); source <= n; source++ {
+	l.fillFrom(t, 1, n)
+}
+
+// fillFrom adds sources from first up to last.
+func (l *largeFeed) fillFrom(t *testing.T, first, last int64) {
+	t.Helper()
+	for source := first; source <= last; source++ {
 		l.put(t, source, l.sentence(25))
 	}
 }

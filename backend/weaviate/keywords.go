@@ -201,7 +201,7 @@ func (x *index) SearchKeywords(ctx context.Context, q backend.KeywordQuery) ([]b
 		}
 		a := searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, limit: maxResults, fields: rankFields}
 		if some.matches(c) > maxResults {
-			a.words = query.query(c, x.objects(ctx))
+			a.words = query.query(c, x.objects(ctx, query.space))
 		}
 		found, err := x.get(ctx, a)
 		if err != nil {

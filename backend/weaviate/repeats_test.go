@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/backend"
 )
@@ -45,7 +46,7 @@ func TestQueryWeighsTermsByTheirPartition(t *testing.T) {
 	q := parse(&backend.KeywordQuery{Part: part, Text: "the lantern kyoto violin"})
 	c := &counts{docs: 1000, df: map[string]int{"lantern": 700, "kyoto": 5, "the": 900}}
 	count := func(objects int) (lantern, kyoto int) {
-		text := q.query(c, objects)
+		text := q.query(c, objectCounts{all: objects, every: 1000})
 		words := strings.Fields(text)
 		for _, w := range words {
 			switch w {
@@ -69,5 +70,79 @@ func TestQueryWeighsTermsByTheirPartition(t *testing.T) {
 		want := (c.idf("kyoto") / all.idf("kyoto")) / (c.idf("lantern") / all.idf("lantern"))
 		assert.InEpsilon(t, want, float64(kyoto)/float64(lantern), 2*repeatError)
 		assert.Greater(t, kyoto, lantern)
+	}
+}
+
+// TestQueriesAskForTheTermOfAllChunks checks when the text of a query has everyTerm: once at its end, if it has three other terms and most chunks have it. The
+// others are then repeated so often that it hardly matters, with the same ratios.
+func TestQueriesAskForTheTermOfAllChunks(t *testing.T) {
+	t.Parallel()
+	part := backend.Partition{Class: backend.Knowledge, Sub: "a"}
+	c := &counts{docs: 1000, df: map[string]int{"lantern": 700, "kyoto": 5, "violin": 40, "anna": 300}}
+	every := tokenOf(spaceOf(part), everyTerm)
+	for _, k := range []struct {
+		text string
+		have int
+		want bool
+	}{
+		{"lantern kyoto violin", 1000, true},
+		{"lantern kyoto violin anna", 990, true},
+		{"lantern kyoto violin unknown", 501, true},
+		{"lantern kyoto violin", 500, false}, // most were stored by an earlier release
+		{"lantern kyoto violin", 0, false},
+		{"lantern kyoto", 1000, false},
+		{"lantern kyoto unknown kyoto", 1000, false},
+	} {
+		q := parse(&backend.KeywordQuery{Part: part, Text: k.text})
+		times := map[string]int{}
+		words := strings.Fields(q.query(c, objectCounts{all: 20_000, every: k.have}))
+		for _, w := range words {
+			times[w]++
+		}
+		if !k.want {
+			assert.Zero(t, times[every], k)
+			continue
+		}
+		assert.Equal(t, every, words[len(words)-1], k)
+		assert.Equal(t, 1, times[every], k)
+		ratios := map[string]int{}
+		for _, w := range strings.Fields(q.query(c, objectCounts{all: 20_000})) {
+			ratios[w]++
+		}
+		assert.Len(t, times, len(ratios)+1, k)
+		heaviest, all := 0.0, &counts{docs: 20_000, df: c.df}
+		for w, n := range ratios {
+			assert.Equal(t, n*times[words[0]]/ratios[words[0]], times[w], "%v: %s", k, w)
+			assert.LessOrEqual(t, times[w], maxRepeats)
+			_, term, _ := strings.Cut(w, "~")
+			heaviest = max(heaviest, all.idf(term)*float64(times[w]))
+		}
+		all.df = map[string]int{"": k.have}
+		assert.Greater(t, heaviest, .9*besideEvery*all.idf(""), k)
+	}
+}
+
+// TestAllChunksWithWordsHaveATermInCommon checks what chunks have everyTerm in the cluster's keyword index, last and once, and that it is neither counted nor in bags.
+func TestAllChunksWithWordsHaveATermInCommon(t *testing.T) {
+	t.Parallel()
+	s := spaceOf(backend.Partition{Class: backend.Knowledge, Sub: "a"})
+	for text, want := range map[string]bool{"Anna painted a lantern.": true, "% %25 100%": true, "": false, "the of": false} {
+		fields := fieldsOf("", &backend.Row{Text: text}, nil)
+		words, _, length := wordsOf(s, fields)
+		tokens := strings.Fields(words)
+		if !want {
+			assert.Empty(t, tokens, text)
+			continue
+		}
+		assert.Equal(t, tokenOf(s, everyTerm), tokens[len(tokens)-1], text)
+		assert.NotContains(t, tokens[:len(tokens)-1], tokenOf(s, everyTerm), text)
+		of, err := readBag(bagOf(fields), map[string]bool{everyTerm: true}, false)
+		require.NoError(t, err)
+		assert.Equal(t, len(tokens)-1, of.tokens, text)
+		assert.Equal(t, length, of.length, text)
+		assert.Empty(t, of.tf, text)
+	}
+	for _, term := range []string{"%", "%%", "\x00", "!", " ", "\x00%"} {
+		assert.NotEqual(t, everyTerm, encodeTerm(term))
 	}
 }

@@ -19,13 +19,15 @@ const (
 	explainedFields = " _additional{id score " + explained + "}"
 	// checkedHits is the number of best hits that have to be in the first half of what a node selects.
 	checkedHits = 20
+	// losesFrom is the number of terms from which the cluster's BM25 loses chunks unless everyTerm is among them.
+	losesFrom = 3
 )
 
-// asked returns the terms for the cluster's BM25 search. c has the statistics of the terms, and objects is the number of chunks of all
-// partitions. The cluster takes the rarity of a term from all of them, and weighs the term by the number of its repeats. So terms weigh
-// about as much as by the statistics of the partition.
-func (q *keywordQuery) asked(c *counts, objects int) (terms []askedTerm) {
-	all, at := counts{docs: max(objects, c.docs), df: c.df}, map[string]int{}
+// asked returns the terms for the cluster's BM25 search. c has the statistics of the terms, and of says how many chunks the cluster has. The cluster takes the rarity of a
+// term from the chunks of all partitions, and weighs the term by the number of its repeats. So terms weigh about as much as by the statistics of the partition. The last
+// one is everyTerm if the chunks have it and it is needed.
+func (q *keywordQuery) asked(c *counts, of objectCounts) (terms []askedTerm) {
+	all, at := counts{docs: max(of.all, c.docs), df: c.df}, map[string]int{}
 	for _, t := range q.terms {
 		if isStop(t.Term) || c.df[t.Term] == 0 {
 			continue
@@ -37,38 +39,64 @@ func (q *keywordQuery) asked(c *counts, objects int) (terms []askedTerm) {
 		}
 		terms[i].weight += float64(t.Weight) * c.idf(t.Term)
 	}
+	if len(terms) >= losesFrom && of.haveEvery(c.docs) {
+		every := counts{docs: all.docs, df: map[string]int{everyTerm: of.every}}
+		terms = append(terms, askedTerm{name: everyTerm, once: every.idf(everyTerm)})
+	}
 	setRepeats(terms)
 	return terms
 }
 
-// setRepeats sets how often terms are repeated.
+// setRepeats sets how often terms are repeated: everyTerm once, and the others so often that it hardly matters beside them.
 func setRepeats(terms []askedTerm) {
-	weights, matter := make([]float64, len(terms)), make([]float64, len(terms))
-	for i, t := range terms {
+	scoring := scoringOf(terms)
+	weights, matter := make([]float64, len(scoring)), make([]float64, len(scoring))
+	for i, t := range scoring {
 		weights[i], matter[i] = t.weight/t.once, t.weight
 	}
-	for i, n := range repeats(weights, matter) {
-		terms[i].times = n
+	times := repeats(weights, matter)
+	scale := 1
+	if n := len(scoring); n < len(terms) {
+		every, heaviest := &terms[n], 0.0
+		every.times = 1
+		for i, t := range scoring {
+			heaviest = max(heaviest, t.once*float64(times[i]))
+		}
+		scale = max(1, min(int(math.Ceil(besideEvery*max(every.once, leastEvery)/heaviest)), maxRepeats/slices.Max(times)))
 	}
+	for i, n := range times {
+		scoring[i].times = n * scale
+	}
+}
+
+// scoringOf returns the terms without everyTerm.
+func scoringOf(terms []askedTerm) []askedTerm {
+	if n := len(terms); n > 0 && terms[n-1].name == everyTerm {
+		return terms[:n-1]
+	}
+	return terms
 }
 
 // text returns the text of a BM25 search.
 func (q *keywordQuery) text(terms []askedTerm) string {
 	var b strings.Builder
 	for _, t := range terms {
-		b.WriteString(strings.Repeat(wordOf(q.space, t.term)+" ", t.times))
+		b.WriteString(strings.Repeat(tokenOf(q.space, t.name)+" ", t.times))
 	}
 	return b.String()
 }
 
 // query returns the text of the cluster's BM25 search; see asked.
-func (q *keywordQuery) query(c *counts, objects int) string { return q.text(q.asked(c, objects)) }
+func (q *keywordQuery) query(c *counts, of objectCounts) string { return q.text(q.asked(c, of)) }
 
 // maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
 // repeats are fewer.
 const (
 	maxRepeats  = 40
 	repeatError = .01
+	// besideEvery is how many times as much as everyTerm the heaviest term should weigh. A node that counts gone chunks may take off for everyTerm: leastEvery is
+	// what it is taken to weigh at least.
+	besideEvery, leastEvery = 20, .5
 	// minMatter is the share of the best term's score below which the error of a term's weight does not count.
 	minMatter = .02
 )
@@ -106,7 +134,8 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	if len(q.phrases) > 0 || most > maxResults || q.matches(c) <= most {
 		return nil, false, nil
 	}
-	terms := q.asked(c, x.objects(ctx))
+	objects := x.objects(ctx, q.space)
+	terms := q.asked(c, objects)
 	if len(terms) == 0 {
 		return nil, false, nil
 	}
@@ -121,7 +150,7 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	var found []candidate
 	for again := false; ; again = true {
 		var err error
-		found, err = x.candidates(ctx, q, of.Part, searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: q.text(terms), limit: most})
+		found, err = x.candidates(ctx, q, of.Part, objects.haveEvery(c.docs), searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: q.text(terms), limit: most})
 		if err != nil || len(found) == 0 {
 			return nil, false, err
 		}
@@ -165,9 +194,9 @@ func (f *candidate) hit(c *counts, terms []backend.WeightedTerm) backend.Hit {
 }
 
 // candidates returns the chunks that a node selects, in its order. It returns none if the node finds fewer than it should, or gives one no
-// score. Where there is a dictionary it takes the frequencies of terms from the node's explanations of its scores, which is faster than
-// to read the terms.
-func (x *index) candidates(ctx context.Context, q *keywordQuery, part backend.Partition, a searchRequest) ([]candidate, error) {
+// score, or one that has no term but everyTerm. Where there is a dictionary it takes the frequencies of terms from the node's explanations of its scores, which is
+// faster than to read the terms. haveEvery says whether chunks have everyTerm.
+func (x *index) candidates(ctx context.Context, q *keywordQuery, part backend.Partition, haveEvery bool, a searchRequest) ([]candidate, error) {
 	explains := !q.scoresStops() && x.useDictionary(ctx, part, func(*partitionDictionary) {})
 	if a.fields = candidateFields; explains {
 		a.fields = explainedFields
@@ -183,16 +212,27 @@ func (x *index) candidates(ctx context.Context, q *keywordQuery, part backend.Pa
 			return nil, nil
 		}
 	}
-	if !explains {
-		return q.candidates(found)
-	}
 	var out []candidate
-	x.useDictionary(ctx, part, func(d *partitionDictionary) { out = d.candidates(q.space, found) }) // none if it was dropped meanwhile
+	if !explains {
+		if out, err = q.candidates(found, haveEvery); err != nil {
+			return nil, err
+		}
+	} else {
+		x.useDictionary(ctx, part, func(d *partitionDictionary) { out = d.candidates(q.space, found) }) // none if it was dropped meanwhile
+	}
+	if slices.ContainsFunc(out, func(f candidate) bool { return !f.matches() }) {
+		return nil, nil
+	}
 	return out, nil
 }
 
-// candidates decodes candidates whose terms were read.
-func (q *keywordQuery) candidates(found []object) ([]candidate, error) {
+// matches reports whether the chunk has another term than everyTerm.
+func (f *candidate) matches() bool {
+	return len(f.tf) > 1 || f.tf[everyTerm] == 0
+}
+
+// candidates decodes candidates whose terms were read. haveEvery says whether they have everyTerm, which bags lack.
+func (q *keywordQuery) candidates(found []object, haveEvery bool) ([]candidate, error) {
 	want := make(map[string]bool, len(q.terms))
 	for _, t := range q.terms {
 		want[encodeTerm(t.Term)] = true
@@ -206,6 +246,10 @@ func (q *keywordQuery) candidates(found []object) ([]candidate, error) {
 		of, err := readBag(o.text(propBag), want, false)
 		if err != nil {
 			return nil, err
+		}
+		if haveEvery {
+			of.tf[everyTerm] = 1
+			of.tokens++
 		}
 		out[i] = candidate{cachedChunk: c, bag: of}
 		out[i].own, _ = o.score()

@@ -92,7 +92,11 @@ func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
 	slices.Sort(scores)
 	// At most this much of the node's score has a chunk that it has left out. The terms that weigh least at the node, for what they weigh here, give the highest score for it.
 	rest, most := found[len(found)-1].own, 0.0
-	order := make([]int, len(terms))
+	scoring := scoringOf(terms)
+	if n := len(scoring); n < len(terms) { // it has everyTerm too
+		rest -= w.terms[n] * saturation(1, int(w.average), w.average)
+	}
+	order := make([]int, len(scoring))
 	for i := range order {
 		order[i] = i
 	}
@@ -116,7 +120,7 @@ func (w *weighing) correct(terms []askedTerm) bool {
 	for _, t := range terms {
 		heaviest = max(heaviest, t.weight)
 	}
-	for i := range terms {
+	for i := range scoringOf(terms) {
 		t := &terms[i]
 		if once := w.terms[i] / float64(t.times); once > 0 {
 			t.once = once

@@ -102,7 +102,7 @@ func TestNodesWeightsAreFound(t *testing.T) {
 	t.Parallel()
 	const selected, k = 128, 100
 	passed, corrected, wrong := 0, 0, 0
-	for seed := range uint64(60) {
+	for seed := range uint64(120) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		r := &ranking{once: map[string]float64{}}
 		var terms []askedTerm
@@ -114,10 +114,21 @@ func TestNodesWeightsAreFound(t *testing.T) {
 				r.once[name] = terms[i].once - .8*rng.Float64()
 			}
 		}
+		scoring := terms
+		if seed >= 60 { // all chunks have a term in common
+			r.once[everyTerm] = .5 * float64(seed%7)
+			if seed%3 > 0 {
+				r.once[everyTerm] -= .5
+			}
+			terms = append(terms, askedTerm{name: everyTerm, once: .5 * float64(seed%7)})
+		}
 		setRepeats(terms)
 		for range 2000 {
 			of := bag{tf: map[string]int{}, tokens: 10 + rng.IntN(60)}
-			for _, term := range terms {
+			if len(terms) > len(scoring) {
+				of.tf[everyTerm] = 1
+			}
+			for _, term := range scoring {
 				if rng.IntN(3) == 0 {
 					of.tf[term.name] = 1 + rng.IntN(3)
 				}

@@ -106,6 +106,10 @@ func TestScoresFollowFromExplanations(t *testing.T) {
 	require.Len(t, got, 4)
 	sortHits(got)
 	requireHits(t, got, all.search(&q, c, backend.Filter{}, 10, nil), "explained")
+	both := bag{tf: map[string]int{everyTerm: 1, "kyoto": 1}}
+	require.True(t, (&candidate{bag: both}).matches())
+	delete(both.tf, "kyoto")
+	require.False(t, (&candidate{bag: both}).matches())
 	found[0].props["_additional"].(map[string]any)[explained] = ""
 	require.Empty(t, d.candidates(q.space, found))
 }

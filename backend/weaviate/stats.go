@@ -28,9 +28,18 @@ type statistics struct {
 	dims  map[string][]int // by lane of a partition: its vector lengths, if known
 	large map[space]bool   // partitions that had more than smallPartition chunks when last counted
 
-	objects   int       // number of chunks of all partitions, when they were last counted
-	countedAt time.Time // when that was
+	objects map[space]objectCounts // how many chunks there were when they were last counted for a partition
 }
+
+// objectCounts is how many chunks the cluster has.
+type objectCounts struct {
+	all   int // of all partitions
+	every int // of a partition, with everyTerm
+	at    time.Time
+}
+
+// haveEvery reports whether most chunks of a partition of some chunks have everyTerm. Those that an earlier release has stored lack it, and those without words.
+func (n *objectCounts) haveEvery(docs int) bool { return 2*n.every > docs }
 
 // counts is what BM25 needs to know of a partition.
 type counts struct {
@@ -183,42 +192,47 @@ func numberAt(groups map[string]any, alias, part, name string) (float64, bool) {
 	return n, ok
 }
 
-// objects returns the number of chunks of all partitions, as of at most objectsTTL ago. It returns 0 if the cluster does not tell.
-func (x *index) objects(ctx context.Context) int {
+// objects returns how many chunks there are, for a partition, as of at most objectsTTL ago. It returns none if the cluster does not tell.
+func (x *index) objects(ctx context.Context, sp space) objectCounts {
 	s := &x.stats
 	s.mu.Lock()
-	n, fresh := s.objects, time.Since(s.countedAt) < objectsTTL
+	n := s.objects[sp]
 	s.mu.Unlock()
-	if fresh {
+	if time.Since(n.at) < objectsTTL {
 		return n
 	}
-	query := fmt.Sprintf("{Aggregate{all:%s(tenant:%s){meta{count}}}}", x.x.schema.chunks(), quote(x.uid))
+	var where strings.Builder
+	equal(propWords, tokenOf(sp, everyTerm)).write(&where)
+	query := fmt.Sprintf("{Aggregate{all:%s(tenant:%s){meta{count}}every:%[1]s(tenant:%[2]s,where:%s){meta{count}}}}", x.x.schema.chunks(), quote(x.uid), where.String())
 	err := x.search(ctx, func(r route) (err error) {
-		n, err = read(ctx, x.x.cluster, "count", r, func(ctx context.Context, node *node) (int, error) {
+		n, err = read(ctx, x.x.cluster, "count", r, func(ctx context.Context, node *node) (objectCounts, error) {
 			data, err := node.graph(ctx, query)
 			if err != nil {
-				return 0, err
+				return objectCounts{}, err
 			}
 			groups, _ := data["Aggregate"].(map[string]any)
-			n, ok := numberAt(groups, "all", "meta", "count")
-			if !ok {
-				return 0, errAgain
+			all, ok1 := numberAt(groups, "all", "meta", "count")
+			every, ok2 := numberAt(groups, "every", "meta", "count")
+			if !ok1 || !ok2 {
+				return objectCounts{}, errAgain
 			}
-			return int(n), nil
+			return objectCounts{int(all), int(every), time.Now()}, nil
 		})
 		return err
 	})
 	if err != nil {
-		return 0
+		return objectCounts{}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.objects, s.countedAt = n, time.Now()
+	if s.objects == nil || len(s.objects) >= maxCachedTerms {
+		s.objects = make(map[space]objectCounts)
+	}
+	s.objects[sp] = n
 	return n
 }
 
-// objectsTTL is how long the number of chunks of all partitions is cached. It only weighs the terms by which the cluster selects
-// candidates.
+// objectsTTL is how long the numbers of chunks are cached. They only weigh the terms by which the cluster selects candidates.
 const objectsTTL = time.Minute
 
 // hasTerm returns the filter for chunks that have a term.
