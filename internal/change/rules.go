@@ -141,6 +141,9 @@ func byRules(later, earlier *statement, v *vocabulary, t *slot.Taxonomy) (verdic
 		if x, cued = byBooking(later, earlier, v); cued {
 			return x, true
 		}
+		if x, cued = byDropping(later, earlier, v); cued {
+			return x, true
+		}
 	}
 	if f, exact, ok := byEvent(later, earlier); ok {
 		if cued {
@@ -222,7 +225,7 @@ func (s *statement) cued() bool {
 
 // stopsOrGoesOn reports whether a statement says that something ended, was called off or moved, or that the speaker does it again.
 func (s *statement) stopsOrGoesOn(may trigger) bool {
-	return may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayGoOn != 0 && len(s.goings()) > 0 || may&mayMoveHouse != 0 && len(s.moves()) > 0 ||
+	return may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayGoOn != 0 && len(s.goings()) > 0 || may&mayMoveHouse != 0 && len(s.moves()) > 0 || may&mayDrop != 0 && len(s.droppings()) > 0 ||
 		may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
 }
 
@@ -284,6 +287,11 @@ func fits(cue string, l, e *clause, later *statement, v *vocabulary) bool {
 	case "cancelled":
 		if e.Mode != extract.ModePlan && e.Mode != extract.ModeWish && !dated.MatchString(e.Text) && !service.MatchString(e.Text) {
 			return false
+		}
+		if m := takesBack.FindStringSubmatch(strings.TrimRight(strings.TrimSpace(l.Text), ".!;,")); m != nil { // "forget the fire alarm" is not about the fire walk
+			if _, _, head := dropTerms(m[1]); head != "" && !e.terms()[head] {
+				return false
+			}
 		}
 	case "ended":
 		if e.About != extract.AboutSpeaker {

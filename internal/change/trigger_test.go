@@ -111,9 +111,12 @@ func TestTriggers(t *testing.T) {
 			}
 		}
 	}
-	for i, r := range slices.Concat(goesOn, moving) {
-		needs := mayGoOn
-		if i >= len(goesOn) {
+	for i, r := range slices.Concat(goesOn, moving, drops, nothingOf, []*lazyregexp.Regexp{takesBack, keepsIt}) {
+		needs := mayDrop
+		switch {
+		case i < len(goesOn):
+			needs = mayGoOn
+		case i < len(goesOn)+len(moving):
 			needs = mayMoveHouse
 		}
 		for _, text := range testTexts(t) {
