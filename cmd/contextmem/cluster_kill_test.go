@@ -53,6 +53,7 @@ type cluster struct {
 	apart    atomic.Int64 // the longest between two recalls of clients while it is calm, in nanoseconds
 	waited   atomic.Int64 // the longest that a client waited for its items to be completed while it is calm, in nanoseconds
 	lateness atomic.Int64 // the longest from such a recall until the same server found the item, in nanoseconds
+	sought   atomic.Int64 // the longest since the last kill from the acknowledgement of a client's tenth item until a recall found it, in nanoseconds
 }
 
 const clusterTenants = 4
@@ -152,6 +153,7 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 			raise(&c.longest, time.Since(asked))
 			found := c.check(tenant, id, res)
 			if found {
+				raise(&c.sought, time.Since(added))
 				return nil
 			}
 			c.late.Add(1)
@@ -164,6 +166,7 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 			}
 			took := time.Since(began)
 			raise(&c.lateness, took)
+			raise(&c.sought, time.Since(added))
 			c.t.Logf("%v: %s was not found at first, %v later %v; asked another server than told that it was completed: %v", time.Since(c.began).Round(time.Millisecond), id, took.Round(time.Millisecond), found, x != told)
 			return nil
 		})
@@ -302,6 +305,7 @@ func TestClusterIsKilled(t *testing.T) {
 		i, away := rng.IntN(3), time.Duration(500+rng.IntN(4000))*time.Millisecond
 		killed := time.Now()
 		c.unread.Store(0)
+		c.sought.Store(0)
 		c.calm.Store(0)
 		var watch sync.WaitGroup
 		watch.Go(func() {
@@ -328,7 +332,7 @@ func TestClusterIsKilled(t *testing.T) {
 		}
 		without := time.Duration(c.unread.Load())
 		unread[kind] = max(unread[kind], without)
-		t.Logf("a tenant was without an answer to its reader for %v at most", without.Round(time.Millisecond))
+		t.Logf("a tenant was without an answer to its reader for %v at most; a client's tenth item was found %v after it was acknowledged at most", without.Round(time.Millisecond), time.Duration(c.sought.Load()).Round(time.Millisecond))
 	}
 	close(stop)
 	wg.Wait()
