@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 15"
+const rulesVersion = "rules 16"
 
 // Engine compares memories. It is safe for concurrent use.
 type Engine struct {
@@ -196,6 +196,10 @@ func (r *run) compare(v *version) (out []backend.Succession, err error) {
 			return nil, err
 		}
 		out = append(out, found...)
+		if found, err = r.corrected(s); err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
 		v.known = r.known
 	}
 	return best(out), nil
@@ -246,19 +250,24 @@ func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, err
 		if x.confidence < Hints || x.confidence < Kept && !(later.own && earlier.own) {
 			continue
 		}
-		if x.confidence < Kept { // a hint is stored without texts, to save space
-			out = append(out, backend.Succession{Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal,
-				Decider: x.decider, Confidence: x.confidence, Created: r.now})
-			continue
-		}
-		extra, err := r.matter(later, earlier, &x)
+		f, err := r.succession(later, earlier, &x)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, backend.Succession{Extra: wrap(x.matters, extra), Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal,
-			Retracts: x.retracts, Matter: x.matter, Evidence: x.evidence, Decider: x.decider, Confidence: x.confidence, Created: r.now})
+		out = append(out, f)
 	}
 	return out, nil
+}
+
+// succession makes a verdict about two statements a succession.
+func (r *run) succession(later, earlier *statement, x *verdict) (backend.Succession, error) {
+	f := backend.Succession{Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal, Decider: x.decider, Confidence: x.confidence, Created: r.now}
+	if x.confidence < Kept { // a hint is stored without texts, to save space
+		return f, nil
+	}
+	extra, err := r.matter(later, earlier, x)
+	f.Extra, f.Retracts, f.Matter, f.Evidence = wrap(x.matters, extra), x.retracts, x.matter, x.evidence
+	return f, err
 }
 
 // order returns two statements as the later and the earlier one.

@@ -225,7 +225,7 @@ func (s *statement) cued() bool {
 
 // stopsOrGoesOn reports whether a statement says that something ended, was called off or moved, or that the speaker does it again.
 func (s *statement) stopsOrGoesOn(may trigger) bool {
-	return may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayGoOn != 0 && len(s.goings()) > 0 || may&mayMoveHouse != 0 && len(s.moves()) > 0 || may&mayDrop != 0 && len(s.droppings()) > 0 ||
+	return may&mayCorrect != 0 && s.correcting() || may&mayGiveUp != 0 && len(s.endings()) > 0 || may&mayResume != 0 && len(s.resumptions()) > 0 || may&mayGoOn != 0 && len(s.goings()) > 0 || may&mayMoveHouse != 0 && len(s.moves()) > 0 || may&mayDrop != 0 && len(s.droppings()) > 0 ||
 		may&mayCarry != 0 && len(s.shifts()) > 0 || may&mayCallOff != 0 && len(s.offs()) > 0
 }
 

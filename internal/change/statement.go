@@ -54,6 +54,8 @@ type statement struct {
 	off             []event
 	sought          bool // see resumptions
 	resumed         []*clause
+	corrRead        bool // see correcting
+	corr            bool
 	dropRead        bool // see droppings
 	drop            []dropped
 	movesRead       bool // see moves

@@ -40,7 +40,8 @@ const (
 	mayGiveUp  // endings
 	mayGoOn    // goesOn
 	mayMoveHouse
-	mayDrop // drops, takesBack, keepsIt
+	mayDrop    // drops, takesBack, keepsIt
+	mayCorrect // corrects
 )
 
 const (
@@ -70,7 +71,8 @@ var triggers = func() map[string]trigger {
 		mayNumber: `number`,
 		mayPass: `despidieron despedido despedida entlassen licenci licenciado vir licenziato licenziata fui redundant laid fired let sacked lost split broke broken separated parted divorced divorce quits ended separate over couple together dumped getrennt zusammen
 			auseinander paar fini sommes s'est hemos rompimos juntos siamo insieme separ separamos mo-nos termin terminamos acab acabamos address new moved relocated left quit got landed took accepted found started sold traded scrapped swapped rid wrote married eat eating`,
-		mayResume: `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
+		mayResume:  `again back resumed restarted wieder nouveau recommenc repris vuelto volv vuelvo vez nuevo nuovo ricominciato ripreso voltei novo`,
+		mayCorrect: `wait hang hold scratch correction oops typo actually sorry mistake bad meant wrong misread forgot not stop`,
 		mayDrop: `decided opted voted not isn't aren't wasn't won't don't withdrew withdrawn withdrawing shelved scrapped binned ditched abandoned deferred turned knocked pull pulled pulling back backed
 			backing bail bailed bailing fallen fell refused rejected went come came fizzled bust no-go dead no can't cannot couldn't cant couldnt coming joining visiting said says saying forget drop scrap bin ignore disregard
 			scratch delete erase throw chuck cross strike never nevermind leave wipe keeping hanging holding going`,

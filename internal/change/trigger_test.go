@@ -111,9 +111,11 @@ func TestTriggers(t *testing.T) {
 			}
 		}
 	}
-	for i, r := range slices.Concat(goesOn, moving, drops, nothingOf, []*lazyregexp.Regexp{takesBack, keepsIt}) {
+	for i, r := range slices.Concat(goesOn, moving, drops, nothingOf, []*lazyregexp.Regexp{takesBack, keepsIt, corrects}) {
 		needs := mayDrop
 		switch {
+		case r == corrects:
+			needs = mayCorrect
 		case i < len(goesOn):
 			needs = mayGoOn
 		case i < len(goesOn)+len(moving):
