@@ -162,7 +162,8 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	s.search.Settle = s.sched.AwaitCompared
 	s.intake = intake.New(intake.Config{Limits: o.intakeLimits(), Parsers: s.parsers, ParseTimeout: o.ParseTimeout,
 		Schedule: s.sched, Life: s.gate.Life(), Observer: s.observer, Logger: o.Logger})
-	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Logger: o.Logger}
+	s.documents = &documents.Engine{Presign: s.presign, Deleted: s.sched.Deleted, Admit: s.sched.Admit, Leases: s.leases, Logger: o.Logger}
+	s.sched.Unfinished = s.documents.Finish
 	s.vectors = &vectors.Engine{Intake: s.intake, Schedule: s.sched, Wanted: s.hasWebhook, Recall: o.VectorRecall}
 	s.transfer = &transfer.Engine{Set: s.set, Gate: s.gate, Schedule: s.sched, Leases: s.leases, Versions: o.Versions, MaxLine: 2*max(o.MaxFileBytes, int64(o.MaxMemoryBytes)) + 64<<20, Logger: o.Logger}
 	return nil

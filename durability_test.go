@@ -34,6 +34,8 @@ func TestMain(m *testing.M) {
 		err = sendUntilKilled(dir, prefix)
 	} else if kill != "" {
 		err = syncPagedProvider(dir, kill)
+	} else if how := os.Getenv(childDelete); how != "" {
+		err = deleteMany(dir, how)
 	} else if os.Getenv(childLarge) != "" {
 		err = writeLarge(dir)
 	} else {

@@ -85,11 +85,12 @@ type DeleteOptions struct {
 type Condition struct {
 	Filter  Filter
 	Session string // empty: of any session, or of none
+	Until   int64  // the largest Num of a version that meets the condition; 0: any
 }
 
 // Meets reports whether a version meets the condition.
 func (c *Condition) Meets(src *Source) bool {
-	return (c.Session == "" || c.Session == src.Session) && c.Filter.Matches(src.Tags)
+	return (c.Session == "" || c.Session == src.Session) && (c.Until == 0 || src.Num <= c.Until) && c.Filter.Matches(src.Tags)
 }
 
 // Conflicts reports whether newest, the newest version of the id at i, is not the expected one.

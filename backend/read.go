@@ -38,6 +38,8 @@ type Read interface {
 	ChunkNums(ctx context.Context, part Partition, keys []string) ([]int64, error)
 	// Subs lists the sub-tenants that have sources, by name.
 	Subs(ctx context.Context) ([]SubInfo, error)
+	// LastNum returns the largest Num of a version so far. Versions that are accepted after the call have larger ones.
+	LastNum(ctx context.Context) (int64, error)
 	// Stats counts the visible chunks and live sources of a class.
 	Stats(ctx context.Context, class Class) (Stats, error)
 }

@@ -182,6 +182,10 @@ func (f *faultyStore) Sessions(ctx context.Context, q backend.SessionsQuery) ([]
 	return get(ctx, f.plan, "Store.Sessions", func() ([]backend.SessionInfo, error) { return f.real.Sessions(ctx, q) })
 }
 
+func (f *faultyStore) LastNum(ctx context.Context) (int64, error) {
+	return get(ctx, f.plan, "Store.LastNum", func() (int64, error) { return f.real.LastNum(ctx) })
+}
+
 func (f *faultyStore) SessionSources(ctx context.Context, q backend.SessionQuery) ([]*backend.Source, error) {
 	return get(ctx, f.plan, "Store.SessionSources", func() ([]*backend.Source, error) { return f.real.SessionSources(ctx, q) })
 }

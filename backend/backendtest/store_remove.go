@@ -13,6 +13,7 @@ var storeRemoveTests = []namedTest[*storeEnv]{
 	{"Delete", testDelete},
 	{"DeleteWhileIndexing", testDeleteWhileIndexing},
 	{"DeleteStill", testDeleteStill},
+	{"LastNum", testLastNum},
 	{"DeleteSub", testDeleteSub},
 	{"Expire", testExpire},
 	{"ExpireVersions", testExpireVersions},
@@ -115,6 +116,31 @@ func testDeleteStill(t *testing.T, e *storeEnv) {
 	for _, id := range ids {
 		assert.Equal(t, id == "retagged" || id == "elsewhere", e.source(notes, id) != nil, id)
 	}
+}
+
+// testLastNum checks that LastNum parts the versions that were there from those that come.
+func testLastNum(t *testing.T, e *storeEnv) {
+	ctx := t.Context()
+	last := func() int64 {
+		n, err := e.LastNum(ctx)
+		require.NoError(t, err)
+		return n
+	}
+	require.Zero(t, last())
+	nums := e.complete(memory("a", "x"), memory("b", "x"))
+	before := last()
+	require.Equal(t, nums[1], before)
+	_, err := e.Delete(ctx, notes, []string{"b"}, backend.DeleteOptions{})
+	require.NoError(t, err)
+	require.Equal(t, before, last(), "also after the newest is gone")
+	read := e.newest(notes, "a")
+	newer := e.complete(memory("a", "y"), memory("c", "x"))
+	require.Greater(t, newer[0], before)
+	e.reopen()
+	require.Equal(t, newer[1], last())
+	out, err := e.Delete(ctx, notes, []string{"a"}, backend.DeleteOptions{Expect: []backend.Version{read}, Still: &backend.Condition{Until: before}})
+	require.NoError(t, err)
+	require.True(t, out[0].Conflict, "a version that came later stays")
 }
 
 func testDeleteSub(t *testing.T, e *storeEnv) {

@@ -23,3 +23,11 @@ func (s *store) Walk(ctx context.Context, after int64, limit int) (page []*backe
 	})
 	return page, err
 }
+
+func (s *store) LastNum(ctx context.Context) (num int64, err error) {
+	err = s.read(ctx, func(d *storeData) error {
+		num = d.last.version
+		return nil
+	})
+	return num, err
+}

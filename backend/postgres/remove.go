@@ -74,3 +74,11 @@ func (x rows) SetMetadata(v *head, m *storerules.Metadata) error {
 	return x.t.c.do("UPDATE sources SET rev = rev + 1, metadata = $2, additional = $3, doc = coalesce($4, doc), tags = $5, updated = $6, seq_tags = $7 WHERE ws = $1 AND num = $8",
 		m.Metadata, m.Additional, m.Doc, signed(m.Tags), storerules.Stamp(m.Now), v.SeqTags, v.Num)
 }
+
+func (s *store) LastNum(ctx context.Context) (num int64, err error) {
+	err = s.change(ctx, func(t *tx) error {
+		num = t.Numbers.Source
+		return nil
+	})
+	return num, err
+}

@@ -21,3 +21,11 @@ func (s *store) Walk(ctx context.Context, after int64, limit int) (page []*backe
 	}
 	return page, nil
 }
+
+func (s *store) LastNum(ctx context.Context) (num int64, err error) {
+	err = s.change(ctx, func(t *tx) error {
+		num = t.Numbers.Source
+		return nil
+	})
+	return num, err
+}

@@ -57,8 +57,12 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 
 // DeleteSub deletes all items of a sub-tenant, given by its stored name. It returns fault.ErrNotFound if there are none.
 func (e *Engine) DeleteSub(ctx context.Context, op string, ref *workspace.Ref, sub string) error {
-	for total := 0; ; {
-		n, err := ref.Store.DeleteSub(ctx, sub, 5000)
+	total, err := e.deleteLargeSub(ctx, ref, sub)
+	if err != nil {
+		return fault.Wrap(op, fault.Sub, sub, err)
+	}
+	for {
+		n, err := ref.Store.DeleteSub(ctx, sub, deleteWhole)
 		if err != nil {
 			return fault.Wrap(op, fault.Sub, sub, err)
 		}
@@ -74,4 +78,21 @@ func (e *Engine) DeleteSub(ctx context.Context, op string, ref *workspace.Ref, s
 		e.Deleted(ref.UID)
 		return nil
 	}
+}
+
+// deleteLargeSub deletes what a sub-tenant has now if that takes several transactions, and returns the number of items.
+func (e *Engine) deleteLargeSub(ctx context.Context, ref *workspace.Ref, sub string) (int, error) {
+	l, items := large{Sub: sub}, 0
+	for _, part := range l.parts() {
+		_, n, err := ref.Store.List(ctx, backend.ListQuery{Part: part, Now: time.Now()})
+		if err != nil {
+			return 0, err
+		}
+		items += n
+	}
+	if items < deleteWhole {
+		return 0, nil
+	}
+	gone, _, err := e.deleteLarge(ctx, ref, l) // what is damaged goes with the sub-tenant
+	return gone, err
 }

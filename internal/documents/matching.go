@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	// deleteWhole is the largest number of matching items that DeleteMatching deletes in one transaction. Other writes of the tenant wait for it.
+	// deleteWhole is the number of items from which on a deletion takes several transactions, and is recorded first. Other writes of the tenant wait for
+	// each transaction.
 	deleteWhole = 5000
-	// deleteBatch is the number of items that it deletes in one transaction if more match.
+	// deleteBatch is the number of items that a large deletion deletes in one transaction.
 	deleteBatch = 500
 )
 
@@ -40,7 +41,13 @@ func (e *Engine) DeleteMatching(ctx context.Context, ref *workspace.Ref, sub str
 	}
 	part := backend.Partition{Class: backend.Class(r.Class), Sub: sub}
 	d := deletion{st: ref.Store, part: part, condition: backend.Condition{Filter: filter, Session: r.Session}}
-	err = d.all(ctx)
+	srcs, more, err := d.find(ctx, deleteWhole)
+	switch {
+	case err == nil && more:
+		d.gone, d.damage, err = e.deleteLarge(ctx, ref, large{Class: part.Class, Sub: sub, Filter: filter, Session: r.Session})
+	case err == nil:
+		err = d.remove(ctx, srcs)
+	}
 	if d.gone > 0 {
 		ref.StateChanged()
 		e.Deleted(ref.UID)
@@ -60,33 +67,16 @@ type deletion struct {
 	part      backend.Partition
 	condition backend.Condition
 	at        backend.SessionQuery // where the next page of a session begins
+	after     *backend.ListPlace   // where the next page of a list begins
 	gone      int                  // items deleted
 	damage    *backend.DamageError // of rows that no page has, since they do not say what they match
-}
-
-// all deletes all items, in one transaction if they are fewer than deleteWhole.
-func (d *deletion) all(ctx context.Context) error {
-	srcs, more, err := d.find(ctx, deleteWhole)
-	if err == nil && !more {
-		return d.remove(ctx, srcs)
-	}
-	d.at = backend.SessionQuery{}
-	for more && err == nil {
-		before := d.gone
-		if srcs, more, err = d.find(ctx, deleteBatch); err != nil {
-			return err
-		}
-		err = d.remove(ctx, srcs)
-		more = more && (d.condition.Session != "" || d.gone > before)
-	}
-	return err
 }
 
 // find returns the next of at most limit items of which it reads the rows, and reports whether there may be more.
 func (d *deletion) find(ctx context.Context, limit int) (srcs []*backend.Source, more bool, err error) {
 	q := &d.at
 	if q.Part, q.Session, q.Limit, q.Now = d.part, d.condition.Session, limit, time.Now(); q.Session == "" {
-		srcs, _, err = d.st.List(ctx, backend.ListQuery{Part: d.part, Filter: d.condition.Filter, Limit: limit, Now: q.Now})
+		srcs, _, err = d.st.List(ctx, backend.ListQuery{Part: d.part, Filter: d.condition.Filter, Limit: limit, Now: q.Now, After: d.after})
 	} else {
 		srcs, err = d.st.SessionSources(ctx, *q)
 	}
@@ -99,6 +89,7 @@ func (d *deletion) find(ctx context.Context, limit int) (srcs []*backend.Source,
 	if len(srcs) > 0 {
 		last := srcs[len(srcs)-1]
 		q.AfterTime, q.AfterNum = last.Time, last.Num
+		d.after = &backend.ListPlace{Updated: last.UpdatedAt, ID: last.ID}
 	}
 	more = read >= limit && len(srcs) > 0
 	return slices.DeleteFunc(srcs, func(src *backend.Source) bool { return !d.condition.Meets(src) }), more, nil

@@ -34,8 +34,11 @@ type Config struct {
 	Outbox   Outbox
 	Changes  *change.Engine // nil: memories are not compared
 	Leases   *lease.Keeper  // nil: only this process has the deployment open
-	Workers  int
-	Logger   *slog.Logger
+	// Unfinished goes on with what a call or an earlier process has left half done in a workspace. next is when it has to be called again; zero: nothing
+	// is left. It is set before Start. nil: nothing can be left.
+	Unfinished func(ctx context.Context, sp *workspace.Space) (next time.Time, err error)
+	Workers    int
+	Logger     *slog.Logger
 }
 
 // Scheduler processes workspaces that have items that are not terminal, events to hand over, or items that will expire.

@@ -237,6 +237,7 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	if err := c.set.TidyLanes(ctx, sp); err != nil {
 		return false, err
 	}
+	unfinished := c.unfinished(ctx, sp)
 	counts, next, err := sp.Store.Backlog(ctx)
 	if err != nil {
 		return false, err
@@ -264,9 +265,9 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	if a.looks != look { // another worker has read the backlog later, so its result counts
 		return expired == expireBatch, nil
 	}
-	a.pending = waiting > 0
+	a.pending = waiting > 0 || !unfinished.IsZero()
 	c.sendOn(sp, compare)
-	if waiting == 0 {
+	if !a.pending {
 		a.quiet = time.Now()
 		c.upkeep[sp.UID] = true
 	}
@@ -276,6 +277,27 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	if paused := c.Pipeline.PausedUntil(); waiting > 0 && next.Before(paused) {
 		next = paused
 	}
+	if next.IsZero() || (!unfinished.IsZero() && unfinished.Before(next)) {
+		next = unfinished
+	}
 	c.setDue(sp.UID, next)
 	return expired == expireBatch, nil
+}
+
+// unfinishedRetry is the pause after which what a workspace has left half done is tried again after a failure.
+const unfinishedRetry = 30 * time.Second
+
+// unfinished goes on with what a workspace has left half done, and returns when to do so again. A failure holds up nothing else.
+func (c *Scheduler) unfinished(ctx context.Context, sp *workspace.Space) (next time.Time) {
+	if c.Unfinished == nil {
+		return time.Time{}
+	}
+	next, err := c.Unfinished(ctx, sp)
+	if err != nil {
+		if c.gate.Life().Err() == nil {
+			c.Logger.Warn("a deletion that was cut off can't be finished", "uid", sp.UID, "err", err)
+		}
+		return time.Now().Add(unfinishedRetry)
+	}
+	return next
 }

@@ -22,6 +22,9 @@ type Space struct {
 	// Unflushed counts the chunks of completed items and the deleted items since the indexes were last flushed. A long chunk
 	// counts several times. If several processes share the workspace, it counts the changes that this process has applied.
 	Unflushed atomic.Int64
+	// Deletion is a semaphore: full while this process carries out a deletion of many items. NoDeletion is set when the process has seen that none is recorded.
+	Deletion   chan struct{}
+	NoDeletion atomic.Bool
 	// Edits is locked during a read, a change and a compare-and-set, so that these seldom conflict.
 	Edits sync.Mutex
 
@@ -62,7 +65,7 @@ func (sp *Space) Pages(num int64) (done, total int) {
 }
 
 func newSpace(uid string, ws backend.Workspace) *Space {
-	sp := &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1)}
+	sp := &Space{UID: uid, Workspace: ws, Store: ws.Store(), Follower: pipeline.NewFollower(ws), uses: usage.New(ws.Store()), changed: make(chan struct{}), reembed: make(chan struct{}, 1), Deletion: make(chan struct{}, 1)}
 	if sp.Shared() {
 		sp.Follower.Saw = sp.saw
 	}
