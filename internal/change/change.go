@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 16"
+const rulesVersion = "rules 17"
 
 // Engine compares memories. It is safe for concurrent use.
 type Engine struct {

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/contextmem/contextmem/judge"
@@ -42,6 +43,18 @@ func (s *statement) parts() (out []string) {
 	return out
 }
 
+// spanning joins two or three parts that a matter spans, and returns the parts and the index of the joined one; -1 if no such parts contain it.
+func spanning(parts []string, matter string) ([]string, int) {
+	for several := 2; several <= 3; several++ {
+		for i := range max(0, len(parts)-several+1) {
+			if joined := strings.Join(parts[i:i+several], " "); strings.Contains(joined, matter) {
+				return slices.Concat(parts[:i], []string{joined}, parts[i+several:]), i
+			}
+		}
+	}
+	return parts, -1
+}
+
 // matter finds out which part of the earlier statement no longer holds and sets it in the verdict.
 // It returns the encoded Matter for recall, or nil if the statement has one part or the workspace has no embedder.
 func (r *run) matter(later, earlier *statement, x *verdict) ([]byte, error) {
@@ -54,6 +67,9 @@ func (r *run) matter(later, earlier *statement, x *verdict) ([]byte, error) {
 		if strings.Contains(p, x.matter) { // rules name a clause as the matter
 			at = i
 		}
+	}
+	if at < 0 {
+		parts, at = spanning(parts, x.matter)
 	}
 	if at < 0 && r.Judge != nil {
 		pairs := make([]judge.Pair, len(parts))

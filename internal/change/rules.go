@@ -183,7 +183,7 @@ func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 		}
 		for j := range es {
 			if cue := byValue(l, &es[j], earlier, v); cue != "" {
-				return verdict{confidence: ruleConfidence, retracts: cue == "disproved", matter: es[j].Text, evidence: l.Text, decider: "rules: " + cue}, true
+				return verdict{confidence: ruleConfidence, retracts: cue == "disproved", matter: earlier.guessed(cue, es, j), evidence: l.Text, decider: "rules: " + cue}, true
 			}
 		}
 		if does.cue == "" || does.cue == "ended" && later.endsClass(l.Text) {
@@ -196,6 +196,23 @@ func byCues(later, earlier *statement, v *vocabulary) (verdict, bool) {
 		}
 	}
 	return verdict{}, false
+}
+
+// refersBack matches clauses about what the clause before them tells.
+var refersBack = lazyregexp.New(`(?i)^(?:(?:and|so|but|that)[, ]+)*(?:it|it['’]s|its|this|that|that['’]s|they|they['’]re|those|these)\b`)
+
+// guessed returns the words of an earlier statement that a clause with a cue ends: clause j, and of a disproved guess what it is a guess about too, as in
+// "I cough since November. Keane thinks it is the iroko".
+func (s *statement) guessed(cue string, all []clause, j int) string {
+	if cue != "disproved" || !refersBack.MatchString(all[j].Text) {
+		return all[j].Text
+	}
+	from := j
+	for from > 0 && believes.MatchString(all[from-1].Text) && len(all[from-1].terms()) < minTerms { // "Keane thinks"
+		from--
+	}
+	from = max(from-1, 0)
+	return strings.TrimSpace(s.text[all[from].Start:all[j].End])
 }
 
 // cued reports whether a statement has a clause with an effect on earlier statements. The result is computed once.
