@@ -34,13 +34,16 @@ func (c *Scheduler) worker() {
 		c.running--
 		a := c.attention(uid)
 		var foreign *workspace.ForeignEmbedderError
-		if errors.Is(err, backend.ErrConflict) { // another process has changed the lane meanwhile
-			again, err = true, nil
+		conflict := errors.Is(err, backend.ErrConflict) // another process has changed the lane meanwhile
+		if conflict {
 			c.set.Outdated(uid)
 		}
 		switch {
 		case errors.As(err, &foreign): // a retry would fail too
 			a.parked = err
+		case conflict && a.tries == 0: // read it again at once
+			a.tries, err = 1, nil
+			c.push(uid)
 		case err != nil:
 			a.tries++
 			c.setDue(uid, time.Now().Add(pipeline.Backoff(a.tries)))
