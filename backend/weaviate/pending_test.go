@@ -59,9 +59,9 @@ func (w *grown) Store() backend.Store { return w.of }
 // alone is the Leader of the only process.
 type alone struct{}
 
-func (alone) Lead(context.Context) (uint64, error) { return 1, nil }
-func (alone) Still(uint64) bool                    { return true }
-func (alone) Keep(ctx context.Context)             { <-ctx.Done() }
+func (alone) Lead(context.Context, bool) (uint64, error) { return 1, nil }
+func (alone) Still(uint64) bool                          { return true }
+func (alone) Keep(ctx context.Context)                   { <-ctx.Done() }
 
 // following opens a Follower that applies a feed to indexes.
 func following(t *testing.T, set backend.IndexSet, g *growing) *pipeline.Follower {

@@ -74,6 +74,23 @@ func (k *Keeper) Renew(ctx context.Context, name string) (mine bool, until time.
 	return k.take(ctx, name, false)
 }
 
+// Keep renews a lease of this process until ctx ends, and does not hand it over. If that keeps failing, the lease is lost.
+func (k *Keeper) Keep(ctx context.Context, name string) {
+	if k == nil {
+		return
+	}
+	t := time.NewTicker(TTL / 4)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-t.C:
+		}
+		_, _, _ = k.Renew(ctx, name)
+	}
+}
+
 func (k *Keeper) take(ctx context.Context, name string, yields bool) (mine bool, until time.Time, err error) {
 	if k == nil {
 		return true, time.Time{}, nil

@@ -22,8 +22,9 @@ const (
 // Leader determines which of several processes applies changes to their shared indexes.
 type Leader interface {
 	// Lead returns 0 if another process applies changes. Otherwise it returns a term, a number that changes whenever another
-	// process may have applied changes since the last call. It is called by one goroutine at a time.
-	Lead(ctx context.Context) (term uint64, err error)
+	// process may have applied changes since the last call. If keep is set, a process that leads does not hand the lead over to another one. It is
+	// called by one goroutine at a time.
+	Lead(ctx context.Context, keep bool) (term uint64, err error)
 	// Still reports whether this process has led without interruption since a call of Lead returned term, and no other process
 	// can apply changes at this moment. It does no I/O.
 	Still(term uint64) bool
@@ -40,7 +41,7 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 	}
 	var term uint64
 	err := f.ask(func() (err error) {
-		term, err = f.Leader.Lead(ctx)
+		term, err = f.Leader.Lead(ctx, f.unsettled())
 		return err
 	})
 	if err != nil {
@@ -64,6 +65,16 @@ func (f *Follower) mayApply(ctx context.Context, s backend.Index) (bool, error) 
 	}
 	f.announced, f.term = true, term
 	return mine, nil
+}
+
+// unsettled reports whether an index on other machines has something to do that another process would have to do again if it led.
+func (f *Follower) unsettled() bool {
+	for _, t := range f.troubled {
+		if slow, _ := t.Trouble(); slow {
+			return true
+		}
+	}
+	return false
 }
 
 // apply applies changes to an index. A process that leads stays in the lead meanwhile, even if that takes longer than a

@@ -18,17 +18,18 @@ import (
 // sharedIndex is an index shared by several processes, as one of them sees it.
 type sharedIndex struct {
 	backend.Index
-	all    *atomic.Uint64 // how far the one that leads has come
-	seen   atomic.Uint64
-	writes atomic.Int64
-	roles  []bool
-	fail   atomic.Bool
-	by     *elected
-	unkept atomic.Bool // whether changes were applied by a process that did not keep its lead meanwhile
+	all      *atomic.Uint64 // how far the one that leads has come
+	seen     atomic.Uint64
+	writes   atomic.Int64
+	roles    []bool
+	fail     atomic.Bool
+	by       *elected
+	troubled atomic.Bool
+	unkept   atomic.Bool // whether changes were applied by a process that did not keep its lead meanwhile
 }
 
 func (x *sharedIndex) Applied() uint64             { return x.seen.Load() }
-func (x *sharedIndex) Trouble() (slow, lacks bool) { return false, false }
+func (x *sharedIndex) Trouble() (slow, lacks bool) { return x.troubled.Load(), false }
 func (x *sharedIndex) Refresh(context.Context) error {
 	x.seen.Store(max(x.seen.Load(), x.all.Load()))
 	return nil
@@ -61,6 +62,7 @@ type elected struct {
 	term   *atomic.Uint64
 
 	keeping atomic.Bool
+	told    atomic.Bool // whether it was last told to keep the lead
 }
 
 func (e *elected) Still(uint64) bool { return e.leader.Load() == e.self }
@@ -70,7 +72,8 @@ func (e *elected) Keep(ctx context.Context) {
 	e.keeping.Store(false)
 }
 
-func (e *elected) Lead(context.Context) (uint64, error) {
+func (e *elected) Lead(_ context.Context, keep bool) (uint64, error) {
+	e.told.Store(keep)
 	if !e.Still(0) {
 		return 0, nil
 	}
@@ -141,6 +144,13 @@ func TestOneLeads(t *testing.T) {
 		require.Len(t, waits, 1, "it was tried again")
 		require.NoError(t, <-waits)
 		assert.Zero(t, indexes[1].writes.Load())
+
+		require.False(t, indexes[0].by.told.Load())
+		indexes[0].troubled.Store(true)
+		place()
+		require.NoError(t, a.Sync(t.Context()))
+		assert.True(t, indexes[0].by.told.Load(), "another one would have to do again what replicas may lack")
+		indexes[0].troubled.Store(false)
 
 		leader.Store(1)
 		place()

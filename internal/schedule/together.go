@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -28,6 +29,18 @@ func (c *Scheduler) holds(ctx context.Context, uid string) (mine bool, until tim
 		c.set.Outdated(uid)
 	}
 	return mine, until, err
+}
+
+// keeps keeps the lease of a workspace until end is called. A step may take longer than a lease lasts, as it waits for indexes on other machines. A process
+// that took the workspace over meanwhile could do nothing, since the items are claimed, and would have the lead in applying changes handed over to it.
+func (c *Scheduler) keeps(ctx context.Context, uid string) (end func()) {
+	if c.Leases == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	keeping.Go(func() { c.Leases.Keep(ctx, lease.OfWorkspace(uid)) })
+	return func() { cancel(); keeping.Wait() }
 }
 
 // seeker finds workspaces that are due and that no process works on. Their process may have died, or no process was

@@ -104,6 +104,7 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	} else if !mine {
 		return c.standBy(ctx, uid, until)
 	}
+	defer c.keeps(ctx, uid)()
 	if t.State == backend.TenantProvisioning {
 		if err := c.set.Provision(ctx, t); err != nil {
 			return false, err

@@ -36,7 +36,7 @@ func TestOneProcessLeads(t *testing.T) {
 		worker, other, third := begin(), begin(), begin()
 		leads := func(p process) bool {
 			t.Helper()
-			mine, err := p.mine(ctx)
+			mine, err := p.mine(ctx, false)
 			require.NoError(t, err)
 			return mine
 		}
@@ -79,7 +79,8 @@ func TestOneProcessLeads(t *testing.T) {
 }
 
 // TestLeadUntilAsked checks that a process that does not work on a workspace leads until the working one asks, which may be
-// catching up for long, and that it does not hand the lead over while it applies changes.
+// catching up for long, and that it does not hand the lead over
+// while it applies changes, or is asked to keep it.
 func TestLeadUntilAsked(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,22 +96,22 @@ func TestLeadUntilAsked(t *testing.T) {
 		leases, other := begin()
 		restarted, worker := begin()
 		time.Sleep(2 * freeAfter)
-		_, err := other.Lead(ctx)
+		_, err := other.Lead(ctx, false)
 		require.NoError(t, err)
 		time.Sleep(2 * freeAfter)
-		term, err := other.Lead(ctx)
+		term, err := other.Lead(ctx, false)
 		require.NoError(t, err)
 		require.NotZero(t, term)
 		for range 300 { // 30 s
 			time.Sleep(longestAsk)
 			_, _, err := restarted.Take(ctx, worker.work)
 			require.NoError(t, err)
-			now, err := other.Lead(ctx)
+			now, err := other.Lead(ctx, false)
 			require.NoError(t, err)
 			require.Equal(t, term, now, "the working one has not asked")
 			require.True(t, other.Still(term))
 		}
-		now, err := worker.Lead(ctx) // it asks
+		now, err := worker.Lead(ctx, false) // it asks
 		require.NoError(t, err)
 		require.Zero(t, now)
 		applies, done := context.WithCancel(ctx)
@@ -118,16 +119,25 @@ func TestLeadUntilAsked(t *testing.T) {
 		for range 300 {
 			time.Sleep(longestAsk)
 			require.True(t, other.Still(term), "while it applies changes")
-			now, err := worker.Lead(ctx)
+			now, err := worker.Lead(ctx, false)
 			require.NoError(t, err)
 			require.Zero(t, now)
 		}
 		done()
+		for range 300 {
+			time.Sleep(longestAsk)
+			kept, err := other.Lead(ctx, true)
+			require.NoError(t, err)
+			require.Equal(t, term, kept, "it has something to do that another one would have to do again")
+			now, err := worker.Lead(ctx, false)
+			require.NoError(t, err)
+			require.Zero(t, now)
+		}
 		for began := time.Now(); now == 0; {
-			now, err = other.Lead(ctx)
+			now, err = other.Lead(ctx, false)
 			require.NoError(t, err)
 			require.Equal(t, now != 0, other.Still(term))
-			now, err = worker.Lead(ctx)
+			now, err = worker.Lead(ctx, false)
 			require.NoError(t, err)
 			time.Sleep(longestAsk)
 			require.Less(t, time.Since(began), lease.TTL)
@@ -149,10 +159,10 @@ func TestLeadIsOfATerm(t *testing.T) {
 		term := func(l *lead) uint64 {
 			t.Helper()
 			time.Sleep(2 * freeAfter)
-			_, err := l.Lead(ctx)
+			_, err := l.Lead(ctx, false)
 			require.NoError(t, err)
 			time.Sleep(2 * freeAfter)
-			term, err := l.Lead(ctx)
+			term, err := l.Lead(ctx, false)
 			require.NoError(t, err)
 			return term
 		}

@@ -47,8 +47,8 @@ const (
 // lead determines which process applies changes to the shared indexes of a workspace. That is the process that works on
 // the workspace. If there is none, or it does not take the lease, a process that needs the indexes does. A process that
 // does not work on the workspace hands the lease over, within half of [lease.TTL], to one that works on it and asks for the
-// lease. Until then it applies changes, since the other one may still be catching up after its start. It is not safe for
-// concurrent use.
+// lease. Until then it applies changes, since the other one may still be catching up after its start. It keeps the lease while its indexes are
+// in trouble: the other one would have to do again what not all replicas are known to have. It is not safe for concurrent use.
 type lead struct {
 	leases      *lease.Keeper
 	index, work string    // names of the leases of the indexes and of the workspace
@@ -62,8 +62,8 @@ func newLead(leases *lease.Keeper, uid string) *lead {
 }
 
 // Lead implements [pipeline.Leader].
-func (l *lead) Lead(ctx context.Context) (term uint64, err error) {
-	mine, err := l.mine(ctx)
+func (l *lead) Lead(ctx context.Context, keep bool) (term uint64, err error) {
+	mine, err := l.mine(ctx, keep)
 	if err != nil || !mine {
 		return 0, err
 	}
@@ -76,23 +76,12 @@ func (l *lead) Still(term uint64) bool {
 }
 
 // Keep implements [pipeline.Leader].
-func (l *lead) Keep(ctx context.Context) {
-	t := time.NewTicker(lease.TTL / 4)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
-		_, _, _ = l.leases.Renew(ctx, l.index) // if that keeps failing, the lease is lost
-	}
-}
+func (l *lead) Keep(ctx context.Context) { l.leases.Keep(ctx, l.index) }
 
-// mine reports whether this process applies changes.
-func (l *lead) mine(ctx context.Context) (mine bool, err error) {
+// mine reports whether this process applies changes. If keep is set, it does not hand the lease over.
+func (l *lead) mine(ctx context.Context, keep bool) (mine bool, err error) {
 	if l.leases.Holds(l.work) {
-		mine, err := l.take(ctx)
+		mine, err := l.take(ctx, keep)
 		if now := time.Now(); err == nil && !mine && now.Sub(l.asked) >= askAgain {
 			l.asked = now
 			_ = l.leases.Ask(ctx, l.index) // if that fails, it asks again
@@ -100,7 +89,7 @@ func (l *lead) mine(ctx context.Context) (mine bool, err error) {
 		return mine, err
 	}
 	if l.leases.Holds(l.index) {
-		return l.take(ctx)
+		return l.take(ctx, keep)
 	}
 	idle, err := l.leases.Free(ctx, l.work)
 	if err != nil {
@@ -126,12 +115,16 @@ func (l *lead) mine(ctx context.Context) (mine bool, err error) {
 	if now.Sub(l.free) < wait {
 		return false, nil
 	}
-	return l.take(ctx)
+	return l.take(ctx, keep)
 }
 
-func (l *lead) take(ctx context.Context) (mine bool, err error) {
+func (l *lead) take(ctx context.Context, keep bool) (mine bool, err error) {
 	l.free = time.Time{}
-	mine, _, err = l.leases.Take(ctx, l.index)
+	if keep && l.leases.Holds(l.index) {
+		mine, _, err = l.leases.Renew(ctx, l.index)
+	} else {
+		mine, _, err = l.leases.Take(ctx, l.index)
+	}
 	return mine, err
 }
 
