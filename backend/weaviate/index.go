@@ -56,6 +56,7 @@ type index struct {
 	stillLeads       func() bool               // reports whether this process still leads; nil if it does not
 	mustApplyTo      uint64                    // this process applies changes up to this number itself, even if others have applied them
 	wroteSinceRead   bool                      // whether this process has written since it last read the states of others
+	storedTo         uint64                    // the leader before has stored changes up to this number, see adopt; 0: none are left to compare
 	deleteFirstTo    uint64                    // changes up to this number may be partly stored, so their objects are deleted first
 	statesAtOpen     []state                   // states of all processes when the index was opened
 	history          backend.Epochs            // epochs of the store that the index follows; nil: not set yet
@@ -196,7 +197,12 @@ func (x *index) Apply(ctx context.Context, changes []backend.Change) error {
 		}
 		plans = planOf(changes)
 	}
-	if err := x.write(ctx, changes, plans); err != nil {
+	if changes[len(changes)-1].Seq <= x.storedTo {
+		err = x.adopt(ctx, changes)
+	} else {
+		err = x.write(ctx, changes, plans)
+	}
+	if err != nil {
 		return err
 	}
 	x.stats.clear()
@@ -210,6 +216,7 @@ func (x *index) reach(changes []backend.Change) {
 	x.saw(x.applied.Load(), seq, changes)
 	x.epoch.Store(x.next.Load())
 	x.applied.Store(seq)
+	x.adopted()
 	x.pollFor(statePollDuration)
 }
 

@@ -34,7 +34,7 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 		// The state of this process records its unfinished work and what some replicas lack. The new leader completes it.
 		x.leaderPrimary.Store(x.pending.primaryNode())
 		x.pending.clear()
-		x.role, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead, x.takenOver, x.unfinishedOthers = led, 0, 0, false, nil, nil
+		x.role, x.mustApplyTo, x.storedTo, x.deleteFirstTo, x.wroteSinceRead, x.takenOver, x.unfinishedOthers = led, 0, 0, 0, false, nil, nil
 		return nil
 	}
 	found, err := x.states(ctx)
@@ -42,10 +42,12 @@ func (x *index) Lead(ctx context.Context, still func() bool) error {
 		return err
 	}
 	_ = x.checkGeneration(found) // an error means that the position was reset to 0
-	x.leaderPrimary.Store(x.farthestProgress(found).primary)
+	before := x.farthestProgress(found)
+	x.leaderPrimary.Store(before.primary)
 	x.pending.clear()
 	x.ownState, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead, x.takenOver, x.unfinishedOthers = state{Process: x.x.process}, 0, 0, false, nil, nil
 	x.resumeFrom(found)
+	x.inherit(before)
 	x.replicasBehind.Store(false)
 	x.forget() // it was read before the position was set
 	x.role = leader

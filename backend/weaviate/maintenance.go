@@ -184,6 +184,7 @@ func (x *index) takeOverAbandoned(ctx context.Context) error {
 // deleted before they are stored. The caller holds mu.
 func (x *index) rewind(from point, upto uint64) {
 	x.forget()
+	x.storedTo = 0
 	x.mustApplyTo, x.deleteFirstTo = max(x.mustApplyTo, upto), max(x.deleteFirstTo, upto)
 	x.rewindFrom.Store(max(x.rewindFrom.Load(), x.applied.Load()))
 	x.epoch.Store(from.epoch)

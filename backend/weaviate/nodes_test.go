@@ -177,6 +177,7 @@ func TestThreeNodes(t *testing.T) {
 	t.Run("the one that has all dies", func(t *testing.T) { testPrimaryDies(t, w) })
 	t.Run("more is unconfirmed than is kept", func(t *testing.T) { testDropped(t, w) })
 	t.Run("others are guided", func(t *testing.T) { testFollowerSearchesPrimary(t, w) })
+	t.Run("the next leader goes on", func(t *testing.T) { testAdoptsPrimary(t, w) })
 	t.Run("no majority", func(t *testing.T) { testNoMajority(t, w) })
 }
 

@@ -79,7 +79,7 @@ func (x *index) confirmCompared(ctx context.Context, d *content, n int, end poin
 func (x *index) dueForComparison(ctx context.Context) (all []backend.Change, n int, end point, round uint64, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if !x.mayRepair() {
+	if !x.mayRepair() || x.adopting() {
 		return nil, 0, point{}, 0, nil
 	}
 	all, n, end, dropped := x.pending.due()

@@ -170,7 +170,7 @@ func (x *index) healSome(ctx context.Context) (done bool, err error) {
 	if primary == nil {
 		return true, nil
 	}
-	if !x.x.cluster.allReachable() {
+	if !x.x.cluster.allReachable() || x.adopting() { // the rest of what replicas may lack is not kept yet
 		return false, errShort
 	}
 	some, n, since := x.pending.nextUnreplicated(healBatch)

@@ -305,7 +305,7 @@ func (x *index) checkGeneration(found processStates) error {
 	if found.generation.Epoch == x.generation.Epoch {
 		return nil
 	}
-	x.generation, x.version, x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead = found.generation, max(x.version, found.ownVersion), 0, 0, false
+	x.generation, x.version, x.mustApplyTo, x.storedTo, x.deleteFirstTo, x.wroteSinceRead = found.generation, max(x.version, found.ownVersion), 0, 0, 0, false
 	x.forget()
 	x.pending.clear()
 	x.leaderPrimary.Store(nil)
@@ -426,7 +426,7 @@ func (x *index) deleteAll(ctx context.Context) error {
 	}
 	x.generation = mark
 	x.pending.clear()
-	x.mustApplyTo, x.deleteFirstTo, x.wroteSinceRead, x.ownState, x.statesAtOpen, x.takenOver, x.unfinishedOthers = 0, 0, false, state{Process: x.x.process}, nil, nil, nil
+	x.mustApplyTo, x.storedTo, x.deleteFirstTo, x.wroteSinceRead, x.ownState, x.statesAtOpen, x.takenOver, x.unfinishedOthers = 0, 0, 0, false, state{Process: x.x.process}, nil, nil, nil
 	return nil
 }
 
