@@ -174,6 +174,19 @@ type LeaseVoider interface {
 	VoidLeases(ctx context.Context) error
 }
 
+// ClaimEnder is a [Store] that can end claims before their leases end. The service does so for workers of which it knows that they are gone: when it takes
+// over the work on a workspace from a process that has died, and when an error has cut off a step of its own.
+//
+// If a Store does not implement ClaimEnder, these sources can be claimed when their leases end.
+type ClaimEnder interface {
+	// Claimants returns the tokens under which sources that are not terminal are claimed, each once, in any order. It may include tokens whose leases have ended.
+	Claimants(ctx context.Context) ([]string, error)
+	// EndClaims ends the claims of tokens and returns how many. Their holders have lost them, as if another worker had claimed the sources. The
+	// sources keep their NotBefore. Claims of sources that were claimed attempts times or more stay: such a source may be what
+	// its workers die of.
+	EndClaims(ctx context.Context, tokens []string, attempts int) (int, error)
+}
+
 // ChunkScorer is a [Vectors] that can score given chunks. In large partitions recall uses
 // it for chunks that the keyword index found and the vector search did not.
 //

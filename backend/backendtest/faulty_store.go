@@ -51,6 +51,25 @@ func (f *faultyStore) Defer(ctx context.Context, items []backend.Deferred) error
 	return f.plan.do(ctx, []string{"Store.Defer"}, func() error { return f.real.Defer(ctx, items) })
 }
 
+// Claimants implements [backend.ClaimEnder]. There are none if the real store does not implement it.
+func (f *faultyStore) Claimants(ctx context.Context) ([]string, error) {
+	return get(ctx, f.plan, "Store.Claimants", func() ([]string, error) {
+		if e, ok := f.real.(backend.ClaimEnder); ok {
+			return e.Claimants(ctx)
+		}
+		return nil, nil
+	})
+}
+
+func (f *faultyStore) EndClaims(ctx context.Context, tokens []string, attempts int) (int, error) {
+	return get(ctx, f.plan, "Store.EndClaims", func() (int, error) {
+		if e, ok := f.real.(backend.ClaimEnder); ok {
+			return e.EndClaims(ctx, tokens, attempts)
+		}
+		return 0, nil
+	})
+}
+
 func (f *faultyStore) Backlog(ctx context.Context) (counts map[backend.State]int, next time.Time, err error) {
 	err = f.plan.do(ctx, []string{"Store.Backlog"}, func() (err error) {
 		counts, next, err = f.real.Backlog(ctx)

@@ -97,6 +97,9 @@ func (m *model) lacks() string {
 	if _, tells := m.got.(backend.FinishReporter); tells {
 		effects = append(effects, "reported graph")
 	}
+	if _, ends := m.got.(backend.ClaimEnder); ends {
+		effects = append(effects, "claim ended")
+	}
 	for _, effect := range effects {
 		if m.did[effect] == 0 {
 			return effect

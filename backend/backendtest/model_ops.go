@@ -157,6 +157,9 @@ func (m *model) claim() {
 	for i := range want {
 		m.held = append(m.held, heldClaim{[2]int64{got[i].Num, want[i].Num}, token, want[i].ID, want[i].State == backend.GraphCreation, len(want[i].Chunks)})
 	}
+	if m.rng.IntN(8) == 0 {
+		m.endClaims()
+	}
 }
 
 // someHeld returns up to three claims, some of which may be lost. Claims whose indexed field equals

@@ -25,6 +25,7 @@ func runStore(t *testing.T, h StoresHarness) {
 		{"IndexReplaces", testIndexReplaces},
 		{"IndexAgain", testIndexAgain},
 		{"LostClaims", testLostClaims},
+		{"EndClaims", testEndClaims},
 		{"Finish", testFinish},
 		{"FinishRefusesForeignChunks", testFinishRefuses},
 		{"Defer", testDefer},

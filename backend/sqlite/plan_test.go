@@ -93,6 +93,8 @@ func TestPlans(t *testing.T) {
 		func() error { return s.Acknowledge(ctx, 2) },
 		func() error { _, _, err := s.Backlog(ctx); return err },
 		func() error { return s.VoidLeases(ctx) },
+		func() error { _, err := s.Claimants(ctx); return err },
+		func() error { _, err := s.EndClaims(ctx, []string{"t"}, 8); return err },
 		func() error { _, err := s.Subs(ctx); return err },
 		func() error { _, err := s.Stats(ctx, backend.Memory); return err },
 		func() error { _, _, err := s.Expire(ctx, testTime, 5); return err },

@@ -108,10 +108,11 @@ func each(ctx context.Context, f func()) {
 	}
 }
 
-// writeHeartbeat writes a heartbeat if this process holds a lease.
+// writeHeartbeat writes a heartbeat if this process holds a lease, or keeps one that it may have lost: its work goes on.
 func (k *Keeper) writeHeartbeat(ctx context.Context) error {
 	now, holds := time.Now(), false
 	k.mu.Lock()
+	holds = k.keeping > 0
 	for _, h := range k.held {
 		holds = holds || h.alive && h.until.After(now)
 	}
@@ -184,6 +185,26 @@ func (k *Keeper) Alone() bool {
 		}
 	}
 	return true
+}
+
+// Process returns what tells this process from others: the token of its leases.
+func (k *Keeper) Process() string {
+	if k == nil {
+		return ""
+	}
+	return k.token
+}
+
+// Lives reports whether another process has been heard of within deadAfter. A process without leases is not heard of, except while it keeps one that it has
+// lost. known is false while this process has not listened long enough. Lives does no I/O.
+func (k *Keeper) Lives(process string) (lives, known bool) {
+	if k == nil {
+		return false, true
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o := k.heartbeats.others[process]
+	return o != nil && o.silent < deadAfter, !k.heartbeats.readAt.IsZero()
 }
 
 // isDead reports whether the process with a token counts as dead.

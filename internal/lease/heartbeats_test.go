@@ -204,3 +204,49 @@ func TestSlowDatabase(t *testing.T) {
 		assert.Equal(t, int64(1), b.lost.Load())
 	})
 }
+
+// TestKeepingProcessLives checks that a process that keeps a lease counts as alive until it stops keeping it, even after it has lost that lease, and that
+// nothing is known before the first reading.
+func TestKeepingProcessLives(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := inmem.New().Registry()
+		b := run(t, reg)
+		defer b.end()
+		a := run(t, reg)
+		defer a.end()
+		lives := func() bool {
+			t.Helper()
+			lives, known := b.Lives(a.Process())
+			require.True(t, known)
+			return lives
+		}
+		_, known := b.Lives(a.Process())
+		require.False(t, known)
+		require.True(t, a.takes(t, "x"))
+		ctx, end := context.WithCancel(t.Context())
+		kept := make(chan struct{})
+		go func() {
+			a.Keep(ctx, "x")
+			close(kept)
+		}()
+		time.Sleep(time.Minute)
+		require.True(t, lives())
+		require.NoError(t, reg.WriteRecords(t.Context(), foreignLease))
+		for range 60 {
+			time.Sleep(time.Second)
+			require.True(t, lives(), "its work goes on")
+		}
+		require.False(t, a.Holds("x"))
+		end()
+		<-kept
+		time.Sleep(3 * time.Second)
+		require.False(t, lives())
+		lives2, known := b.Lives("unknown")
+		require.True(t, known)
+		require.False(t, lives2)
+		none, known := (*Keeper)(nil).Lives("x")
+		require.True(t, known)
+		require.False(t, none)
+	})
+}

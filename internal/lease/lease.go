@@ -29,6 +29,7 @@ type Keeper struct {
 	mu         sync.Mutex
 	held       map[string]holding
 	firm       map[string]int // by lease: running calls of Hold and HoldSoon, during which the lease is not handed over
+	keeping    int            // running calls of Keep
 	heartbeats heartbeats
 	terms      uint64 // number of times this process has got a lease that it did not have
 }
@@ -79,6 +80,14 @@ func (k *Keeper) Keep(ctx context.Context, name string) {
 	if k == nil {
 		return
 	}
+	k.mu.Lock()
+	k.keeping++
+	k.mu.Unlock()
+	defer func() {
+		k.mu.Lock()
+		k.keeping--
+		k.mu.Unlock()
+	}()
 	t := time.NewTicker(TTL / 4)
 	defer t.Stop()
 	for {

@@ -9,8 +9,7 @@ import (
 	"github.com/contextmem/contextmem/backend"
 )
 
-// storageFailed defers jobs after a transaction failed. If that fails too, their claims end when their
-// leases expire.
+// storageFailed defers jobs after a transaction failed. If that fails too, they keep their claims, and the step ends with an error.
 func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*job, token string, err error) error {
 	if errors.Is(err, backend.ErrClosed) || ctx.Err() != nil {
 		return err

@@ -152,7 +152,7 @@ type failure struct {
 
 // Step claims a batch and processes it as far as possible. It returns the number of
 // claimed sources; 0 means that none waits now. Its errors are those of the storage.
-// After an error the claims end when their leases expire.
+// After an error claims may be left, which end when their leases expire, or when the caller ends them.
 func (c *Config) Step(ctx context.Context, s Space, token string) (int, error) {
 	var laps observe.Laps
 	laps.Begin(observe.Process, c.Observer != nil)

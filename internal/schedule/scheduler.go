@@ -65,6 +65,7 @@ type Scheduler struct {
 	gens     int64 // number of acceptances so far, in all workspaces
 	refiner  *backgroundJob
 	comparer *backgroundJob
+	steps    map[string]bool // tokens of the running steps
 	upkeep   map[string]bool // uids of workspaces with planned upkeep
 	held     string          // uid of the workspace that background jobs must not process; see hold
 	changed  chan struct{}   // closed and replaced when pending or counts change
@@ -90,6 +91,7 @@ type attention struct {
 	quiet     time.Time       // when a worker last found it drained
 	seen      time.Time       // when a worker last began to process it
 	declined  time.Time       // when this process began to leave it to others, see declines
+	strays    bool            // it may have claims of steps that have ended, see endStrays
 	tries     int             // consecutive failures, which determine the pause before the next try
 	tasks     task            // background tasks that it needs, see backgroundJob
 	failed    task            // those tasks whose last slice failed
@@ -108,7 +110,7 @@ const (
 
 // New returns a scheduler. Call Load and then Start to start it.
 func New(cfg Config) *Scheduler {
-	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, upkeep: map[string]bool{}, dueAt: map[string]time.Time{}, state: map[string]*attention{},
+	c := &Scheduler{Config: cfg, set: cfg.Set, gate: cfg.Gate, registry: cfg.Set.Registry(), queued: map[string]bool{}, steps: map[string]bool{}, upkeep: map[string]bool{}, dueAt: map[string]time.Time{}, state: map[string]*attention{},
 		changed: make(chan struct{}), kick: make(chan struct{}, 1), removal: make(chan struct{}, 1), search: make(chan struct{}, 1)}
 	c.cond = sync.NewCond(&c.mu)
 	c.refiner, c.comparer = c.newRefiner(), c.newComparer()

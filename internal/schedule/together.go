@@ -23,10 +23,13 @@ const (
 // holds takes or renews the lease of a workspace and reports whether this process holds it. If not, until is the time at which to try again.
 func (c *Scheduler) holds(ctx context.Context, uid string) (mine bool, until time.Time, err error) {
 	name := lease.OfWorkspace(uid)
-	had := c.Leases.Holds(name)
+	had, term := c.Leases.Holds(name), c.Leases.Term(name)
 	mine, until, err = c.Leases.Take(ctx, name)
 	if mine && !had { // another process may have changed the vectors
 		c.set.Outdated(uid)
+	}
+	if mine {
+		c.takenOver(uid, term)
 	}
 	return mine, until, err
 }
@@ -61,8 +64,20 @@ func (c *Scheduler) seeker() {
 		if n%seekDeleted == 0 {
 			c.RemoveLater()
 		}
+		c.seekStrays()
 		if err := c.seek(c.gate.Life(), time.Now()); err != nil && c.gate.Life().Err() == nil {
 			c.Logger.Warn("looking for tenants that need attention failed", "err", err)
+		}
+	}
+}
+
+// seekStrays queues workspaces of this process whose stray claims it could not tell yet.
+func (c *Scheduler) seekStrays() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for uid, a := range c.state {
+		if a.strays && a.pending && a.parked == nil && c.Leases.Holds(lease.OfWorkspace(uid)) {
+			c.push(uid)
 		}
 	}
 }
@@ -124,6 +139,7 @@ func (c *Scheduler) WorkspaceChanged(uid string) {
 func (c *Scheduler) ProcessLost() {
 	c.mu.Lock()
 	for uid, a := range c.state {
+		a.strays = true
 		if a.pending && a.parked == nil {
 			c.push(uid)
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"strconv"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -123,12 +122,16 @@ func (c *Scheduler) serve(uid string) (again bool, err error) {
 	if err := vectors.Foreign(); err != nil {
 		return false, err
 	}
+	if err := c.endStrays(ctx, sp); err != nil {
+		return false, err
+	}
 	n := 0
 	if !c.Pipeline.PausedUntil().After(time.Now()) {
-		token := "w" + strconv.FormatInt(c.tokens.Add(1), 36) + "-" + uid[:8] + strconv.FormatInt(time.Now().UnixNano(), 36)
+		token := c.begin(uid)
 		space := c.space(t, sp, vectors)
 		space.Cause = c.cause(uid)
 		n, err = c.Pipeline.Step(ctx, space, token)
+		c.ended(uid, token, err)
 		if n == 0 {
 			c.uncause(space.Cause, uid)
 		}
