@@ -57,6 +57,19 @@ func (r *partitionRecent) search(q *keywordQuery, c *counts, f backend.Filter, k
 	return append(r.young.search(q, c, f, k, nil), r.old.search(q, c, f, k, nil)...)
 }
 
+// having returns the chunks that have an encoded term.
+func (r *partitionRecent) having(term string) (chunks []int64) {
+	for _, t := range []*partitionTerms{r.young, r.old} {
+		list := t.postings[term]
+		for at := range list.all() {
+			if c := &t.chunks[at]; c.length != removedChunk {
+				chunks = append(chunks, c.chunk)
+			}
+		}
+	}
+	return chunks
+}
+
 // recentShare is the share of the cache, one in recentShare, that recent terms which a read finds may take.
 const recentShare = 4
 

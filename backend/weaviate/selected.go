@@ -23,10 +23,10 @@ const (
 	losesFrom = 3
 )
 
-// asked returns the terms for the cluster's BM25 search. c has the statistics of the terms, and of says how many chunks the cluster has. The cluster takes the rarity of a
+// asked returns the terms for the cluster's BM25 search, which selects most chunks. c has the statistics of the terms, and of says how many chunks the cluster has. The cluster takes the rarity of a
 // term from the chunks of all partitions, and weighs the term by the number of its repeats. So terms weigh about as much as by the statistics of the partition. The last
 // one is everyTerm if the chunks have it and it is needed.
-func (q *keywordQuery) asked(c *counts, of objectCounts) (terms []askedTerm) {
+func (q *keywordQuery) asked(c *counts, of objectCounts, most int) (terms []askedTerm) {
 	all, at := counts{docs: max(of.all, c.docs), df: c.df}, map[string]int{}
 	for _, t := range q.terms {
 		if isStop(t.Term) || c.df[t.Term] == 0 {
@@ -35,37 +35,54 @@ func (q *keywordQuery) asked(c *counts, of objectCounts) (terms []askedTerm) {
 		i, known := at[t.Term]
 		if !known {
 			i, at[t.Term] = len(terms), len(terms)
-			terms = append(terms, askedTerm{term: t.Term, name: encodeTerm(t.Term), once: all.idf(t.Term)})
+			terms = append(terms, askedTerm{term: t.Term, name: encodeTerm(t.Term), df: c.df[t.Term], inAll: c.df[t.Term] == c.docs, once: all.idf(t.Term)})
 		}
 		terms[i].weight += float64(t.Weight) * c.idf(t.Term)
 	}
 	if len(terms) >= losesFrom && of.haveEvery(c.docs) {
 		every := counts{docs: all.docs, df: map[string]int{everyTerm: of.every}}
-		terms = append(terms, askedTerm{name: everyTerm, once: every.idf(everyTerm)})
+		terms = append(terms, askedTerm{name: everyTerm, inAll: true, once: every.idf(everyTerm)})
 	}
-	setRepeats(terms)
+	setRepeats(terms, most/fewShare)
 	return terms
 }
 
-// setRepeats sets how often terms are repeated: everyTerm once, and the others so often that it hardly matters beside them.
-func setRepeats(terms []askedTerm) {
+// setRepeats sets how often terms are repeated: everyTerm once, and the others so often that it hardly matters beside them. Terms that at most few chunks have are only
+// repeated about as often as they should be: whatever such a term weighs, the node selects all that have it if it weighs enough. So the others can have the
+// ratios of their weights.
+func setRepeats(terms []askedTerm, few int) {
 	scoring := scoringOf(terms)
-	weights, matter := make([]float64, len(scoring)), make([]float64, len(scoring))
-	for i, t := range scoring {
-		weights[i], matter[i] = t.weight/t.once, t.weight
-	}
-	times := repeats(weights, matter)
-	scale := 1
-	if n := len(scoring); n < len(terms) {
-		every, heaviest := &terms[n], 0.0
-		every.times = 1
-		for i, t := range scoring {
-			heaviest = max(heaviest, t.once*float64(times[i]))
+	var weights, matter []float64
+	for _, t := range scoring {
+		if t.df > few {
+			weights, matter = append(weights, t.weight/t.once), append(matter, t.weight)
 		}
-		scale = max(1, min(int(math.Ceil(besideEvery*max(every.once, leastEvery)/heaviest)), maxRepeats/slices.Max(times)))
 	}
-	for i, n := range times {
-		scoring[i].times = n * scale
+	if len(weights) == 0 {
+		if few > 0 {
+			setRepeats(terms, 0)
+		}
+		return
+	}
+	times, heaviest, most := repeats(weights, matter), 0.0, 0
+	scale := float64(slices.Max(times)) / slices.Max(weights)
+	for i := range scoring {
+		t := &scoring[i]
+		if t.df > few {
+			t.times, times = times[0], times[1:]
+			heaviest = max(heaviest, t.once*float64(t.times))
+		} else {
+			t.times = min(max(1, int(math.Round(t.weight/t.once*scale))), maxRepeats)
+		}
+		most = max(most, t.times)
+	}
+	if n := len(scoring); n < len(terms) {
+		every := &terms[n]
+		every.times = 1
+		more := max(1, min(int(math.Ceil(besideEvery*max(every.once, leastEvery)/heaviest)), maxRepeats/most))
+		for i := range scoring {
+			scoring[i].times *= more
+		}
 	}
 }
 
@@ -87,21 +104,24 @@ func (q *keywordQuery) text(terms []askedTerm) string {
 }
 
 // query returns the text of the cluster's BM25 search; see asked.
-func (q *keywordQuery) query(c *counts, of objectCounts) string { return q.text(q.asked(c, of)) }
+func (q *keywordQuery) query(c *counts, of objectCounts) string { return q.text(q.asked(c, of, 0)) }
 
 // maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
 // repeats are fewer.
 const (
-	maxRepeats  = 40
+	maxRepeats  = 100
 	repeatError = .01
 	// besideEvery is how many times as much as everyTerm the heaviest term should weigh. A node that counts gone chunks may take off for everyTerm: leastEvery is
 	// what it is taken to weigh at least.
 	besideEvery, leastEvery = 20, .5
-	// minMatter is the share of the best term's score below which the error of a term's weight does not count.
+	// minMatter is the share of the best term's score below which the error of a term's weight counts as a share of the best term's, and it does not matter if a node
+	// takes off for a term.
 	minMatter = .02
+	// fewShare says which terms are in few chunks: at most one in fewShare of the chunks that the cluster selects.
+	fewShare = 2
 )
 
-// repeats returns small numbers that have about the ratios of weights, except those that hardly matter.
+// repeats returns small numbers that have about the ratios of weights. matter is the scores of the terms.
 func repeats(weights, matter []float64) (times []int) {
 	if len(weights) == 0 {
 		return nil
@@ -112,9 +132,11 @@ func repeats(weights, matter []float64) (times []int) {
 		for i, w := range weights {
 			exact := w / heaviest * float64(n)
 			some[i] = max(1, int(math.Round(exact)))
-			if matter[i] > minMatter*most {
-				worst = max(worst, math.Abs(float64(some[i])-exact)/exact)
+			off := math.Abs(float64(some[i])-exact) / exact
+			if matter[i] <= minMatter*most {
+				off *= matter[i] / most
 			}
+			worst = max(worst, off)
 		}
 		if worst < least {
 			times, least = some, worst
@@ -135,7 +157,7 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 		return nil, false, nil
 	}
 	objects := x.objects(ctx, q.space)
-	terms := q.asked(c, objects)
+	terms := q.asked(c, objects, most)
 	if len(terms) == 0 {
 		return nil, false, nil
 	}
@@ -144,7 +166,15 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 		return nil, true, nil
 	}
 	var recent []backend.Hit
-	if !x.useRecent(ctx, of.Part, func(r *partitionRecent) { recent = r.search(q, c, of.Filter, of.K) }) {
+	settled := x.useRecent(ctx, of.Part, func(r *partitionRecent) {
+		recent = r.search(q, c, of.Filter, of.K)
+		for i := range terms {
+			if t := &terms[i]; t.df <= most { // the node may select all others that have it
+				t.recent = r.having(t.name)
+			}
+		}
+	})
+	if !settled {
 		return nil, false, nil
 	}
 	var found []candidate

@@ -33,6 +33,9 @@ const (
 // askedTerm is a term of a BM25 search of the cluster.
 type askedTerm struct {
 	term, name string  // name: encoded
+	df         int     // number of chunks that have it, or more
+	inAll      bool    // whether all chunks have it
+	recent     []int64 // recent chunks that have it, if the cluster may select all others
 	weight     float64 // by the statistics of the partition
 	once       float64 // what it should weigh at the node if it is not repeated
 	times      int     // how often it is repeated
@@ -92,13 +95,15 @@ func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
 	slices.Sort(scores)
 	// At most this much of the node's score has a chunk that it has left out. The terms that weigh least at the node, for what they weigh here, give the highest score for it.
 	rest, most := found[len(found)-1].own, 0.0
-	scoring := scoringOf(terms)
-	if n := len(scoring); n < len(terms) { // it has everyTerm too
-		rest -= w.terms[n] * saturation(1, int(w.average), w.average)
-	}
-	order := make([]int, len(scoring))
-	for i := range order {
-		order[i] = i
+	var order []int
+	for i := range terms {
+		if t := &terms[i]; t.inAll { // it has that too, at least once
+			once := saturation(1, int(w.average), w.average)
+			rest, most = rest-w.terms[i]*once, most+t.weight*once
+		}
+		if terms[i].name != everyTerm && !terms[i].allIn(found) {
+			order = append(order, i)
+		}
 	}
 	slices.SortFunc(order, func(i, j int) int {
 		return cmp.Compare(max(w.terms[i], 0)*terms[j].weight, max(w.terms[j], 0)*terms[i].weight)
@@ -112,6 +117,23 @@ func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
 		rest -= share * w.terms[i]
 	}
 	return most <= leftOutShare*scores[max(len(scores)-k, 0)]
+}
+
+// allIn reports whether found and the recent chunks are all that have a term.
+func (t *askedTerm) allIn(found []candidate) bool {
+	if len(found)+len(t.recent) < t.df {
+		return false
+	}
+	in := make(map[int64]bool, t.df)
+	for _, c := range t.recent {
+		in[c] = true
+	}
+	for i := range found {
+		if found[i].tf[t.name] > 0 {
+			in[found[i].chunk] = true
+		}
+	}
+	return len(in) >= t.df
 }
 
 // correct sets repeats of terms by what they weigh at the node. It returns false if the node takes off for one that matters.
@@ -128,7 +150,7 @@ func (w *weighing) correct(terms []askedTerm) bool {
 			return false
 		}
 	}
-	setRepeats(terms)
+	setRepeats(terms, 0)
 	return true
 }
 

@@ -3,6 +3,7 @@ package weaviate
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/backend"
 )
 
 // TestNodeHasToWeighLengths checks which scores show that a node weighs the lengths of chunks.
@@ -83,7 +86,7 @@ func (r *ranking) ask(terms []askedTerm, n int) (found []candidate, rest []bag) 
 	const average = 30
 	all := make([]candidate, len(r.chunks))
 	for i, of := range r.chunks {
-		all[i].bag = of
+		all[i].chunk, all[i].bag = int64(i), of
 		for _, t := range terms {
 			all[i].own += float64(t.times) * r.once[t.name] * saturation(of.tf[t.name], of.tokens, average)
 		}
@@ -108,7 +111,7 @@ func TestNodesWeightsAreFound(t *testing.T) {
 		var terms []askedTerm
 		for i := range 2 + rng.IntN(5) {
 			name := fmt.Sprint("term", i)
-			terms = append(terms, askedTerm{term: name, name: name, weight: .5 + 2*rng.Float64(), once: 1 + 2*rng.Float64()})
+			terms = append(terms, askedTerm{term: name, name: name, df: 2000, weight: .5 + 2*rng.Float64(), once: 1 + 2*rng.Float64()})
 			r.once[name] = terms[i].once
 			if seed%3 > 0 { // the node counts chunks that are gone
 				r.once[name] = terms[i].once - .8*rng.Float64()
@@ -120,9 +123,9 @@ func TestNodesWeightsAreFound(t *testing.T) {
 			if seed%3 > 0 {
 				r.once[everyTerm] -= .5
 			}
-			terms = append(terms, askedTerm{name: everyTerm, once: .5 * float64(seed%7)})
+			terms = append(terms, askedTerm{name: everyTerm, inAll: true, once: .5 * float64(seed%7)})
 		}
-		setRepeats(terms)
+		setRepeats(terms, 0)
 		for range 2000 {
 			of := bag{tf: map[string]int{}, tokens: 10 + rng.IntN(60)}
 			if len(terms) > len(scoring) {
@@ -180,4 +183,78 @@ func TestNodesWeightsAreFound(t *testing.T) {
 	assert.False(t, (&weighing{average: 20, terms: []float64{-.1, 1}}).correct(terms), "the node takes off for a term")
 	terms[0].weight = .001
 	assert.True(t, (&weighing{average: 20, terms: []float64{-.1, 1}}).correct(terms), "that hardly matters")
+}
+
+// TestRareAndCommonTerms checks that questions with terms that few chunks have, and with one that all have, pass with few repeats of the others, where other
+// partitions make all terms rarer. All of the best must be found.
+func TestRareAndCommonTerms(t *testing.T) {
+	t.Parallel()
+	const docs, objects, selected, k = 2500, 20_000, 160, 128
+	q := parse(&backend.KeywordQuery{Part: testPart, Text: "elena teapot near kyoto zebra violin quartz"})
+	frequent := map[string]int{"elena": 1794, "teapot": 1653, "near": docs, "kyoto": 2111, "violin": 1600}
+	words, again := 0, 0
+	for _, rare := range []int{1, 3, 70} {
+		for seed := range uint64(3) {
+			rng := rand.New(rand.NewPCG(seed, uint64(rare)))
+			df := map[string]int{"zebra": rare, "quartz": rng.IntN(2)}
+			maps.Copy(df, frequent)
+			r := &ranking{chunks: make([]bag, docs), once: map[string]float64{}}
+			c := &counts{docs: docs, df: df}
+			for i := range r.chunks {
+				r.chunks[i] = bag{tf: map[string]int{}, tokens: 40 + rng.IntN(60)}
+				r.chunks[i].length = r.chunks[i].tokens
+				c.length += float64(r.chunks[i].length)
+			}
+			for term, n := range df {
+				for _, i := range rng.Perm(docs)[:n] {
+					r.chunks[i].tf[term] = 1 + rng.IntN(2)
+				}
+				r.once[term] = (&counts{docs: objects, df: df}).idf(term)
+			}
+			of := objectCounts{all: objects}
+			if seed > 0 {
+				of.every, r.once[everyTerm] = docs, (&counts{docs: objects, df: map[string]int{everyTerm: docs}}).idf(everyTerm)
+				for i := range r.chunks {
+					r.chunks[i].tf[everyTerm] = 1
+				}
+			}
+			terms := q.asked(c, of, selected)
+			require.Equal(t, seed > 0, terms[len(terms)-1].name == everyTerm)
+			for _, term := range terms {
+				words += term.times
+			}
+			found, rest := r.ask(terms, selected)
+			w, ok := weighingOf(terms, c.average(), found)
+			require.True(t, ok)
+			if !w.finds(terms, found, k) {
+				again++
+				require.True(t, w.correct(terms))
+				found, rest = r.ask(terms, selected)
+				w, ok = weighingOf(terms, c.average(), found)
+				require.True(t, ok && w.finds(terms, found, k), "%d chunks have a rare term, seed %d", rare, seed)
+			}
+			var best []float64
+			for i := range found {
+				best = append(best, c.score(&found[i].bag, q.terms))
+			}
+			slices.Sort(best)
+			for i := range rest {
+				require.Less(t, c.score(&rest[i], q.terms), 1.05*best[selected-k])
+			}
+			if rare > 1 {
+				continue
+			}
+			zebra := slices.IndexFunc(terms, func(t askedTerm) bool { return t.name == "zebra" })
+			w.terms[zebra] /= 10 // as if the node counted chunks that are gone
+			require.True(t, w.finds(terms, found, k), "the chunk is there")
+			for i := range found {
+				delete(found[i].tf, "zebra")
+			}
+			require.False(t, w.finds(terms, found, k), "the chunk may be left out")
+			terms[zebra].recent = []int64{docs}
+			require.True(t, w.finds(terms, found, k), "a recent chunk has the term")
+		}
+	}
+	t.Logf("%d words a question, %d were asked again", words/9, again)
+	assert.Less(t, words/9, 400)
 }
