@@ -19,14 +19,16 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/client"
+	"github.com/contextmem/contextmem/fault"
 )
 
-// changes is a server over a directory, with what its clients know of it.
+// changes is servers over one deployment, with what their clients know of it.
 type changes struct {
 	t      *testing.T
-	dir    string
-	seat   *seat
-	client *client.Client // repeats no call
+	dir    string // of the only server
+	seat   *seat  // the first server, or the only one
+	seats  []*seat
+	client *client.Client // of the first server; repeats no call
 	places []*place
 
 	partial atomic.Int64 // recalls that missed a memory and said that they were partial
@@ -43,13 +45,24 @@ type changes struct {
 var changeKinds = []string{"update", "delete", "edit", "restore", "supersede", "undo", "add"}
 
 func newChanges(t *testing.T) *changes {
-	c := &changes{t: t, dir: t.TempDir(), acked: map[string]int{}, done: map[string]int{}, undone: map[string]int{}}
-	c.seat = seatOn(t, c.dir, "--judge", "none")
-	var err error
-	c.client, err = client.New("http://"+c.seat.addr, "k", &client.Options{Retries: -1})
-	require.NoError(t, err)
+	dir := t.TempDir()
+	c := changesOn(t, seatOn(t, dir, "--judge", "none"))
+	c.dir = dir
+	return c
+}
+
+func changesOn(t *testing.T, seats ...*seat) *changes {
+	c := &changes{t: t, seat: seats[0], seats: seats, acked: map[string]int{}, done: map[string]int{}, undone: map[string]int{}}
+	c.client = c.clientOf(c.seat)
 	c.makeTenant("main")
 	return c
+}
+
+// clientOf returns a client of a server that repeats no call.
+func (c *changes) clientOf(s *seat) *client.Client {
+	cl, err := client.New("http://"+s.addr, "k", &client.Options{Retries: -1})
+	require.NoError(c.t, err)
+	return cl
 }
 
 func (c *changes) makeTenant(id string) {
@@ -103,25 +116,26 @@ type noAnswer struct{ error }
 // Unwrap returns the cause.
 func (n noAnswer) Unwrap() error { return n.error }
 
+// unanswered reports whether a call got no answer, or was told that the storage can't answer, which may be after it has stored something.
 func unanswered(err error) bool {
 	var n noAnswer
-	return errors.As(err, &n) || client.Lost(err)
+	return errors.As(err, &n) || client.Lost(err) || errors.Is(err, fault.ErrUnavailable)
 }
 
-// ask makes a call for a sub-tenant and decodes the data of its answer into to.
-func (c *changes) ask(method, path, sub string, body map[string]any, to any) error {
+// ask makes a call for the sub-tenant and decodes the data of its answer into to.
+func (p *place) ask(method, path string, body map[string]any, to any) error {
 	if body != nil {
-		body["database"], body["collection"] = "main", sub
+		body["database"], body["collection"] = "main", p.name
 	} else {
-		path += "&database=main&collection=" + sub
+		path += "&database=main&collection=" + p.name
 	}
 	b, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(p.c.t.Context(), 30*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, "http://"+c.seat.addr+path, bytes.NewReader(b))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+p.seat.addr+path, bytes.NewReader(b))
 	if err != nil {
 		return err
 	}
@@ -135,6 +149,9 @@ func (c *changes) ask(method, path, sub string, body map[string]any, to any) err
 	answer, err := io.ReadAll(res.Body)
 	if err != nil {
 		return noAnswer{err}
+	}
+	if res.StatusCode == http.StatusServiceUnavailable {
+		return noAnswer{fmt.Errorf("%s %s: status 503: %s", method, path, answer)}
 	}
 	if res.StatusCode/100 != 2 {
 		return fmt.Errorf("%s %s: status %d: %s", method, path, res.StatusCode, answer)
@@ -213,7 +230,7 @@ func (p *place) readItem(ctx context.Context, s contextmem.SourceInfo) (k kept, 
 			Text string `json:"text"`
 		} `json:"versions"`
 	}
-	if err := p.c.ask("GET", "/ext/items/"+s.ID+"/history?type=memory", p.name, nil, &h); err != nil {
+	if err := p.ask("GET", "/ext/items/"+s.ID+"/history?type=memory", nil, &h); err != nil {
 		return k, err
 	}
 	for i, v := range h.Versions {

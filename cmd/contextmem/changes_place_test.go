@@ -15,6 +15,7 @@ import (
 // place is a sub-tenant that one client changes, with what has to be there.
 type place struct {
 	c     *changes
+	seat  *seat // the server that the client asks
 	name  string
 	sub   client.Sub
 	rng   *rand.Rand
@@ -25,10 +26,13 @@ type place struct {
 
 func newPlace(c *changes, n int, rng *rand.Rand) *place {
 	p := &place{c: c, name: fmt.Sprint("place", n), rng: rng, items: map[string]kept{}}
-	p.sub = c.client.Tenant("main").Sub(p.name)
+	p.use(c.seats[n%len(c.seats)])
 	c.places = append(c.places, p)
 	return p
 }
+
+// use has the client ask a server.
+func (p *place) use(s *seat) { p.seat, p.sub = s, p.c.clientOf(s).Tenant("main").Sub(p.name) }
 
 var (
 	towns     = []string{"Oslo", "Bergen", "Lisbon", "Vienna", "Prague", "Dublin", "Madrid", "Athens"}
@@ -161,7 +165,7 @@ func (p *place) deleteGroup() {
 		}
 	}
 	p.do("delete", freed(after, ids...), func() error {
-		return p.c.ask("POST", "/ext/delete", p.name, map[string]any{"filters": map[string]any{"additional_metadata": map[string]any{"group": one.group}}}, nil)
+		return p.ask("POST", "/ext/delete", map[string]any{"filters": map[string]any{"additional_metadata": map[string]any{"group": one.group}}}, nil)
 	})
 	if _, there := p.items[ids[0]]; !there {
 		p.gone = append(p.gone, ids...)
@@ -185,7 +189,7 @@ func (p *place) update() {
 		return
 	}
 	p.do("update", freed(p.with(id, k.replaced(text)), id), func() error {
-		return p.c.ask("PATCH", "/ext/memories/"+id, p.name, map[string]any{"text": text}, nil)
+		return p.ask("PATCH", "/ext/memories/"+id, map[string]any{"text": text}, nil)
 	})
 }
 
@@ -194,7 +198,7 @@ func (p *place) edit() {
 	id, k := p.any()
 	k.mark = fmt.Sprint(p.rng.Uint32())
 	p.do("edit", p.with(id, k), func() error {
-		return p.c.ask("PATCH", "/context/"+id+"/metadata", p.name, map[string]any{"type": "memory", "additional_metadata": map[string]any{"mark": k.mark}}, nil)
+		return p.ask("PATCH", "/context/"+id+"/metadata", map[string]any{"type": "memory", "additional_metadata": map[string]any{"mark": k.mark}}, nil)
 	})
 }
 
@@ -210,7 +214,7 @@ func (p *place) restore() {
 		return
 	}
 	p.do("restore", freed(p.with(id, k.replaced(first)), id), func() error {
-		return p.c.ask("POST", "/ext/items/"+id+"/restore", p.name, map[string]any{"type": "memory", "version": 1}, nil)
+		return p.ask("POST", "/ext/items/"+id+"/restore", map[string]any{"type": "memory", "version": 1}, nil)
 	})
 }
 
@@ -226,7 +230,7 @@ func (p *place) supersede() {
 	}
 	k.by = by
 	p.do("supersede", p.with(id, k), func() error {
-		return p.c.ask("POST", "/ext/memories/"+id+"/supersede", p.name, map[string]any{"by": by, "reason": "it was said"}, nil)
+		return p.ask("POST", "/ext/memories/"+id+"/supersede", map[string]any{"by": by, "reason": "it was said"}, nil)
 	})
 }
 
@@ -235,7 +239,7 @@ func (p *place) undo() {
 	for id, k := range p.items {
 		if k.by != "" {
 			k.by = ""
-			p.do("undo", p.with(id, k), func() error { return p.c.ask("POST", "/ext/memories/"+id+"/restore", p.name, map[string]any{}, nil) })
+			p.do("undo", p.with(id, k), func() error { return p.ask("POST", "/ext/memories/"+id+"/restore", map[string]any{}, nil) })
 			return
 		}
 	}
@@ -259,7 +263,7 @@ func (p *place) checkAll() (live, gone int) {
 				p.c.foe("%s was deleted and is recalled", ch.SourceID)
 			}
 		}
-		if err := p.c.ask("GET", "/ext/items/"+id+"/history?type=memory", p.name, nil, nil); err == nil || !strings.Contains(err.Error(), "status 404") {
+		if err := p.ask("GET", "/ext/items/"+id+"/history?type=memory", nil, nil); err == nil || !strings.Contains(err.Error(), "status 404") {
 			p.c.foe("%s was deleted and has a history: %v", id, err)
 		}
 	}
@@ -274,7 +278,7 @@ func (p *place) checkFacts() {
 			SourceID string `json:"source_id"`
 		} `json:"facts"`
 	}
-	if err := p.c.ask("POST", "/ext/facts", p.name, map[string]any{"limit": 1000}, &facts); err != nil {
+	if err := p.ask("POST", "/ext/facts", map[string]any{"limit": 1000}, &facts); err != nil {
 		p.c.foe("facts: %v", err)
 	}
 	homes := map[string]bool{}
@@ -301,7 +305,7 @@ func (p *place) checkFacts() {
 			Name string `json:"name"`
 		} `json:"entities"`
 	}
-	if err := p.c.ask("GET", "/ext/entities?"+url.Values{"limit": {"1000"}}.Encode(), p.name, nil, &entities); err != nil {
+	if err := p.ask("GET", "/ext/entities?"+url.Values{"limit": {"1000"}}.Encode(), nil, &entities); err != nil {
 		p.c.foe("entities: %v", err)
 	}
 	names := map[string]bool{}
