@@ -62,12 +62,13 @@ type run struct {
 	ctx context.Context
 	ref *workspace.Ref
 	out Counts
-	// ids of the erased items, by sub-tenant
+	// ids of the selected items, by sub-tenant, some of which may be gone already; unused if all are selected
 	gone map[string][]string
 }
 
 // Run erases the selected items. After a failure some items may be deleted but not yet erased; repeating the call continues the
-// erasure.
+// erasure. What is about the items goes before them, since who repeats the call may not find any more which they were, and once more after
+// them, since it may have become more meanwhile.
 func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts, error) {
 	r := &run{Engine: e, Request: &q, ctx: ctx, ref: ref, gone: map[string][]string{}}
 	store, ok1 := ref.Store.(backend.Purger)
@@ -80,22 +81,18 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 	if err := r.subs(); err != nil {
 		return Counts{}, err
 	}
+	if err := r.find(); err != nil {
+		return r.out, err
+	}
+	if err := r.traces(events, deliveries); err != nil {
+		return r.out, err
+	}
 	if err := r.deleteAll(); err != nil {
 		return r.out, err
 	}
 	ref.StateChanged()
 	e.Deleted(ref.UID)
-	for _, sub := range q.Subs {
-		for _, from := range []backend.EventEraser{events, deliveries} {
-			for ids := range r.named(sub) {
-				n, err := from.EraseEvents(ctx, ref.UID, sub, ids)
-				if r.out.Events += n; err != nil {
-					return r.out, err
-				}
-			}
-		}
-	}
-	if err := r.feedback(); err != nil {
+	if err := r.traces(events, deliveries); err != nil {
 		return r.out, err
 	}
 	if err := graph.ForgetRestored(ctx, ref.Store); err != nil {
@@ -108,6 +105,23 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 	}
 	r.remains(store, registry)
 	return r.out, nil
+}
+
+// traces erases events and feedback about the selected items.
+func (r *run) traces(from ...backend.EventEraser) error {
+	for _, sub := range r.Subs {
+		slices.Sort(r.gone[sub])
+		r.gone[sub] = slices.Compact(r.gone[sub])
+		for _, f := range from {
+			for ids := range r.named(sub) {
+				n, err := f.EraseEvents(r.ctx, r.ref.UID, sub, ids)
+				if r.out.Events += n; err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return r.feedback()
 }
 
 // remains collects the places where erased data may be left.
@@ -150,7 +164,22 @@ func (r *run) subs() error {
 	return err
 }
 
-// named returns an iterator over the erased ids of a sub-tenant, in batches. It yields nil once if the request selects all items.
+// find notes the ids of the selected items, unless all are selected.
+func (r *run) find() error {
+	if r.User != "" {
+		return r.ofUser(func(sub string, ids []string) error {
+			r.gone[sub] = append(r.gone[sub], ids...)
+			return nil
+		})
+	}
+	ids := slices.Clone(r.IDs)
+	for _, sub := range r.Subs {
+		r.gone[sub] = ids
+	}
+	return nil
+}
+
+// named returns an iterator over the selected ids of a sub-tenant, in batches. It yields nil once if the request selects all items.
 func (r *run) named(sub string) func(yield func([]string) bool) {
 	return func(yield func([]string) bool) {
 		if r.everything() {
@@ -167,7 +196,9 @@ func (r *run) named(sub string) func(yield func([]string) bool) {
 
 func (r *run) deleteAll() error {
 	if r.User != "" {
-		return r.ofUser()
+		return r.ofUser(func(sub string, ids []string) error {
+			return r.delete(backend.Partition{Class: backend.Memory, Sub: sub}, ids)
+		})
 	}
 	for _, sub := range r.Subs {
 		if r.everything() {
@@ -208,14 +239,16 @@ func (r *run) delete(part backend.Partition, ids []string) error {
 	for i, f := range fates {
 		if f.Found {
 			r.out.Items++
-			r.gone[part.Sub] = append(r.gone[part.Sub], ids[i])
+			if r.User != "" { // it may be newer than what find found
+				r.gone[part.Sub] = append(r.gone[part.Sub], ids[i])
+			}
 		}
 	}
 	return nil
 }
 
-// ofUser deletes the memories about a user that were accepted before the call.
-func (r *run) ofUser() error {
+// ofUser calls do with the ids of the memories about a user.
+func (r *run) ofUser(do func(sub string, ids []string) error) error {
 	walker, ok := r.ref.Store.(backend.Walker)
 	if !ok {
 		return fmt.Errorf("the backend cannot list items: %w", errors.ErrUnsupported)
@@ -240,7 +273,7 @@ func (r *run) ofUser() error {
 			}
 		}
 		for sub, ids := range found {
-			if err := r.delete(backend.Partition{Class: backend.Memory, Sub: sub}, ids); err != nil {
+			if err := do(sub, ids); err != nil {
 				return err
 			}
 		}
