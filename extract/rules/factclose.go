@@ -325,12 +325,16 @@ func (d *doc) relativeFact(s *language.Sentence, g *segment, f extract.Fact, nou
 		at = i
 	}
 	c, ok := beComplement(strings.ToLower(d.TokenText(at)))
-	if !ok || c.predicate == "marital_status" {
-		return false
-	}
 	f.Subject = d.relative(s, g.lo, nounHi)
 	f.Confidence *= confOther / confState
-	d.complementFact(s, g, f, &c, at)
+	if !ok || c.predicate == "marital_status" {
+		if joined := d.joinedStates(s, at, g.hi); len(joined) > 0 { // "my son is five and allergic to eggs"
+			d.addJoinedStates(s, g, f, joined)
+			g.hi = joined[0].lo
+		}
+		return false
+	}
+	d.complementAndJoined(s, g, f, &c, at)
 	return true
 }
 

@@ -52,7 +52,7 @@ func (d *doc) namedStates(s *language.Sentence) {
 				continue
 			}
 			f := extract.Fact{Subject: d.SpanText(h.Lo, h.Hi), Confidence: confOther, Text: capitalised(d.SpanText(h.Lo, g.hi)) + "."}
-			d.complementFact(s, &g, f, &c, g.comp)
+			d.complementAndJoined(s, &g, f, &c, g.comp)
 		}
 	}
 }

@@ -57,12 +57,22 @@ func (d *doc) onlySigns(lo, hi int) bool {
 	return true
 }
 
-// stateFact reads "I'm ...": age, role, origin, diet, feelings, plans.
+// stateFact reads "I'm ...": age, role, origin, diet, feelings, plans, and the states that are joined to the first one.
 func (d *doc) stateFact(s *language.Sentence, g *segment, f extract.Fact, sts []statement) {
 	i := d.afterAdverbs(g.comp, g.hi)
 	if i >= g.hi {
 		return
 	}
+	first, joined := *g, d.joinedStates(s, i, g.hi)
+	if len(joined) > 0 {
+		first.hi = joined[0].lo
+	}
+	d.firstState(s, &first, f, sts, i)
+	d.addJoinedStates(s, g, f, joined)
+}
+
+// firstState reads the state whose first word is token i.
+func (d *doc) firstState(s *language.Sentence, g *segment, f extract.Fact, sts []statement, i int) {
 	if n, ok := d.age(s, g, i); ok && !(d.in.Memory && (g.we || g.past && !g.ended)) {
 		f.Predicate, f.Object, f.Kind, f.Functional = "age", n, extract.KindFact, true
 		d.addFact(s, f)
@@ -158,6 +168,8 @@ func (d *doc) quality(s *language.Sentence, g *segment, i int, f *extract.Fact) 
 	switch {
 	case t.Capital() && t.Shape == language.Capitalized && !t.Is(language.Demonym) && i+1 >= g.hi && !d.greets(s):
 		return false
+	case language.FoldEqual(d.TokenText(i), s.Speaker):
+		return false // "I'm Dana, I run a studio", which Dana says
 	case d.activity(s, g, i, w):
 		return false
 	case d.in.Memory && wordLists()["royals"][w]:

@@ -1,0 +1,54 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestJoinedStates(t *testing.T) {
+	t.Parallel()
+	const (
+		vegetarian = "preference: Alex|diet|vegetarian"
+		vegan      = "preference: Alex|diet|vegan"
+		nuts       = "fact: Alex|allergic_to|nuts"
+		lactose    = "fact: Alex|is|lactose intolerant"
+	)
+	for text, want := range map[string][]string{
+		"I'm vegetarian and allergic to nuts.":                 {vegetarian, nuts},
+		"I'm vegetarian but allergic to nuts.":                 {vegetarian, nuts},
+		"I'm allergic to nuts and vegetarian.":                 {nuts, vegetarian},
+		"I'm vegan and lactose intolerant.":                    {vegan, lactose},
+		"I'm lactose intolerant and allergic to nuts.":         {lactose, nuts},
+		"I'm 34, vegetarian and allergic to nuts.":             {"fact: Alex|age|34", vegetarian, nuts},
+		"I'm a nurse and allergic to nuts.":                    {"fact: Alex|has_role|nurse", nuts},
+		"I'm diabetic and coeliac.":                            {"fact: Alex|has_condition|diabetes", "fact: Alex|has_condition|celiac disease"},
+		"I'm from Oslo and allergic to nuts.":                  {"fact: Alex|from|Oslo", nuts},
+		"I'm scared of dogs and allergic to nuts.":             {"preference: Alex|fears|dogs", nuts},
+		"I'm not vegetarian but allergic to nuts.":             {"!" + vegetarian, nuts},
+		"I'm no longer vegan but allergic to nuts.":            {"-" + vegan, nuts},
+		"I've been vegan and allergic to nuts for years.":      {vegan, nuts},
+		"My sister is vegan and allergic to nuts.":             {"preference: Alex's sister|diet|vegan", "fact: Alex's sister|allergic_to|nuts"},
+		"My son is five and allergic to nuts.":                 {"fact: Alex's son|allergic_to|nuts"},
+		"Tom is vegan and allergic to nuts.":                   {"preference: Tom|diet|vegan", "fact: Tom|allergic_to|nuts"},
+		"I'm allergic to nuts and milk, and vegan.":            {nuts, "fact: Alex|allergic_to|milk", vegan},
+		"Hi, I'm Alex, I run a shop.":                          {"fact: Alex|runs|shop"},
+		"I'm vegetarian and my sister is allergic to nuts.":    {vegetarian, "fact: Alex's sister|allergic_to|nuts"},
+		"I'm not vegetarian and allergic to nuts.":             {"!" + vegetarian},
+		"I was vegetarian and allergic to nuts as a kid.":      {},
+		"If I were vegetarian and allergic to nuts, I'd cope.": {},
+		"Maybe I'm vegetarian and allergic to nuts.":           {},
+		"I'm either coeliac or allergic to wheat.":             {},
+		"I'm vegetarian and allergic to nothing.":              {vegetarian},
+		"I'm after something cheap and vegan.":                 {},
+		"I'm between vegetarian and vegan.":                    {},
+		"I'm torn between keto and vegan.":                     {"fact: Alex|is|torn between keto and vegan"},
+		"I'm off to Rome, vegan or not.":                       {},
+		"I'm sure it's cheap and vegan.":                       {},
+		"I'm with someone vegan and allergic to everything.":   {},
+		"I'm a nurse, and allergic reactions are my thing.":    {"fact: Alex|has_role|nurse"},
+		"I'm reading about keto and vegan diets.":              {"fact: Alex|read_about|keto", "fact: Alex|read_about|vegan diets"},
+	} {
+		assert.Equal(t, want, lines(facts(t, text)), text)
+	}
+}
