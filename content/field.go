@@ -33,12 +33,12 @@ type Field struct {
 
 // Filters limit recall by equality. All conditions hold together.
 type Filters struct {
-	// Metadata matches tenant-level fields declared with Match. A []any value matches
-	// any of its values (VARCHAR fields). Other fields are ignored, and
-	// reported in Result.Warnings.
+	// Metadata matches tenant-level fields declared with Match. A list, such as []string or []any, matches any of its
+	// values (VARCHAR fields). Other fields are ignored (warning ignored_filter). A value that the type of its
+	// field excludes, such as "2024" for an INT32, matches nothing (warning unmatched_filter).
 	Metadata map[string]any
 	// Additional matches document-level metadata; no declaration is needed.
 	Additional map[string]any
-	// Strict turns ignored fields into fault.ErrInvalid.
+	// Strict turns these two warnings into fault.ErrInvalid.
 	Strict bool
 }

@@ -44,7 +44,7 @@ type ItemStatus struct {
 
 // Warning says that a call did less or something else than requested.
 type Warning struct {
-	Code    string // stable, lower_snake: ignored_filter, ignored_flag, degraded, damaged, resolved, hint
+	Code    string // stable, lower_snake: ignored_filter, unmatched_filter, ignored_flag, degraded, damaged, resolved, hint
 	Field   string // as fault.Error.Field; may be empty
 	Message string
 }

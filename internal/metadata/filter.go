@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/contextmem/contextmem/backend"
@@ -18,7 +19,8 @@ const (
 
 // Filter turns conditions into tags. lists allows a list of values, of which one
 // has to match. Fields that cannot be filtered on are left out with a warning, or
-// refused if f is strict.
+// refused if f is strict. So are, but for being left out, values that the type of
+// their field can never have.
 func Filter(op string, schema []content.Field, f content.Filters, lists bool) (backend.Filter, []fault.Warning, error) {
 	var out backend.Filter
 	var warnings []fault.Warning
@@ -34,7 +36,7 @@ func Filter(op string, schema []content.Field, f content.Filters, lists bool) (b
 	}
 	group := func(layer, field, key string, v any, varchar bool) error {
 		vals := []any{v}
-		switch x := v.(type) {
+		switch x := anyList(v).(type) {
 		case map[string]any:
 			return fault.Fieldf(op, fault.KindInvalid, fault.Search, field, "operators and objects are not supported: only equality")
 		case nil:
@@ -79,6 +81,12 @@ func Filter(op string, schema []content.Field, f content.Filters, lists bool) (b
 		if err := group(item.LayerMetadata, field, key, f.Metadata[key], fd.Type == content.Varchar); err != nil {
 			return out, nil, err
 		}
+		if why := neverMatches(fd, f.Metadata[key]); why != "" {
+			if f.Strict {
+				return out, nil, fault.Fieldf(op, fault.KindInvalid, fault.Search, field, "%s", why)
+			}
+			warnings = append(warnings, fault.Warning{Code: "unmatched_filter", Field: field, Message: fmt.Sprintf("filter %q matches nothing: %s", fault.ShortID(key), why)})
+		}
 	}
 	for _, key := range SortedKeys(f.Additional) {
 		if err := group(item.LayerAdditional, "Filters.Additional."+fault.ShortID(key), key, f.Additional[key], true); err != nil {
@@ -86,6 +94,39 @@ func Filter(op string, schema []content.Field, f content.Filters, lists bool) (b
 		}
 	}
 	return out, warnings, nil
+}
+
+// neverMatches says why no item can have the value of a condition, or any of its values; empty: one can.
+func neverMatches(f *content.Field, v any) string {
+	vals, ok := anyList(v).([]any)
+	if !ok {
+		vals = []any{v}
+	}
+	why := ""
+	for _, v := range vals {
+		err := checkValue(f, v)
+		if err == nil {
+			return ""
+		}
+		why = err.Error()
+	}
+	return why
+}
+
+// anyList returns a list of a Go caller, such as []string, as []any, and other values as they are.
+func anyList(v any) any {
+	l := reflect.ValueOf(v)
+	if l.Kind() != reflect.Slice || l.Type().Elem().Kind() == reflect.Uint8 {
+		return v // bytes are no list
+	}
+	if x, ok := v.([]any); ok {
+		return x
+	}
+	out := make([]any, l.Len())
+	for i := range out {
+		out[i] = l.Index(i).Interface()
+	}
+	return out
 }
 
 // SortedKeys returns the keys of m, sorted.
