@@ -19,10 +19,32 @@ type Principal struct {
 	Key contextmem.Key // scopes and tenants; the zero Key may do everything in Org
 }
 
-// Authenticator identifies the sender of a request. Its error should be a *contextmem.Error of KindUnauthorized or KindForbidden.
-// It must be safe for concurrent use and must not read the body.
+// Authenticator identifies the sender of a request. An error that wraps contextmem.ErrUnauthorized refuses the sender with status 401, one that
+// wraps contextmem.ErrForbidden with 403, and the sender reads its text. Any other error counts as a failure of the service: status 500, and
+// the Logger gets the text. An Authenticator must be safe for concurrent use and must not read the body.
 type Authenticator interface {
 	Authenticate(r *http.Request) (Principal, error)
+}
+
+// AuthenticatorFunc is an Authenticator that is a function.
+type AuthenticatorFunc func(r *http.Request) (Principal, error)
+
+// Authenticate implements Authenticator.
+func (f AuthenticatorFunc) Authenticate(r *http.Request) (Principal, error) { return f(r) }
+
+// refusal returns an error of an Authenticator with the kind that it wraps.
+func refusal(err error) error {
+	var e *contextmem.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case errors.Is(err, contextmem.ErrUnauthorized):
+		return &contextmem.Error{Kind: fault.KindUnauthorized, Err: err}
+	case errors.Is(err, contextmem.ErrForbidden):
+		return &contextmem.Error{Kind: fault.KindForbidden, Err: err}
+	}
+	return err
 }
 
 var errUnauthorized = &contextmem.Error{Kind: fault.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}

@@ -270,7 +270,7 @@ func (c *call) run() {
 	a, w, r, rt := c.api, c.w, c.r, c.rt
 	p, err := a.auth.Authenticate(r)
 	if err != nil {
-		c.fail(err)
+		c.fail(refusal(err))
 		return
 	}
 	c.who = p

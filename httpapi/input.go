@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"mime"
 	"net/http"
 	"net/url"
@@ -265,7 +266,7 @@ func (in *input) reconcile(list []alias) error {
 			continue
 		}
 		if have, ok := in.members.get(a.canonical); ok && !have.same(v) {
-			return bad(fault.KindInvalid, a.alias, "differs from %s: they are names of one field", a.canonical)
+			return &statusError{http.StatusBadRequest, "INVALID_PARAMETERS", fmt.Sprintf("field %q: differs from %s: they are names of one field", a.alias, a.canonical)}
 		}
 		in.set(a.canonical, v)
 		in.members.delete(a.alias)

@@ -48,7 +48,7 @@ func (e *Engine) Create(ctx context.Context, org string, spec connector.Spec) (c
 		}
 	}
 	if spec.SyncEngine != "" && spec.SyncEngine != "classic" {
-		return none, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "sync_engine", "must be empty or classic")
+		return none, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "SyncEngine", "must be empty or classic")
 	}
 	if spec.AuthType, err = p.authType(op, spec.AuthType); err != nil {
 		return none, err
@@ -212,7 +212,7 @@ func (e *Engine) Edit(ctx context.Context, org, id string, edit connector.Edit) 
 		return none, err
 	}
 	if edit.Status != nil && *edit.Status != connector.Active && *edit.Status != connector.Paused {
-		return none, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "status", "must be active or paused")
+		return none, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Status", "must be active or paused")
 	}
 	if edit.Name != nil {
 		if err := fault.CheckText(op, "name", *edit.Name, maxConnectorText); err != nil {

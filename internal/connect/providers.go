@@ -69,11 +69,11 @@ func (e *Engine) Providers() []connector.Info {
 
 func (e *Engine) provider(op, name string) (*provider, error) {
 	if name == "" {
-		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "provider", "is required")
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Provider", "is required")
 	}
 	p := e.providers[name]
 	if p == nil {
-		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "provider", "unknown provider %q", fault.ShortID(name))
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Provider", "unknown provider %q", fault.ShortID(name))
 	}
 	return p, nil
 }
@@ -84,7 +84,7 @@ func (p *provider) interval(op string, d time.Duration) (time.Duration, error) {
 		return p.info.DefaultInterval, nil
 	}
 	if d < p.info.MinInterval || d > p.info.MaxInterval {
-		return 0, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "sync_interval_seconds", "must be 0 or between %d and %d",
+		return 0, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Interval", "must be 0 or between %d and %d seconds",
 			int64(p.info.MinInterval/time.Second), int64(p.info.MaxInterval/time.Second))
 	}
 	return d, nil
@@ -96,7 +96,7 @@ func (p *provider) authType(op, t string) (string, error) {
 		return p.info.AuthTypes[0], nil
 	}
 	if !slices.Contains(p.info.AuthTypes, t) {
-		return "", fault.Fieldf(op, fault.KindInvalid, fault.Connector, "auth_type", "must be one of %s", strings.Join(p.info.AuthTypes, ", "))
+		return "", fault.Fieldf(op, fault.KindInvalid, fault.Connector, "AuthType", "must be one of %s", strings.Join(p.info.AuthTypes, ", "))
 	}
 	return t, nil
 }
@@ -107,11 +107,11 @@ func (p *provider) checkCredentials(ctx context.Context, op string, c connector.
 	for k, v := range c {
 		size += len(k) + len(v)
 		if err := errors.Join(fault.CheckText(op, "credentials", k, maxConnectorText), fault.CheckText(op, "credentials", v, maxCredentialBytes)); err != nil {
-			return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "credentials", "hold text that is too long, not UTF-8 or has a NUL character")
+			return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Credentials", "hold text that is too long, not UTF-8 or has a NUL character")
 		}
 	}
 	if size > maxCredentialBytes {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "credentials", "%d bytes are over the limit of %d", size, maxCredentialBytes)
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Credentials", "%d bytes are over the limit of %d", size, maxCredentialBytes)
 	}
 	var schema struct {
 		Required   []string
@@ -121,12 +121,12 @@ func (p *provider) checkCredentials(ctx context.Context, op string, c connector.
 	if len(p.info.CredentialSchema) > 0 && json.Unmarshal(p.info.CredentialSchema, &schema) == nil {
 		for _, k := range schema.Required {
 			if c[k] == "" {
-				return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "credentials."+k, "is required by the provider")
+				return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Credentials."+k, "is required by the provider")
 			}
 		}
 		for _, k := range slices.Sorted(maps.Keys(c)) {
 			if _, known := schema.Properties[k]; !known && schema.Additional == false {
-				return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "credentials."+fault.ShortID(k), "is not known to the provider")
+				return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Credentials."+fault.ShortID(k), "is not known to the provider")
 			}
 		}
 	}
@@ -142,7 +142,7 @@ func (p *provider) failure(op string, c connector.Credentials, err error) error 
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
 	case errors.Is(err, connector.ErrBadCredentials), errors.Is(err, connector.ErrReauth):
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "credentials", "%s", scrub(err, c))
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Credentials", "%s", scrub(err, c))
 	case errors.As(err, &limited):
 		return &fault.Error{Op: op, Kind: fault.KindRateLimited, Resource: fault.Connector, RetryAfter: limited.After, Err: errors.New(scrub(err, c))}
 	}

@@ -121,7 +121,7 @@ func (e *Engine) checkResource(ctx context.Context, op, org, field string, r *co
 func (e *Engine) AddResources(ctx context.Context, org, id string, rs []connector.SyncedResource) ([]connector.SyncedResource, error) {
 	const op = "add resources"
 	if len(rs) == 0 || len(rs) > maxResourcesCall {
-		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "resources", "needs 1 to %d entries", maxResourcesCall)
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Resources", "needs 1 to %d entries", maxResourcesCall)
 	}
 	if _, _, err := e.readConnector(ctx, op, org, id); err != nil {
 		return nil, err

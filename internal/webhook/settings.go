@@ -174,21 +174,21 @@ func (e *Engine) Set(ctx context.Context, op, org string, s Spec) (*Registration
 
 func (e *Engine) checkSpec(op string, s *Spec) error {
 	if s.URL == "" {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Webhook, "url", "is required")
+		return fault.Fieldf(op, fault.KindInvalid, fault.Webhook, "URL", "is required")
 	}
 	if err := e.checkURL(s.URL); err != nil {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Webhook, "url", "%w", err)
+		return fault.Fieldf(op, fault.KindInvalid, fault.Webhook, "URL", "%w", err)
 	}
 	if s.EventTypes != nil && len(s.EventTypes) == 0 {
-		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "event_types", "must not be empty")
+		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "EventTypes", "must not be empty")
 	}
 	for _, t := range s.EventTypes {
 		if t != StatusChanged {
-			return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "event_types", "unknown event %q", fault.ShortID(t))
+			return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "EventTypes", "unknown event %q", fault.ShortID(t))
 		}
 	}
 	if s.Secret != "" && s.Generate {
-		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "signing_secret", "signing_secret and generate_signing_secret exclude each other")
+		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "Secret", "give a secret or have one generated, not both")
 	}
 	if s.Secret != "" {
 		return checkSecret(op, s.Secret)
@@ -198,7 +198,7 @@ func (e *Engine) checkSpec(op string, s *Spec) error {
 
 func checkSecret(op, secret string) error {
 	if n := utf8.RuneCountInString(secret); n < minSecretLength || n > maxSecretLength {
-		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "signing_secret", "must have %d to %d characters", minSecretLength, maxSecretLength)
+		return fault.Fieldf(op, fault.KindUnprocessed, fault.Webhook, "Secret", "must have %d to %d characters", minSecretLength, maxSecretLength)
 	}
 	return nil
 }
