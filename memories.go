@@ -3,6 +3,7 @@ package contextmem
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/facts"
@@ -46,12 +47,12 @@ var (
 	_ Memories = Tenant{}
 )
 
-// Settled waits until the accepted items of res, the result of an addition to m, can be recalled. The returned error joins the
-// errors of the items that were not accepted with the codes and messages of the items whose processing failed.
+// Settled waits until the accepted items of res, the result of an addition to m, can be recalled. The returned error joins the errors of the
+// items that were not accepted with those of the items whose processing failed: id, name of the file, code and message.
 func Settled(ctx context.Context, m Memories, res *IngestResult) error {
-	var errs []error
+	errs, files := []error(nil), map[string]string{}
 	for _, it := range res.Items {
-		errs = append(errs, it.Err)
+		errs, files[it.ID] = append(errs, it.Err), fault.ShortID(it.Filename)
 	}
 	ids := res.IDs()
 	if len(ids) == 0 {
@@ -60,7 +61,7 @@ func Settled(ctx context.Context, m Memories, res *IngestResult) error {
 	st, err := m.Wait(ctx, ids...)
 	for _, s := range st {
 		if s.Status == StatusErrored {
-			errs = append(errs, &fault.Error{Op: "settled", Kind: fault.KindUnprocessed, Resource: fault.Source, ID: fault.ShortID(s.ID), Err: errors.New(s.ErrorCode + " " + s.ErrorMessage)})
+			errs = append(errs, &fault.Error{Op: "settled", Kind: fault.KindUnprocessed, Resource: fault.Source, ID: fault.ShortID(s.ID), Err: errors.New(strings.TrimPrefix(files[s.ID]+": ", ": ") + s.ErrorCode + " " + s.ErrorMessage)})
 		}
 	}
 	return errors.Join(append(errs, err)...)

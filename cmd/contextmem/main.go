@@ -102,6 +102,7 @@ func message(err error) string {
 
 func exitCode(err error) int {
 	var u usageError
+	var wrong *contextmem.Error
 	switch {
 	case errors.As(err, &u):
 		return exitUsage
@@ -114,6 +115,8 @@ func exitCode(err error) int {
 	case errors.Is(err, contextmem.ErrUnavailable), errors.Is(err, contextmem.ErrRateLimited), errors.Is(err, contextmem.ErrNotReady),
 		errors.Is(err, contextmem.ErrProcessing), errors.Is(err, backend.ErrLocked):
 		return exitLater
+	case errors.Is(err, contextmem.ErrInvalid) && errors.As(err, &wrong) && wrong.Field != "":
+		return exitUsage // such as --max 5000
 	}
 	return exitFailure
 }

@@ -273,6 +273,8 @@ func TestUsage(t *testing.T) {
 		"there is no API key":                                     {"serve", "--addr", "127.0.0.1:0"},
 		"is the name of no flag":                                  {"ls", "--config", conf},
 		"http or https":                                           {"ls", "--url", "nowhere"},
+		`field "MaxResults"`:                                      {"recall", "--max", "5000", "-t", "demo", "text"},
+		`field "Tenant"`:                                          {"tenants", "create", "no/name"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			c := inProcess(t, filepath.Join(dir, "data"), "", args...)
