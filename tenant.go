@@ -7,11 +7,9 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
-	"github.com/contextmem/contextmem/internal/cas"
-	"github.com/contextmem/contextmem/internal/item"
+	"github.com/contextmem/contextmem/internal/documents"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/paging"
 	"github.com/contextmem/contextmem/internal/workspace"
@@ -89,19 +87,6 @@ const (
 	TenantFailed       = content.TenantFailed
 )
 
-// tenantInfo describes the record of a tenant, unless reading it failed.
-func tenantInfo(r *workspace.Record, err error) (TenantInfo, error) {
-	if err != nil {
-		return TenantInfo{}, err
-	}
-	state := TenantState(r.State)
-	if r.Data.Importing && state == TenantReady {
-		state = TenantProvisioning
-	}
-	return TenantInfo{Org: r.Org, ID: r.ID, UID: r.UID, State: state, Error: r.Error, CreatedAt: r.CreatedAt,
-		Embeddings: r.Data.Embeddings, Dimension: r.Data.Dimension, Schema: slices.Clone(r.Data.Schema), Instructions: r.Data.Instructions}, nil
-}
-
 // CreateTenant registers a tenant and provisions it in the background, which
 // takes milliseconds; [Tenant.WaitReady] waits for it. It returns fault.ErrExists if the id is taken.
 func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (TenantInfo, error) {
@@ -126,7 +111,7 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 		spec.Dimension = 0
 	}
 	return called(o.svc, func() (TenantInfo, error) {
-		return tenantInfo(o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions}))
+		return workspace.InfoOf(o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions}))
 	})
 }
 
@@ -156,7 +141,7 @@ func (o Organisation) ListTenants(ctx context.Context, after string, limit int) 
 	}
 	out := make([]TenantInfo, len(ts))
 	for i, t := range ts {
-		if out[i], err = tenantInfo(workspace.DecodeRecord(t)); err != nil {
+		if out[i], err = workspace.InfoOf(workspace.DecodeRecord(t)); err != nil {
 			return nil, fault.Wrap(op, fault.Tenant, t.ID, err)
 		}
 	}
@@ -168,36 +153,12 @@ func (t Tenant) ID() string { return t.tenant }
 
 // Info describes the tenant.
 func (t Tenant) Info(ctx context.Context) (TenantInfo, error) {
-	return called(t.svc, func() (TenantInfo, error) { return tenantInfo(t.svc.set.Record(ctx, "tenant", t.org, t.tenant)) })
+	return called(t.svc, func() (TenantInfo, error) { return workspace.InfoOf(t.svc.set.Record(ctx, "tenant", t.org, t.tenant)) })
 }
 
 // WaitReady waits until the tenant is provisioned, or fails.
 func (t Tenant) WaitReady(ctx context.Context) error {
-	const op = "wait for tenant"
-	if err := t.svc.gate.Enter(); err != nil {
-		return err
-	}
-	defer t.svc.gate.Leave()
-	for {
-		changed := t.svc.set.RecordsChanged()
-		r, err := t.svc.set.Record(ctx, op, t.org, t.tenant)
-		if err != nil {
-			return err
-		}
-		switch info, _ := tenantInfo(r, nil); info.State {
-		case TenantReady:
-			return nil
-		case TenantFailed:
-			return &fault.Error{Op: op, Kind: fault.KindInternal, Resource: fault.Tenant, ID: fault.ShortID(t.tenant), Err: errors.New("provisioning failed: " + r.Error)}
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-t.svc.gate.Life().Done():
-			return &fault.Error{Op: op, Kind: fault.KindClosed, Err: fault.ErrClosed}
-		case <-changed:
-		}
-	}
+	return t.svc.call(func() error { return t.svc.set.WaitReady(ctx, "wait for tenant", t.org, t.tenant) })
 }
 
 // Delete removes the tenant and everything in it. The id can be used again at once;
@@ -209,40 +170,10 @@ func (t Tenant) Delete(ctx context.Context) error {
 // Stats counts the contents of the tenant.
 func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 	const op = "tenant stats"
-	var out TenantStats
-	ws, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
-	if err != nil {
-		return out, err
-	}
-	defer ws.Release()
-	dim := t.svc.embedder.Dim()
-	for _, c := range []struct {
-		class backend.Class
-		to    *StoreStats
-		dim   int
-	}{{backend.Knowledge, &out.Knowledge, dim}, {backend.Memory, &out.Memory, dim}, {backend.Raw, &out.Raw, ws.Record.Data.Dimension}} {
-		s, err := ws.Store.Stats(ctx, c.class)
-		if err != nil {
-			return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
-		}
-		*c.to = StoreStats{Chunks: s.Chunks, Sources: s.Sources, Dimension: c.dim}
-	}
-	counts, _, err := ws.Store.Backlog(ctx)
-	if err != nil {
+	return opened(ctx, t.scope, op, func(ref *workspace.Ref) (TenantStats, error) {
+		out, err := documents.Stats(ctx, ref, t.svc.embedder.Dim())
 		return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
-	}
-	out.States = make(map[Status]int, len(counts))
-	for state, n := range counts {
-		out.States[item.StatusOf(state)] = n
-	}
-	subs, err := ws.Store.Subs(ctx)
-	if err != nil {
-		return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
-	}
-	for _, s := range subs {
-		out.Subs = append(out.Subs, SubStats{Name: s.Sub, Knowledge: s.Knowledge, Memory: s.Memory, Raw: s.Raw})
-	}
-	return out, nil
+	})
 }
 
 // Subs lists the sub-tenants that hold items, sorted by name.
@@ -334,19 +265,9 @@ func (s *Service) unnamed(ctx context.Context, op, org, tenant string) error {
 	return fault.Wrap(op, fault.Tenant, tenant, err)
 }
 
-// edit changes the record of the tenant. It repeats the change if another writer has changed the record meanwhile.
+// edit changes the record of the tenant; see workspace.Set.Edit.
 func (t Tenant) edit(ctx context.Context, op string, change func(r *workspace.Record) error) error {
-	if err := t.svc.gate.Enter(); err != nil {
-		return err
-	}
-	defer t.svc.gate.Leave()
-	return cas.Retry(ctx, func() error {
-		r, err := t.svc.set.Record(ctx, op, t.org, t.tenant)
-		if err != nil {
-			return err
-		}
-		return fault.Wrap(op, fault.Tenant, t.tenant, change(r))
-	})
+	return t.svc.call(func() error { return t.svc.set.Edit(ctx, op, t.org, t.tenant, change) })
 }
 
 // Tenant returns the handle of the sub-tenant's tenant.

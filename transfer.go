@@ -3,6 +3,8 @@ package contextmem
 import (
 	"context"
 	"io"
+
+	"github.com/contextmem/contextmem/internal/workspace"
 )
 
 // Export writes the contents of the tenant as lines of JSON, in the format that docs/export.md describes: the
@@ -26,6 +28,6 @@ func (t Tenant) Export(ctx context.Context, w io.Writer) error {
 // process dies. It returns fault.ErrExists if the id is taken.
 func (o Organisation) ImportTenant(ctx context.Context, id string, r io.Reader) (TenantInfo, error) {
 	return called(o.svc, func() (TenantInfo, error) {
-		return tenantInfo(o.svc.transfer.Import(ctx, "import tenant", o.id, id, r))
+		return workspace.InfoOf(o.svc.transfer.Import(ctx, "import tenant", o.id, id, r))
 	})
 }
