@@ -46,7 +46,6 @@ import (
 	"github.com/contextmem/contextmem/internal/profile"
 	"github.com/contextmem/contextmem/internal/schedule"
 	"github.com/contextmem/contextmem/internal/search"
-	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/internal/transfer"
 	"github.com/contextmem/contextmem/internal/vectors"
 	"github.com/contextmem/contextmem/internal/webhook"
@@ -98,18 +97,23 @@ const closePatience = 10 * time.Second
 // New returns a Service over any backend. If New succeeds, the service owns be and closes it. If New fails, the caller has to close be.
 // o may be nil. ctx bounds only the opening.
 func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) {
-	opts, err := o.withDefaults()
+	opts, err := o.withDefaults("")
 	if err != nil {
 		return nil, err
 	}
+	return serve(ctx, be, opts)
+}
+
+// serve is New with completed options.
+func serve(ctx context.Context, be backend.Backend, opts *Options) (*Service, error) {
 	s := &Service{opts: opts, be: be, reg: be.Registry(), gate: workspace.NewGate(), done: make(chan struct{})}
 	s.Organisation = Organisation{svc: s, id: DefaultOrg}
 	if err := s.assemble(ctx); err != nil {
-		return nil, fault.Wrap("open", "", "", err)
+		return nil, fault.Wrap("open", "", opts.keyDir, err)
 	}
 	if err := s.start(ctx); err != nil {
 		s.gate.Abandon()
-		return nil, fault.Wrap("open", "", "", err)
+		return nil, fault.Wrap("open", "", opts.keyDir, err)
 	}
 	return s, nil
 }
@@ -141,21 +145,17 @@ func (s *Service) assemble(ctx context.Context) (err error) {
 	}
 	s.parsers = o.parsers()
 	if s.connectors, err = s.newConnectors(); err != nil {
-		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
+		return err
 	}
 	s.keys, s.webhooks = access.NewKeys(s.reg), s.newWebhooks()
-	slots, err := slot.New(o.Slots)
-	if err != nil {
-		return &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
-	}
-	s.profiles = &profile.Engine{Slots: slots, Embedder: s.embedder, Summarizer: o.Summarizer, Logger: o.Logger}
+	s.profiles = &profile.Engine{Slots: o.slots, Embedder: s.embedder, Summarizer: o.Summarizer, Logger: o.Logger}
 	s.search = search.New(search.Config{Embedders: search.Embedders{Embedder: s.embedder, Fast: o.FastEmbedder, Previous: o.PreviousEmbedders}, Reranker: o.Reranker,
 		Judge: s.judge, Budget: o.RecallBudget, Boosts: o.FeedbackBoosts, Forget: o.Forgetting, Profiles: s.profiles, Requests: &s.requests, Observer: s.observer, Detailed: o.Observer != nil, Logger: o.Logger})
 	s.set = workspace.NewSet(workspace.Config{Backend: s.be, Gate: s.gate, Models: s.search.Models, Slow: s.search.Slow,
 		MaxIdle: workspace.MaxIdle(o.MaxOpenTenants, o.Logger), MaxTenants: o.tenantLimit(), Patience: closePatience, Words: graph.RelationWords, Leases: s.leases, Logger: o.Logger})
 	s.search.Set = s.set
 	s.sched = schedule.New(schedule.Config{Set: s.set, Gate: s.gate, Outbox: outbox{s}, Leases: s.leases, Workers: o.Workers, Logger: o.Logger,
-		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Slots: slots, Logger: o.Logger},
+		Changes: &change.Engine{Judge: s.judge, Consolidate: o.Forgetting, Slots: o.slots, Logger: o.Logger},
 		Pipeline: &pipeline.Config{Observer: s.observer, Extractor: s.extractor, Parsers: s.parsers, ParseTimeout: o.ParseTimeout, Chunking: o.chunking(),
 			BatchItems: o.BatchItems, BatchBytes: 1 << 20, MaxAttempts: o.MaxAttempts, RetryFor: o.RetryFor, MaxPause: o.RetryPause, Lease: o.Lease, Logger: o.Logger}})
 	s.set.SetAttention(s.sched)

@@ -18,9 +18,12 @@ import (
 // Open opens the deployment in dir and creates it if it is absent. It uses SQLite as the store, SIMD and BM25 indexes beside it, and by default the
 // embedded model. Open needs cgo; without cgo the error says what to do instead. It fails at once if another process has the directory open.
 func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
-	var opts Options
-	if o != nil {
-		opts = *o
+	if err := sqlite.CheckDir(dir); err != nil {
+		return nil, &fault.Error{Op: "open", Kind: fault.KindInvalid, ID: fault.ShortID(dir), Err: err}
+	}
+	opts, err := o.withDefaults(dir)
+	if err != nil {
+		return nil, err
 	}
 	key, err := atrest.DirKey(dir, opts.EncryptionKey, func() (bool, error) { return sqlite.Exists(dir) })
 	if err != nil {
@@ -36,8 +39,7 @@ func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 		return nil, fault.Wrap("open", "", dir, err)
 	}
 	be := backend.Compose(stores, indexers)
-	opts.keyDir = dir
-	s, err := New(ctx, be, &opts)
+	s, err := serve(ctx, be, opts)
 	if err != nil {
 		_ = be.Close()
 		return nil, err

@@ -11,16 +11,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/hashicorp/go-multierror"
-
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/atrest"
 	"github.com/contextmem/contextmem/internal/chunk"
+	"github.com/contextmem/contextmem/internal/connect"
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/intake"
 	"github.com/contextmem/contextmem/internal/parse"
+	"github.com/contextmem/contextmem/internal/slot"
 	"github.com/contextmem/contextmem/internal/vectors"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/observe"
@@ -136,6 +137,7 @@ type Options struct {
 	RecallBudget time.Duration
 	// Slots adds slots, by which facts are grouped. A slot with the name of a standard slot extends that slot. See [Sub.Profile].
 	Slots []facts.Slot
+	slots *slot.Taxonomy // the standard slots and Slots
 	// Forgetting weighs memories by age and use: the score is multiplied by a factor from .5 (old, never recalled) to 1.5 (often recalled),
 	// which Explain.Forgetting reports. No memory is deleted. A memory told again in the same words supersedes the earlier one, until
 	// [Sub.Restore] undoes that. See docs/recall.md.
@@ -180,81 +182,73 @@ const (
 	unlimitedTenants = 1 << 30
 )
 
-// withDefaults returns a completed, validated copy. The error joins all faults.
-func (o *Options) withDefaults() (*Options, error) {
+// withDefaults returns a completed, validated copy for a deployment in dir, or in a backend if dir is empty. The error joins all faults.
+func (o *Options) withDefaults(dir string) (*Options, error) {
 	var c Options
 	if o != nil {
 		c = *o
 	}
-	var f faults
+	c.keyDir = dir
+	f := faults.List{Of: "option "}
+	f.NilPlugins(&c)
 	c.bounds(&f)
 	c.keysAndWebhooks(&f)
 	c.models(&f)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := f.errs.ErrorOrNil(); err != nil {
-		return nil, &fault.Error{Op: "options", Kind: fault.KindInvalid, Err: err}
+	if err := f.Err(); err != nil {
+		return nil, &fault.Error{Op: "open", Kind: fault.KindInvalid, Err: err}
 	}
 	return &c, nil
 }
 
-// faults collects what is wrong with options.
-type faults struct{ errs *multierror.Error }
-
-// add adds a fault if it is one.
-func (f *faults) add(wrong bool, format string, args ...any) {
-	if wrong {
-		f.errs = multierror.Append(f.errs, fmt.Errorf("option "+format, args...))
-	}
-}
-
 // bounds completes and checks numbers and durations.
-func (c *Options) bounds(f *faults) {
-	within(f, "Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
+func (c *Options) bounds(f *faults.List) {
+	faults.Within(f, "Workers", &c.Workers, min(runtime.GOMAXPROCS(0), 8), 1, 64)
 	batch := 512
 	if c.Extractor != nil { // what a model has read of a batch is lost if the process ends meanwhile
 		batch = 256
 	}
-	within(f, "BatchItems", &c.BatchItems, batch, 1, 4096)
-	within(f, "MaxAttempts", &c.MaxAttempts, 8, 1, 100)
-	within(f, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
-	within(f, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
-	within(f, "ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
+	faults.Within(f, "BatchItems", &c.BatchItems, batch, 1, 4096)
+	faults.Within(f, "MaxAttempts", &c.MaxAttempts, 8, 1, 100)
+	faults.Within(f, "MaxOpenTenants", &c.MaxOpenTenants, 100, 1, 1<<20)
+	faults.Within(f, "ChunkBytes", &c.ChunkBytes, 800, 100, 100000)
+	faults.Within(f, "ChunkMaxBytes", &c.ChunkMaxBytes, max(2000, 5*c.ChunkBytes/3), c.ChunkBytes, 400000)
 	c.ChunkOverlapBytes = max(cmp.Or(c.ChunkOverlapBytes, min(150, c.ChunkBytes/2)), 0)
-	f.add(c.ChunkOverlapBytes > c.ChunkBytes/2, "ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes)
-	within(f, "MaxItems", &c.MaxItems, 100, 1, 100000)
-	within(f, "MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
-	within(f, "MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
-	within(f, "MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
-	within(f, "Versions", &c.Versions, 10, math.MinInt, 1000)
-	within(f, "MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
-	f.add(c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1), "VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall)
-	within(f, "RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
-	within(f, "RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
-	within(f, "Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
-	within(f, "ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
-	within(f, "MaxFileBytes", &c.MaxFileBytes, defaultMaxFile, 1, 1<<31)
+	f.Add(c.ChunkOverlapBytes > c.ChunkBytes/2, "ChunkOverlapBytes: %d is over half of ChunkBytes", c.ChunkOverlapBytes)
+	faults.Within(f, "MaxItems", &c.MaxItems, 100, 1, 100000)
+	faults.Within(f, "MaxMemories", &c.MaxMemories, 10000, 1, 1000000)
+	faults.Within(f, "MaxMemoryBytes", &c.MaxMemoryBytes, 4<<20, 1, 1<<30)
+	faults.Within(f, "MaxAdditionalBytes", &c.MaxAdditionalBytes, defaultAdditional, 2, 1<<20)
+	faults.Within(f, "Versions", &c.Versions, 10, math.MinInt, 1000)
+	faults.Within(f, "MaxTenants", &c.MaxTenants, unlimitedTenants, 1, unlimitedTenants)
+	f.Add(c.VectorRecall != 0 && !(c.VectorRecall >= vectors.LeastRecall && c.VectorRecall <= 1), "VectorRecall: %v is outside %v to 1", c.VectorRecall, vectors.LeastRecall)
+	faults.Within(f, "RetryFor", &c.RetryFor, 24*time.Hour, time.Minute, 30*24*time.Hour)
+	faults.Within(f, "RetryPause", &c.RetryPause, 5*time.Minute, time.Second, time.Hour)
+	faults.Within(f, "Lease", &c.Lease, 2*time.Minute, time.Second, time.Hour)
+	faults.Within(f, "ParseTimeout", &c.ParseTimeout, time.Minute, time.Second, time.Hour)
+	faults.Within(f, "MaxFileBytes", &c.MaxFileBytes, defaultMaxFile, 1, 1<<31)
 }
 
 // keysAndWebhooks checks what encrypts, and where webhooks may go.
-func (c *Options) keysAndWebhooks(f *faults) {
+func (c *Options) keysAndWebhooks(f *faults.List) {
 	secret, n := len(c.SecretKey), len(c.EncryptionKey)
-	f.add(secret != 0 && secret != 32, "SecretKey: %d bytes, want 32", secret)
-	f.add(c.EncryptionKey != nil && n != atrest.KeyBytes, "EncryptionKey: %d bytes, want %d", n, atrest.KeyBytes)
-	f.add(n == atrest.KeyBytes && c.keyDir == "", "EncryptionKey: is for Open; a backend that New is given encrypts by itself")
-	f.add(c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour, "WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap)
-	f.add(slices.ContainsFunc(c.WebhookNetworks, func(p netip.Prefix) bool { return !p.IsValid() }), "WebhookNetworks: holds a range that is not valid")
+	f.Add(secret != 0 && secret != 32, "SecretKey: %d bytes, want 32", secret)
+	f.Add(c.EncryptionKey != nil && n != atrest.KeyBytes, "EncryptionKey: %d bytes, want %d", n, atrest.KeyBytes)
+	f.Add(n == atrest.KeyBytes && c.keyDir == "", "EncryptionKey: is for Open; a backend that New is given encrypts by itself")
+	f.Add(c.WebhookSecretOverlap < 0 || c.WebhookSecretOverlap > 30*24*time.Hour, "WebhookSecretOverlap: %v is outside 0 to 720 h", c.WebhookSecretOverlap)
+	f.Add(slices.ContainsFunc(c.WebhookNetworks, func(p netip.Prefix) bool { return !p.IsValid() }), "WebhookNetworks: holds a range that is not valid")
 }
 
-// models completes and checks embedders, reranker and summarizer.
-func (c *Options) models(f *faults) {
+// models completes and checks what is called: embedders, reranker, summarizer and providers; and slots.
+func (c *Options) models(f *faults.List) {
 	switch c.Reranker {
 	case NoReranker:
 		c.Reranker = nil
 	case nil:
 		if r, err := rerank.Default(); err != nil {
-			f.add(true, "Reranker: %w", err)
+			f.Add(true, "Reranker: %w", err)
 		} else if r != nil {
 			c.Reranker = r
 		}
@@ -263,30 +257,38 @@ func (c *Options) models(f *faults) {
 	if c.Reranker != nil {
 		budget = 2 * time.Second
 	}
-	within(f, "RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
-	f.embedder("Embedder", c.Embedder)
-	f.embedder("FastEmbedder", c.FastEmbedder)
+	faults.Within(f, "RecallBudget", &c.RecallBudget, budget, time.Millisecond, 10*time.Minute)
+	checkEmbedder(f, "Embedder", c.Embedder)
+	checkEmbedder(f, "FastEmbedder", c.FastEmbedder)
 	for i, e := range c.PreviousEmbedders {
 		name := fmt.Sprintf("PreviousEmbedders[%d]", i)
-		f.add(e == nil, "%s: is nil", name)
-		f.embedder(name, e)
+		f.Add(e == nil, "%s: is nil", name)
+		checkEmbedder(f, name, e)
 	}
-	f.add(c.Summarizer != nil && c.Summarizer.Model() == "", "Summarizer: its model has no name")
+	f.Add(c.Summarizer != nil && c.Summarizer.Model() == "", "Summarizer: its model has no name")
+	var err error
+	c.slots, err = slot.New(c.Slots)
+	f.Add(err != nil, "%w", err)
+	err = connect.CheckProviders(c.Providers)
+	f.Add(err != nil, "Providers: %w", err)
 }
 
-// embedder checks an embedder, if there is one.
-func (f *faults) embedder(name string, e Embedder) {
-	if e != nil {
-		d := e.Dim()
-		f.add(d < 1 || d > maxDim, "%s: dimension %d is outside 1 to %d", name, d, maxDim)
-		f.add(e.Model() == "", "%s: its model has no name", name)
+// checkEmbedder checks an embedder, if there is one.
+func checkEmbedder(f *faults.List, name string, e Embedder) {
+	if e == nil || f.Nil(name, e) {
+		return
 	}
-}
-
-// within sets v to def if it is zero, and adds a fault if it is outside [lo, hi].
-func within[T int | int64 | time.Duration](f *faults, name string, v *T, def, lo, hi T) {
-	*v = cmp.Or(*v, def)
-	f.add(*v < lo || *v > hi, "%s: %v is outside %v to %v", name, *v, lo, hi)
+	if p, ok := e.(*EmbedderFunc); ok {
+		e = *p
+	}
+	dim, model := name+": dimension", name+": its model has no name"
+	if fn, ok := e.(EmbedderFunc); ok {
+		dim, model = name+".Length:", name+".Name: is empty"
+		f.Add(fn.Embed == nil, "%s.Embed: is nil, want a function", name)
+	}
+	d := e.Dim()
+	f.Add(d < 1 || d > maxDim, "%s %d is outside 1 to %d", dim, d, maxDim)
+	f.Add(e.Model() == "", "%s", model)
 }
 
 func (o *Options) chunking() chunk.Options {

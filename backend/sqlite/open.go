@@ -23,6 +23,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/internal/atrest"
@@ -117,6 +118,9 @@ func Open(ctx context.Context, dir string, o *Options) (*DB, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if err := CheckDir(dir); err != nil {
+		return nil, fmt.Errorf("open deployment: %w", err)
+	}
 	dir, err = filepath.Abs(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open deployment: %w", err)
@@ -171,6 +175,31 @@ func Opened(dir string) *DB {
 	return found
 }
 
+// openHere is a backend.ErrLocked where it is this process that has the directory open.
+type openHere struct{}
+
+// Error implements error.
+func (openHere) Error() string {
+	return "this process has it open already: use that Service, or close it first"
+}
+
+// Is matches backend.ErrLocked.
+func (openHere) Is(target error) bool { return target == backend.ErrLocked }
+
+// CheckDir returns an error if dir cannot be a directory: it has no name, or it is a file or below one.
+func CheckDir(dir string) error {
+	if dir == "" {
+		return errors.New("the directory has no name")
+	}
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, syscall.ENOTDIR):
+		return errors.New("it is below a file, want a directory")
+	case err == nil && !info.IsDir():
+		return errors.New("it is a file, want a directory")
+	}
+	return nil
+}
+
 // Exists reports whether dir has a deployment.
 func Exists(dir string) (bool, error) {
 	info, err := os.Stat(filepath.Join(dir, "deployment.db"))
@@ -221,7 +250,11 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, errors.Join(fmt.Errorf("lock directory %q: %w", dir, err), f.Close())
 	}
 	if !taken {
-		return nil, errors.Join(fmt.Errorf("directory %q: %w", dir, backend.ErrLocked), f.Close())
+		err := fmt.Errorf("the directory is %w", backend.ErrLocked)
+		if Opened(dir) != nil {
+			err = openHere{}
+		}
+		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }

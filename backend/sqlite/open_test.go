@@ -25,7 +25,7 @@ func TestOpenLocked(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(t.Context(), dir, nil)
 	require.ErrorIs(t, err, backend.ErrLocked)
-	require.ErrorContains(t, err, dir)
+	require.ErrorContains(t, err, "this process has it open already")
 	out, err := child(t, "open", dir).CombinedOutput()
 	require.Error(t, err, "another process got in")
 	assert.Contains(t, string(out), backend.ErrLocked.Error())

@@ -23,19 +23,25 @@ type provider struct {
 	info connector.Info
 }
 
+// CheckProviders returns nil if New accepts the providers.
+func CheckProviders(ps []connector.Provider) error {
+	_, err := describeProviders(ps)
+	return err
+}
+
 // describeProviders validates the providers and returns them by name.
 func describeProviders(ps []connector.Provider) (map[string]*provider, error) {
 	out := make(map[string]*provider, len(ps))
 	for _, p := range ps {
 		if p == nil {
-			return nil, errors.New("option Providers: holds nil")
+			return nil, errors.New("holds nil")
 		}
 		i := p.Describe()
 		if !providerName.MatchString(i.Name) {
-			return nil, fmt.Errorf("option Providers: name %q is not lower case letters, digits, _ and -", fault.ShortID(i.Name))
+			return nil, fmt.Errorf("name %q is not lower case letters, digits, _ and -", fault.ShortID(i.Name))
 		}
 		if out[i.Name] != nil {
-			return nil, fmt.Errorf("option Providers: %q is there twice", i.Name)
+			return nil, fmt.Errorf("%q is there twice", i.Name)
 		}
 		if i.MinInterval == 0 {
 			i.MinInterval = minSyncInterval
@@ -47,7 +53,7 @@ func describeProviders(ps []connector.Provider) (map[string]*provider, error) {
 			i.DefaultInterval = min(max(defaultSyncInterval, i.MinInterval), i.MaxInterval)
 		}
 		if i.MinInterval < time.Second || i.DefaultInterval < i.MinInterval || i.MaxInterval < i.DefaultInterval {
-			return nil, fmt.Errorf("option Providers: %q has intervals out of order", i.Name)
+			return nil, fmt.Errorf("%q has intervals out of order", i.Name)
 		}
 		if len(i.AuthTypes) == 0 {
 			i.AuthTypes = []string{connector.AuthNone}
