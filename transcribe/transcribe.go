@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-multierror"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
@@ -74,12 +75,12 @@ func New(c Config) (*Client, error) {
 	}
 	t := &Client{model: c.Model, language: c.Language, http: modelhttp.Client{Name: "transcribe", APIKey: c.APIKey, HTTP: c.HTTPClient, Timeout: c.Timeout,
 		MaxRetries: c.MaxRetries, FirstPause: time.Second, MaxPause: 30 * time.Second, MaxRetryAfter: time.Minute}}
-	var faults *multierror.Error
-	faults = multierror.Append(faults, t.http.Complete(c.BaseURL, "/audio/transcriptions", DefaultTimeout, DefaultMaxRetries)...)
+	var wrong *multierror.Error
+	wrong = multierror.Append(wrong, t.http.Complete(c.BaseURL, "/audio/transcriptions", DefaultTimeout, DefaultMaxRetries)...)
 	if l := c.Language; l != "" && (len(l) < 2 || len(l) > 3 || strings.Trim(l, "abcdefghijklmnopqrstuvwxyz") != "") {
-		faults = multierror.Append(faults, errors.New("transcribe: language is no ISO 639 code"))
+		wrong = multierror.Append(wrong, errors.New("transcribe: language is no ISO 639 code"))
 	}
-	return t, faults.ErrorOrNil()
+	return t, faults.Joined(wrong)
 }
 
 // endings maps media types to file name endings. Servers detect the format by the name's ending.

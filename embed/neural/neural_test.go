@@ -246,19 +246,19 @@ func TestLoadRefuses(t *testing.T) {
 		files map[string]string
 		o     *neural.Options
 	}{
-		"config.json":                 {files: map[string]string{"config.json": `{"model_type":"gpt2"}`}},
-		"tokenizer.json":              {files: map[string]string{"tokenizer.json": `{`}},
-		"safetensors":                 {files: map[string]string{"model.safetensors": `short`}},
-		"pooling by \"max_tokens\"":   {files: map[string]string{"1_Pooling/config.json": `{"pooling_mode_max_tokens":true}`}},
-		"a module of type \"Dense\"":  {files: map[string]string{"modules.json": `[{"path":"2_Dense","type":"sentence_transformers.models.Dense"}]`}},
-		"modules.json: invalid":       {files: map[string]string{"modules.json": `nonsense`}},
-		"pooling \"max\", want":       {o: &neural.Options{Pooling: "max"}},
-		"65 tokens at most":           {o: &neural.Options{MaxTokens: 65}},
-		"15 tokens at most":           {o: &neural.Options{MaxTokens: 15}},
-		"QueryCache":                  {o: &neural.Options{QueryCache: 1 << 30}},
-		"the tokeniser has 75 ids":    {files: map[string]string{"config.json": strings.Replace(string(tiny.Files(1, 0).Config), `"vocab_size":75`, `"vocab_size":70`, 1)}},
-		"1 error occurred:\n\t* poo":  {o: &neural.Options{Pooling: "x"}},
-		"2 errors occurred:\n\t* poo": {o: &neural.Options{Pooling: "x", MaxTokens: -1}},
+		"config.json":                             {files: map[string]string{"config.json": `{"model_type":"gpt2"}`}},
+		"tokenizer.json":                          {files: map[string]string{"tokenizer.json": `{`}},
+		"safetensors":                             {files: map[string]string{"model.safetensors": `short`}},
+		"pooling by \"max_tokens\"":               {files: map[string]string{"1_Pooling/config.json": `{"pooling_mode_max_tokens":true}`}},
+		"a module of type \"Dense\"":              {files: map[string]string{"modules.json": `[{"path":"2_Dense","type":"sentence_transformers.models.Dense"}]`}},
+		"modules.json: invalid":                   {files: map[string]string{"modules.json": `nonsense`}},
+		"pooling \"max\", want":                   {o: &neural.Options{Pooling: "max"}},
+		"65 tokens at most":                       {o: &neural.Options{MaxTokens: 65}},
+		"15 tokens at most":                       {o: &neural.Options{MaxTokens: 15}},
+		"QueryCache":                              {o: &neural.Options{QueryCache: 1 << 30}},
+		"the tokeniser has 75 ids":                {files: map[string]string{"config.json": strings.Replace(string(tiny.Files(1, 0).Config), `"vocab_size":75`, `"vocab_size":70`, 1)}},
+		"pooling \"x\", want \"mean\" or \"cls\"": {o: &neural.Options{Pooling: "x"}},
+		"\"cls\"; -1 tokens at most":              {o: &neural.Options{Pooling: "x", MaxTokens: -1}},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir := directory(t, c.files)

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/go-multierror"
 
 	"github.com/contextmem/contextmem/internal/checkpoint"
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/transformer"
 )
 
@@ -64,7 +65,7 @@ type settings struct {
 
 // complete fills the unset fields of o from the hints of the model's files and checks the result.
 func complete(o Options, h hints, files *checkpoint.Checkpoint) (settings, error) {
-	var faults *multierror.Error
+	var wrong *multierror.Error
 	s := settings{queryPrefix: h.queryPrefix, documentPrefix: h.documentPrefix, lower: h.lower, cache: o.QueryCache}
 	if o.QueryPrefix != nil {
 		s.queryPrefix = *o.QueryPrefix
@@ -82,7 +83,7 @@ func complete(o Options, h hints, files *checkpoint.Checkpoint) (settings, error
 	case CLS:
 		s.pooling = transformer.PoolCLS
 	default:
-		faults = multierror.Append(faults, fmt.Errorf("pooling %q, want %q or %q", pooling, Mean, CLS))
+		wrong = multierror.Append(wrong, fmt.Errorf("pooling %q, want %q or %q", pooling, Mean, CLS))
 	}
 	most := files.Config.MaxTokens()
 	s.maxTokens = most
@@ -95,15 +96,15 @@ func complete(o Options, h hints, files *checkpoint.Checkpoint) (settings, error
 	s.overlap = min(Overlap, s.maxTokens/8)
 	switch {
 	case s.maxTokens < minTokens || s.maxTokens > most:
-		faults = multierror.Append(faults, fmt.Errorf("%d tokens at most, want %d to %d", s.maxTokens, minTokens, most))
+		wrong = multierror.Append(wrong, fmt.Errorf("%d tokens at most, want %d to %d", s.maxTokens, minTokens, most))
 	case s.maxTokens-files.Tokenizer.Specials()-s.overlap < 1:
-		faults = multierror.Append(faults, errors.New("the special tokens leave no room for text"))
+		wrong = multierror.Append(wrong, errors.New("the special tokens leave no room for text"))
 	}
 	if s.cache == 0 {
 		s.cache = DefaultQueryCache
 	}
 	if s.cache > maxQueryCache {
-		faults = multierror.Append(faults, fmt.Errorf("QueryCache %d, want at most %d", s.cache, maxQueryCache))
+		wrong = multierror.Append(wrong, fmt.Errorf("QueryCache %d, want at most %d", s.cache, maxQueryCache))
 	}
-	return s, faults.ErrorOrNil()
+	return s, faults.Joined(wrong)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
@@ -94,17 +95,17 @@ func New(cfg Config) (*Embedder, error) {
 
 // validate adds the faults of c to the faults of its endpoint.
 func (c Config) validate(endpoint []error) error {
-	faults := multierror.Append(nil, endpoint...)
+	wrong := multierror.Append(nil, endpoint...)
 	if c.Model == "" {
-		faults = multierror.Append(faults, errors.New("openai: model is empty"))
+		wrong = multierror.Append(wrong, errors.New("openai: model is empty"))
 	}
 	if c.Dimensions < 0 || c.Dimensions > maxDimensions {
-		faults = multierror.Append(faults, fmt.Errorf("openai: %d dimensions, want 0 to %d", c.Dimensions, maxDimensions))
+		wrong = multierror.Append(wrong, fmt.Errorf("openai: %d dimensions, want 0 to %d", c.Dimensions, maxDimensions))
 	}
 	if c.BatchSize < 0 || c.BatchSize > maxBatchSize {
-		faults = multierror.Append(faults, fmt.Errorf("openai: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
+		wrong = multierror.Append(wrong, fmt.Errorf("openai: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
 	}
-	return faults.ErrorOrNil()
+	return faults.Joined(wrong)
 }
 
 // Model is the configured name of the model.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/extract"
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/modelhttp"
 	"github.com/hashicorp/go-multierror"
 )
@@ -103,7 +104,7 @@ func New(cfg Config) (*Extractor, error) {
 			errs = multierror.Append(errs, fmt.Errorf("%s: want 0 or more, got %d", name, v))
 		}
 	}
-	if err := errs.ErrorOrNil(); err != nil {
+	if err := faults.Joined(errs); err != nil {
 		return nil, fmt.Errorf("llm: configuration: %w", err)
 	}
 	cfg = withDefaults(cfg)

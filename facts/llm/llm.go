@@ -21,6 +21,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
@@ -95,19 +96,19 @@ var (
 func New(cfg Config) (*Summarizer, error) {
 	cl := &modelhttp.Client{Name: "facts/llm", APIKey: cfg.APIKey, HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries,
 		FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}
-	faults := multierror.Append(nil, cl.Complete(cfg.BaseURL, "/chat/completions", DefaultTimeout, DefaultMaxRetries)...)
+	wrong := multierror.Append(nil, cl.Complete(cfg.BaseURL, "/chat/completions", DefaultTimeout, DefaultMaxRetries)...)
 	if cfg.Model == "" {
-		faults = multierror.Append(faults, errors.New("facts/llm: model is empty"))
+		wrong = multierror.Append(wrong, errors.New("facts/llm: model is empty"))
 	}
 	for _, x := range []struct {
 		name        string
 		value, most int64
 	}{{"tokens per day", cfg.MaxTokensPerDay, 1 << 62}, {"keep", int64(cfg.Keep), 1 << 30}, {"timeout", int64(cfg.Timeout), 1 << 62}, {"rest", int64(cfg.Rest), 1 << 62}} {
 		if x.value < 0 || x.value > x.most {
-			faults = multierror.Append(faults, fmt.Errorf("facts/llm: %s: want 0 to %d, got %d", x.name, x.most, x.value))
+			wrong = multierror.Append(wrong, fmt.Errorf("facts/llm: %s: want 0 to %d, got %d", x.name, x.most, x.value))
 		}
 	}
-	if err := faults.ErrorOrNil(); err != nil {
+	if err := faults.Joined(wrong); err != nil {
 		return nil, err
 	}
 	if cfg.Keep == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-multierror"
 	lru "github.com/hashicorp/golang-lru/v2"
 
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/modelhttp"
 	"github.com/contextmem/contextmem/judge"
 )
@@ -86,9 +87,9 @@ const (
 func New(cfg Config) (*Judge, error) {
 	cl := &modelhttp.Client{Name: "judge/llm", APIKey: cfg.APIKey, HTTP: cfg.HTTPClient, Timeout: cfg.Timeout, MaxRetries: cfg.MaxRetries,
 		FirstPause: firstPause, MaxPause: maxPause, MaxRetryAfter: maxRetryAfter}
-	faults := multierror.Append(nil, cl.Complete(cfg.BaseURL, "/chat/completions", DefaultTimeout, DefaultMaxRetries)...)
+	wrong := multierror.Append(nil, cl.Complete(cfg.BaseURL, "/chat/completions", DefaultTimeout, DefaultMaxRetries)...)
 	if cfg.Model == "" {
-		faults = multierror.Append(faults, errors.New("judge/llm: model is empty"))
+		wrong = multierror.Append(wrong, errors.New("judge/llm: model is empty"))
 	}
 	for _, x := range []struct {
 		name        string
@@ -96,10 +97,10 @@ func New(cfg Config) (*Judge, error) {
 	}{{"tokens per day", cfg.MaxTokensPerDay, 1 << 62}, {"answer tokens", int64(cfg.MaxAnswerTokens), mostTokens}, {"batch scenes", int64(cfg.BatchScenes), mostScenes}, {"keep", int64(cfg.Keep), 1 << 30},
 		{"timeout", int64(cfg.Timeout), 1 << 62}} {
 		if x.value < 0 || x.value > x.most {
-			faults = multierror.Append(faults, fmt.Errorf("judge/llm: %s: want 0 to %d, got %d", x.name, x.most, x.value))
+			wrong = multierror.Append(wrong, fmt.Errorf("judge/llm: %s: want 0 to %d, got %d", x.name, x.most, x.value))
 		}
 	}
-	if err := faults.ErrorOrNil(); err != nil {
+	if err := faults.Joined(wrong); err != nil {
 		return nil, err
 	}
 	for _, d := range []struct {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/contextmem/contextmem/internal/checkpoint"
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/tokenize"
 	"github.com/contextmem/contextmem/internal/transformer"
 )
@@ -93,27 +94,27 @@ func open(files *checkpoint.Checkpoint, o *Options) (*Reranker, error) {
 
 // complete fills in the defaults and validates the options.
 func (o *Options) complete(files *checkpoint.Checkpoint) error {
-	var faults *multierror.Error
+	var wrong *multierror.Error
 	most := files.Config.MaxTokens()
 	if o.MaxTokens == 0 {
 		o.MaxTokens = most
 	}
 	if o.MaxTokens < minTokens || o.MaxTokens > most {
-		faults = multierror.Append(faults, fmt.Errorf("%d tokens at most, want %d to %d", o.MaxTokens, minTokens, most))
+		wrong = multierror.Append(wrong, fmt.Errorf("%d tokens at most, want %d to %d", o.MaxTokens, minTokens, most))
 	}
 	labels := files.Config.Labels
 	if labels == 0 {
-		faults = multierror.Append(faults, errors.New("config.json: not a model for sequence classification"))
+		wrong = multierror.Append(wrong, errors.New("config.json: not a model for sequence classification"))
 	} else if o.Label < 0 || o.Label >= labels {
-		faults = multierror.Append(faults, fmt.Errorf("label %d, want 0 to %d", o.Label, labels-1))
+		wrong = multierror.Append(wrong, fmt.Errorf("label %d, want 0 to %d", o.Label, labels-1))
 	}
 	if o.Threads == 0 {
 		o.Threads = min(runtime.GOMAXPROCS(0), maxThreads)
 	}
 	if o.Threads < 1 || o.Threads > maxThreads {
-		faults = multierror.Append(faults, fmt.Errorf("%d threads, want 1 to %d", o.Threads, maxThreads))
+		wrong = multierror.Append(wrong, fmt.Errorf("%d threads, want 1 to %d", o.Threads, maxThreads))
 	}
-	return faults.ErrorOrNil()
+	return faults.Joined(wrong)
 }
 
 // Close unmaps the weights of a model from [Load]. The reranker must not be used afterwards. Close does nothing for a reranker

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/go-multierror"
 
+	"github.com/contextmem/contextmem/internal/faults"
 	"github.com/contextmem/contextmem/internal/modelhttp"
 )
 
@@ -89,20 +90,20 @@ func New(cfg Config) (*Reranker, error) {
 
 // validate joins the faults of c with the faults of its endpoint.
 func (c Config) validate(endpoint []error) error {
-	faults := multierror.Append(nil, endpoint...)
+	wrong := multierror.Append(nil, endpoint...)
 	switch c.Dialect {
 	case TEI:
 	case Cohere, Jina:
 		if c.Model == "" {
-			faults = multierror.Append(faults, errors.New("remote: model is empty"))
+			wrong = multierror.Append(wrong, errors.New("remote: model is empty"))
 		}
 	default:
-		faults = multierror.Append(faults, errors.New("remote: dialect must be cohere, jina or tei"))
+		wrong = multierror.Append(wrong, errors.New("remote: dialect must be cohere, jina or tei"))
 	}
 	if c.BatchSize < 0 || c.BatchSize > maxBatchSize {
-		faults = multierror.Append(faults, fmt.Errorf("remote: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
+		wrong = multierror.Append(wrong, fmt.Errorf("remote: batch size %d, want 0 to %d", c.BatchSize, maxBatchSize))
 	}
-	return faults.ErrorOrNil()
+	return faults.Joined(wrong)
 }
 
 // batchesAtOnce bounds the concurrent requests of one call.
