@@ -51,7 +51,7 @@ func extEditDatabase(c *call, t contextmem.Tenant) (any, error) {
 }
 
 type chunksRequest struct {
-	ID    string   `json:"id" need:"text"`
+	ID    string   `json:"id" also:"source_id" need:"text"`
 	ACL   []string `json:"acl"`
 	Type  string   `json:"type" oneof:",knowledge,memory"`
 	From  int      `json:"from"`
@@ -90,7 +90,7 @@ func v2Chunks(c *call, sub contextmem.Sub) (any, error) {
 	}
 	p, err := sub.Inspect(c.ctx, q)
 	if err != nil {
-		return nil, err
+		return nil, unknownID(err)
 	}
 	a := chunksAnswer{ID: p.ID, SourceID: p.ID, Type: map[contextmem.Class]string{contextmem.ClassKnowledge: "knowledge", contextmem.ClassMemory: "memory"}[p.Class],
 		Title: p.Title, Status: string(p.Status), Chunks: make([]chunkOf, len(p.Chunks))}

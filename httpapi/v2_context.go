@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,7 +62,7 @@ type retryAnswer struct {
 func v2Retry(c *call, sub contextmem.Sub) (any, error) {
 	var r struct {
 		ofClass
-		ID string `json:"id" need:"text"`
+		ID string `json:"id" also:"source_id" need:"text"`
 	}
 	if err := c.read(&r); err != nil {
 		return nil, err
@@ -74,7 +75,7 @@ func v2Retry(c *call, sub contextmem.Sub) (any, error) {
 
 func v2Inspect(c *call, sub contextmem.Sub) (any, error) {
 	var r struct {
-		ID string `json:"id" need:"text"`
+		ID string `json:"id" also:"source_id" need:"text"`
 		fetchOptions
 	}
 	if err := c.read(&r); err != nil {
@@ -82,7 +83,19 @@ func v2Inspect(c *call, sub contextmem.Sub) (any, error) {
 	}
 	q := r.request(r.ID, contextmem.FetchBoth)
 	q.ParsedText = q.Mode == contextmem.FetchBoth
-	return c.fetch(sub, q)
+	a, err := c.fetch(sub, q)
+	return a, unknownID(err)
+}
+
+// unknownID adds to the error about an id that names no item which field has it, and where the ids are listed.
+func unknownID(err error) error {
+	var e *contextmem.Error
+	if !errors.As(err, &e) || e.Kind != fault.KindNotFound || e.Resource != fault.Source && e.Resource != fault.Memory {
+		return err
+	}
+	named := *e
+	named.Field, named.Err = "ID", fmt.Errorf("%w in the collection: POST /context/list returns the ids that it has", e.Err)
+	return &named
 }
 
 // editRequest is the body of an edit of metadata.
@@ -234,7 +247,7 @@ func (c *call) deleteItems(sub contextmem.Sub, r *deleteRequest, strict bool) (*
 func v2Relations(c *call, sub contextmem.Sub) (any, error) {
 	var q struct {
 		ofClass
-		ID     string   `json:"id"`
+		ID     string   `json:"id" also:"source_id"`
 		Limit  int      `json:"limit" default:"5000" range:"1,10000"`
 		Cursor cursor   `json:"cursor"`
 		ACL    []string `json:"acl"`
