@@ -289,10 +289,10 @@ func TestOrganisationCallsRefuseBadInput(t *testing.T) {
 		"hook short secret":    {hook(contextmem.WebhookSpec{URL: good, Secret: "short"}), contextmem.ErrUnprocessed, "Secret"},
 		"hook both":            {hook(contextmem.WebhookSpec{URL: good, Secret: marker + marker, GenerateSecret: true}), contextmem.ErrUnprocessed, "Secret"},
 		"hook delete":          {svc.DeleteWebhook(ctx), contextmem.ErrNotFound, ""},
-		"deliveries limit":     {page(contextmem.DeliveriesRequest{Limit: 101}), contextmem.ErrInvalid, "limit"},
-		"deliveries status":    {page(contextmem.DeliveriesRequest{Status: "x"}), contextmem.ErrInvalid, "status"},
-		"deliveries cursor":    {page(contextmem.DeliveriesRequest{Cursor: "c-1"}), contextmem.ErrInvalid, "cursor"},
-		"deliveries cursor 2":  {page(contextmem.DeliveriesRequest{Cursor: "12"}), contextmem.ErrInvalid, "cursor"},
+		"deliveries limit":     {page(contextmem.DeliveriesRequest{Limit: 101}), contextmem.ErrInvalid, "Limit"},
+		"deliveries status":    {page(contextmem.DeliveriesRequest{Status: "x"}), contextmem.ErrInvalid, "Status"},
+		"deliveries cursor":    {page(contextmem.DeliveriesRequest{Cursor: "c-1"}), contextmem.ErrInvalid, "Cursor"},
+		"deliveries cursor 2":  {page(contextmem.DeliveriesRequest{Cursor: "12"}), contextmem.ErrInvalid, "Cursor"},
 		"delivery retry":       {svc.RetryDelivery(ctx, "dlv_x"), contextmem.ErrNotFound, ""},
 	} {
 		t.Run(name, func(t *testing.T) { requireRefused(t, c.err, c.kind, c.field) })

@@ -121,7 +121,7 @@ func (in *syncIngest) prepare(ctx context.Context, o connector.Object) (*prepare
 		in.refuse(o.ExternalID, errors.New("needs an external id, and either a file or an app item"))
 		return nil, nil
 	}
-	if err := fault.CheckText("sync", "external_id", o.ExternalID, maxConnectorText); err != nil {
+	if err := fault.CheckText("sync", "ExternalID", o.ExternalID, maxConnectorText); err != nil {
 		in.refuse(o.ExternalID, err)
 		return nil, nil
 	}

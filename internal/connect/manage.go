@@ -92,7 +92,7 @@ func (e *Engine) insertConnector(ctx context.Context, op string, c *storedConnec
 			return fault.Wrap(op, fault.Connector, "", err)
 		}
 		if taken {
-			return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Connector, Field: "provider_account_scope", Err: errors.New("another connector of the provider has this account")}
+			return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Connector, Field: "AccountScope", Err: errors.New("another connector of the provider has this account")}
 		}
 	}
 	for {
@@ -215,7 +215,7 @@ func (e *Engine) Edit(ctx context.Context, org, id string, edit connector.Edit) 
 		return none, fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Status", "must be active or paused")
 	}
 	if edit.Name != nil {
-		if err := fault.CheckText(op, "name", *edit.Name, maxConnectorText); err != nil {
+		if err := fault.CheckText(op, "Name", *edit.Name, maxConnectorText); err != nil {
 			return none, err
 		}
 	}

@@ -112,7 +112,7 @@ func (p *provider) checkCredentials(ctx context.Context, op string, c connector.
 	size := 0
 	for k, v := range c {
 		size += len(k) + len(v)
-		if err := errors.Join(fault.CheckText(op, "credentials", k, maxConnectorText), fault.CheckText(op, "credentials", v, maxCredentialBytes)); err != nil {
+		if err := errors.Join(fault.CheckText(op, "Credentials", k, maxConnectorText), fault.CheckText(op, "Credentials", v, maxCredentialBytes)); err != nil {
 			return fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Credentials", "hold text that is too long, not UTF-8 or has a NUL character")
 		}
 	}

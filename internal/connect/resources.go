@@ -21,6 +21,9 @@ func (e *Engine) DiscoverWith(ctx context.Context, r connector.DiscoverRequest) 
 	if err != nil {
 		return nil, "", err
 	}
+	if r.Limit < 0 {
+		return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Connector, "Limit", "must be between 1 and %d", maxDiscover)
+	}
 	if _, err := p.authType(op, r.AuthType); err != nil {
 		return nil, "", err
 	}
@@ -68,13 +71,13 @@ func (p *provider) discover(ctx context.Context, op string, c connector.Credenti
 // checkResource validates the settings of a resource and fills in defaults.
 func (e *Engine) checkResource(ctx context.Context, op, org, field string, r *connector.SyncedResource) error {
 	if r.ResourceID == "" {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"resource_id", "is required")
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"ResourceID", "is required")
 	}
 	for _, t := range [...]struct {
 		name, value string
 		max         int
-	}{{"resource_id", r.ResourceID, maxConnectorText}, {"resource_type", r.Type, maxConnectorText}, {"display_name", r.Name, maxConnectorText},
-		{"collection_override", r.SubOverride, maxSubBytes}, {"instructions", r.Instructions, 64 << 10}} {
+	}{{"ResourceID", r.ResourceID, maxConnectorText}, {"Type", r.Type, maxConnectorText}, {"Name", r.Name, maxConnectorText},
+		{"SubOverride", r.SubOverride, maxSubBytes}, {"Instructions", r.Instructions, 64 << 10}} {
 		if err := fault.CheckText(op, field+t.name, t.value, t.max); err != nil {
 			return err
 		}
@@ -89,17 +92,17 @@ func (e *Engine) checkResource(ctx context.Context, op, org, field string, r *co
 		r.SyncMode = connector.SyncRescan
 	case connector.SyncRescan, connector.SyncNewOnly:
 	default:
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"sync_mode", "must be %s or %s", connector.SyncRescan, connector.SyncNewOnly)
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"SyncMode", "must be %s or %s", connector.SyncRescan, connector.SyncNewOnly)
 	}
 	if r.LookbackDays < 0 || r.LookbackDays > maxLookbackDays {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"lookback_days", "must be between 0 and %d", maxLookbackDays)
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"LookbackDays", "must be between 0 and %d", maxLookbackDays)
 	}
 	if r.BackfillInterval < 0 || r.BackfillInterval > maxSyncInterval {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"backfill_chunk_interval_seconds", "must be between 0 and %d", int64(maxSyncInterval/time.Second))
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"BackfillInterval", "must be between 0 and %d", int64(maxSyncInterval/time.Second))
 	}
 	size := len(r.Instructions)
 	for _, p := range r.ACL {
-		if err := fault.CheckText(op, field+"acl", p, maxConnectorText); err != nil {
+		if err := fault.CheckText(op, field+"ACL", p, maxConnectorText); err != nil {
 			return err
 		}
 		size += len(p)
@@ -107,12 +110,12 @@ func (e *Engine) checkResource(ctx context.Context, op, org, field string, r *co
 	for _, m := range []map[string]any{r.Filters, r.Metadata, r.Additional, r.ProviderMetadata} {
 		n, err := jsonSize(m)
 		if err != nil {
-			return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"metadata", "can't be written as JSON")
+			return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"Metadata", "can't be written as JSON")
 		}
 		size += n
 	}
 	if size > maxResourceBytes {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"metadata", "settings of %d bytes are over the limit of %d", size, maxResourceBytes)
+		return fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"Metadata", "settings of %d bytes are over the limit of %d", size, maxResourceBytes)
 	}
 	return nil
 }
@@ -129,12 +132,12 @@ func (e *Engine) AddResources(ctx context.Context, org, id string, rs []connecto
 	seen := map[string]bool{}
 	settings := make([]connector.SyncedResource, len(rs))
 	for i, r := range rs {
-		field := fmt.Sprintf("resources[%d].", i)
+		field := fmt.Sprintf("Resources[%d].", i)
 		if err := e.checkResource(ctx, op, org, field, &r); err != nil {
 			return nil, err
 		}
 		if seen[r.ResourceID] {
-			return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"resource_id", "is there twice")
+			return nil, fault.Fieldf(op, fault.KindInvalid, fault.Connector, field+"ResourceID", "is there twice")
 		}
 		seen[r.ResourceID] = true
 		settings[i] = r

@@ -23,19 +23,19 @@ func (e *Engine) List(ctx context.Context, op, org string, status backend.Delive
 		limit = defaultPage
 	}
 	if limit < 1 || limit > maxPage {
-		return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Delivery, "limit", "must be between 1 and %d", maxPage)
+		return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Delivery, "Limit", "must be between 1 and %d", maxPage)
 	}
 	switch status {
 	case "", backend.DeliveryPending, backend.DeliverySweeping, backend.DeliveryDelivered, backend.DeliveryFailed, backend.DeliveryPermanentlyFailed:
 	default:
-		return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Delivery, "status", "unknown status %q", fault.ShortID(string(status)))
+		return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Delivery, "Status", "unknown status %q", fault.ShortID(string(status)))
 	}
 	var before int64
 	if cursor != "" {
 		digits, ok := strings.CutPrefix(cursor, "c")
 		n, err := strconv.ParseInt(digits, 36, 64)
 		if err != nil || n < 1 || !ok {
-			return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Delivery, "cursor", "is not one that was handed out")
+			return nil, "", fault.Fieldf(op, fault.KindInvalid, fault.Delivery, "Cursor", "is not one that was handed out")
 		}
 		before = n
 	}
