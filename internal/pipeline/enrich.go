@@ -29,6 +29,7 @@ func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 		return
 	}
 	down := false // two consecutive items failed, so the embedder is taken to be down
+	why := ""     // the cause of the last failure
 	for i, j := range ready {
 		if ctx.Err() != nil {
 			return
@@ -43,12 +44,15 @@ func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 				return
 			}
 			_, own := err.(constError)
-			fail := &failure{code: CodeEmbedding, message: "embedding failed", retry: true, transient: !own || err == errDown}
+			if !down {
+				why = causeOf("the embedder", err)
+				c.Logger.Warn("embedding failed", "source", j.Num, "err", err)
+			}
+			fail := &failure{code: CodeEmbedding, message: "embedding failed: " + why, retry: true, transient: !own || err == errDown}
 			if fail.transient && c.outage.blame(j, c.MaxAttempts) {
 				fail.transient = false
 			}
 			if fail.transient && !down {
-				c.Logger.Warn("embedding failed", "source", j.Num, "err", err)
 				down = len(ready) == 1 || i == 1 && ready[0].fail != nil && ready[0].fail.transient
 			}
 			j.fail = fail
@@ -182,7 +186,7 @@ func (c *Config) extract(ctx context.Context, jobs []*job) (tried bool) {
 		if err != nil {
 			c.Logger.Warn("extraction failed", "source", j.Num, "err", err)
 			_, own := err.(constError)
-			j.fail = &failure{code: CodeExtraction, message: "graph extraction failed", retry: true, transient: !own}
+			j.fail = &failure{code: CodeExtraction, message: "graph extraction failed: " + causeOf("the extractor", err), retry: true, transient: !own}
 			continue
 		}
 		j.out = &outs[0]
