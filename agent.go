@@ -72,7 +72,7 @@ func (s scope) SessionMessages(ctx context.Context, r content.SessionMessagesReq
 // It returns fault.ErrNotFound if there is no such memory.
 func (s scope) UpdateMemory(ctx context.Context, id string, e content.MemoryEdit) (*IngestItem, error) {
 	return entered(ctx, s, "update memory", func(ref *workspace.Ref, name string) (*IngestItem, error) {
-		items, err := s.svc.intake.Update(ctx, ref, name, id, e)
+		items, err := s.svc().intake.Update(ctx, ref, name, id, e)
 		if err != nil {
 			return nil, err
 		}
@@ -84,6 +84,6 @@ func (s scope) UpdateMemory(ctx context.Context, id string, e content.MemoryEdit
 // the number of removed items. Items that are added during the call may remain.
 func (s scope) DeleteMatching(ctx context.Context, r content.Matching) (int, error) {
 	return entered(ctx, s, "delete", func(ref *workspace.Ref, name string) (int, error) {
-		return s.svc.documents.DeleteMatching(ctx, ref, name, r)
+		return s.svc().documents.DeleteMatching(ctx, ref, name, r)
 	})
 }

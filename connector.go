@@ -63,8 +63,8 @@ func (s *Service) Providers() []ProviderInfo { return s.connectors.Providers() }
 // DiscoverWith previews resources without a connector. It does not store the credentials.
 // It returns the cursor of the next page, empty at the end. It returns fault.ErrUpstream if the provider fails.
 func (o Organisation) DiscoverWith(ctx context.Context, r DiscoverRequest) (rs []ProviderResource, next string, err error) {
-	err = o.svc.call(func() error {
-		rs, next, err = o.svc.connectors.DiscoverWith(ctx, r)
+	err = o.svc().call(func() error {
+		rs, next, err = o.svc().connectors.DiscoverWith(ctx, r)
 		return err
 	})
 	return rs, next, err
@@ -73,22 +73,22 @@ func (o Organisation) DiscoverWith(ctx context.Context, r DiscoverRequest) (rs [
 // CreateConnector makes a connector after the provider has accepted its credentials. It returns fault.ErrConflict if another
 // connector of the provider has the same non-empty AccountScope, and fault.ErrUpstream if the provider cannot be reached.
 func (o Organisation) CreateConnector(ctx context.Context, spec ConnectorSpec) (Connector, error) {
-	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Create(ctx, o.id, spec) })
+	return called(o.svc(), func() (Connector, error) { return o.svc().connectors.Create(ctx, o.id, spec) })
 }
 
 // Connectors lists the organisation's connectors of a provider, sorted by id. An empty provider lists the connectors of all providers.
 func (o Organisation) Connectors(ctx context.Context, provider string) ([]Connector, error) {
-	return called(o.svc, func() ([]Connector, error) { return o.svc.connectors.List(ctx, o.id, provider) })
+	return called(o.svc(), func() ([]Connector, error) { return o.svc().connectors.List(ctx, o.id, provider) })
 }
 
 // Connector returns one connector.
 func (o Organisation) Connector(ctx context.Context, id string) (Connector, error) {
-	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Get(ctx, o.id, id) })
+	return called(o.svc(), func() (Connector, error) { return o.svc().connectors.Get(ctx, o.id, id) })
 }
 
 // EditConnector changes a connector.
 func (o Organisation) EditConnector(ctx context.Context, id string, e ConnectorEdit) (Connector, error) {
-	return called(o.svc, func() (Connector, error) { return o.svc.connectors.Edit(ctx, o.id, id, e) })
+	return called(o.svc(), func() (Connector, error) { return o.svc().connectors.Edit(ctx, o.id, id, e) })
 }
 
 // PauseConnector stops the syncs of a connector, including a running one, until [Organisation.ResumeConnector] is called.
@@ -106,13 +106,13 @@ func (o Organisation) ResumeConnector(ctx context.Context, id string) (Connector
 // DeleteConnector removes a connector with its resources and credentials. It removes the ingested
 // items only if withObjects is set. A running sync is stopped first.
 func (o Organisation) DeleteConnector(ctx context.Context, id string, withObjects bool) error {
-	return o.svc.call(func() error { return o.svc.connectors.Delete(ctx, o.id, id, withObjects) })
+	return o.svc().call(func() error { return o.svc().connectors.Delete(ctx, o.id, id, withObjects) })
 }
 
 // Discover lists resources that the connector could sync. limit is 1 to 100; a larger limit, or 0, means 100.
 func (o Organisation) Discover(ctx context.Context, id, cursor string, limit int) (rs []ProviderResource, next string, err error) {
-	err = o.svc.call(func() error {
-		rs, next, err = o.svc.connectors.Discover(ctx, o.id, id, cursor, limit)
+	err = o.svc().call(func() error {
+		rs, next, err = o.svc().connectors.Discover(ctx, o.id, id, cursor, limit)
 		return err
 	})
 	return rs, next, err
@@ -121,23 +121,23 @@ func (o Organisation) Discover(ctx context.Context, id, cursor string, limit int
 // AddResources adds or changes resources of a connector, all or none. Changed resources keep their cursors. New resources are
 // synced soon. It returns the resources as stored.
 func (o Organisation) AddResources(ctx context.Context, id string, rs []ConnectorResource) ([]ConnectorResource, error) {
-	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.AddResources(ctx, o.id, id, rs) })
+	return called(o.svc(), func() ([]ConnectorResource, error) { return o.svc().connectors.AddResources(ctx, o.id, id, rs) })
 }
 
 // Resources lists the resources of a connector, sorted by id.
 func (o Organisation) Resources(ctx context.Context, id string) ([]ConnectorResource, error) {
-	return called(o.svc, func() ([]ConnectorResource, error) { return o.svc.connectors.Resources(ctx, o.id, id) })
+	return called(o.svc(), func() ([]ConnectorResource, error) { return o.svc().connectors.Resources(ctx, o.id, id) })
 }
 
 // DeleteResource stops syncing a resource. The items ingested from it remain.
 func (o Organisation) DeleteResource(ctx context.Context, id, resource string) error {
-	return o.svc.call(func() error { return o.svc.connectors.DeleteResource(ctx, o.id, id, resource) })
+	return o.svc().call(func() error { return o.svc().connectors.DeleteResource(ctx, o.id, id, resource) })
 }
 
 // SyncNow starts a sync of a connector in the background and returns the run's id. It returns fault.ErrConflict while another
 // sync of the connector is running or the connector is paused.
 func (o Organisation) SyncNow(ctx context.Context, id string) (string, error) {
-	return called(o.svc, func() (string, error) { return o.svc.connectors.SyncNow(ctx, o.id, id) })
+	return called(o.svc(), func() (string, error) { return o.svc().connectors.SyncNow(ctx, o.id, id) })
 }
 
 // newConnectors returns the connector engine.
@@ -162,7 +162,7 @@ func (h connectorHost) TenantUID(ctx context.Context, op, org, tenant string) (s
 }
 
 func (h connectorHost) sub(at connect.Place) Sub {
-	return Sub{scope{svc: h.svc, org: at.Org, tenant: at.Tenant, sub: at.Sub}}
+	return Sub{scope{from: from{h.svc}, org: at.Org, tenant: at.Tenant, sub: at.Sub}}
 }
 
 // Add implements connect.Items. Metadata that the tenant's schema does not declare is kept.

@@ -107,7 +107,7 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 // serve is New with completed options.
 func serve(ctx context.Context, be backend.Backend, opts *Options) (*Service, error) {
 	s := &Service{opts: opts, be: be, reg: be.Registry(), gate: workspace.NewGate(), done: make(chan struct{})}
-	s.Organisation = Organisation{svc: s, id: DefaultOrg}
+	s.Organisation = Organisation{from{s}, DefaultOrg}
 	if err := s.assemble(ctx); err != nil {
 		return nil, fault.Wrap("open", "", opts.keyDir, err)
 	}
@@ -215,7 +215,7 @@ func (s *Service) changedElsewhere(uid string) {
 }
 
 // Org returns the handle of another organisation. Organisations need no creation.
-func (s *Service) Org(id string) Organisation { return Organisation{svc: s, id: id} }
+func (s *Service) Org(id string) Organisation { return Organisation{from{s}, id} }
 
 // call runs f as a call of the service. Close waits for f. If the service is closed, call returns an error and does not run f.
 func (s *Service) call(f func() error) error {

@@ -51,19 +51,19 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 		return EraseReceipt{}, err
 	}
 	defer ref.Release()
-	ctx, cancel := s.svc.gate.Bind(ctx)
+	ctx, cancel := s.svc().gate.Bind(ctx)
 	defer cancel()
 	eq := erase.Request{Tenant: s.tenant, IDs: q.IDs, User: q.User}
 	if r.TenantUID = ref.UID; !all {
 		r.Sub, eq.Subs = name, []string{name}
 	}
-	e := erase.Engine{Registry: s.svc.reg, Deleted: s.svc.sched.Deleted, Feedback: s.svc.eraseFeedback, Others: s.svc.leases != nil}
+	e := erase.Engine{Registry: s.svc().reg, Deleted: s.svc().sched.Deleted, Feedback: s.svc().eraseFeedback, Others: s.svc().leases != nil}
 	n, err := e.Run(ctx, ref, eq)
 	if err != nil {
 		return EraseReceipt{}, fault.Wrap(op, fault.Tenant, s.tenant, err)
 	}
 	r.Items, r.Events, r.Feedback, r.Remains, r.Ended = n.Items, n.Events, n.Feedback, n.Remains, now()
-	r.Signature, err = s.svc.secrets.Sign(func(key string) ([]byte, error) {
+	r.Signature, err = s.svc().secrets.Sign(func(key string) ([]byte, error) {
 		r.Key = key
 		return signed(r)
 	})

@@ -35,7 +35,7 @@ const (
 // AddFeedback records feedback. Every call adds a separate record.
 func (o Organisation) AddFeedback(ctx context.Context, f Feedback) (Feedback, error) {
 	const op = "add feedback"
-	s := o.svc
+	s := o.svc()
 	if err := cmp.Or(workspace.CheckOrg(op, o.id), feedback.Complete(op, &f)); err != nil {
 		return Feedback{}, err
 	}
@@ -85,11 +85,11 @@ func (o Organisation) ListFeedback(ctx context.Context, after string, limit int)
 	if limit < 1 || limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Feedback, "limit", "must be between 1 and 1000")
 	}
-	if err := o.svc.gate.Enter(); err != nil {
+	if err := o.svc().gate.Enter(); err != nil {
 		return nil, err
 	}
-	defer o.svc.gate.Leave()
-	out, err := feedback.Read[Feedback](ctx, o.svc.reg, o.id, after, limit)
+	defer o.svc().gate.Leave()
+	out, err := feedback.Read[Feedback](ctx, o.svc().reg, o.id, after, limit)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Feedback, "", err)
 	}
@@ -113,7 +113,7 @@ func (t Tenant) Boosts(ctx context.Context) ([]BoostReport, error) {
 // DropBoosts undoes the changes of the ranking that a feedback record made. It returns fault.ErrNotFound if the record changed nothing.
 func (t Tenant) DropBoosts(ctx context.Context, feedbackID string) error {
 	const op = "drop boosts"
-	h, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
+	h, err := t.svc().set.Open(ctx, op, t.org, t.tenant)
 	if err != nil {
 		return err
 	}

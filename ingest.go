@@ -99,12 +99,12 @@ func (r *IngestResult) IDs() []string {
 // the result have the errors.
 func (s scope) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, error) {
 	const op = "add memories"
-	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	ref, err := s.svc().set.Open(ctx, op, s.org, s.tenant)
 	if err != nil {
 		return nil, err
 	}
 	defer ref.Release()
-	items, err := s.svc.intake.Memories(ctx, op, ref, s.sub, intake.Memories{Memories: b.Memories, FailIfExists: b.FailIfExists,
+	items, err := s.svc().intake.Memories(ctx, op, ref, s.sub, intake.Memories{Memories: b.Memories, FailIfExists: b.FailIfExists,
 		Metadata: b.Metadata, Additional: b.Additional, Graphs: b.Graphs})
 	return s.ingested(items, b.Progress), err
 }
@@ -114,12 +114,12 @@ func (s scope) AddMemories(ctx context.Context, b MemoryBatch) (*IngestResult, e
 // files, the call fails. A file that proves unreadable during processing ends with StatusErrored.
 func (s scope) AddKnowledge(ctx context.Context, b KnowledgeBatch) (*IngestResult, error) {
 	const op = "add knowledge"
-	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	ref, err := s.svc().set.Open(ctx, op, s.org, s.tenant)
 	if err != nil {
 		return nil, err
 	}
 	defer ref.Release()
-	items, err := s.svc.intake.Knowledge(ctx, op, ref, s.sub, intake.Knowledge{Files: b.Files, Apps: b.Apps, FailIfExists: b.FailIfExists,
+	items, err := s.svc().intake.Knowledge(ctx, op, ref, s.sub, intake.Knowledge{Files: b.Files, Apps: b.Apps, FailIfExists: b.FailIfExists,
 		Metadata: b.Metadata, Additional: b.Additional, Graphs: b.Graphs, SkipUnsupported: b.SkipUnsupported, SkipUnchanged: b.SkipUnchanged})
 	return s.ingested(items, b.Progress), err
 }
@@ -178,7 +178,7 @@ func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 		case <-changed:
 		case <-ctx.Done():
 			return st, ctx.Err()
-		case <-s.svc.gate.Life().Done():
+		case <-s.svc().gate.Life().Done():
 			return st, &fault.Error{Op: op, Kind: fault.KindClosed, Err: fault.ErrClosed}
 		}
 	}
@@ -189,12 +189,12 @@ func (s scope) Wait(ctx context.Context, ids ...string) ([]ItemStatus, error) {
 // does not wait for texts that the embedder cannot read. It keeps waiting while the embedder is unavailable.
 func (s scope) WaitRefined(ctx context.Context) error {
 	const op = "wait"
-	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	ref, err := s.svc().set.Open(ctx, op, s.org, s.tenant)
 	if err != nil {
 		return err
 	}
 	defer ref.Release()
-	err = s.svc.sched.WaitRefined(ctx, ref.UID)
+	err = s.svc().sched.WaitRefined(ctx, ref.UID)
 	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 		return err
 	}
@@ -216,7 +216,7 @@ func (s scope) Retry(ctx context.Context, class Class, id string) error {
 		return err
 	}
 	defer ref.Release()
-	err = s.svc.sched.Admit(ctx, ref.UID, func() error {
+	err = s.svc().sched.Admit(ctx, ref.UID, func() error {
 		return ref.Store.Requeue(ctx, backend.Partition{Class: backend.Class(class), Sub: name}, id)
 	})
 	if errors.Is(err, backend.ErrConflict) {

@@ -39,8 +39,8 @@ func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (k Key, text 
 			return Key{}, "", err
 		}
 	}
-	err = o.svc.call(func() error {
-		k, text, err = o.svc.keys.Create(ctx, op, o.id, spec)
+	err = o.svc().call(func() error {
+		k, text, err = o.svc().keys.Create(ctx, op, o.id, spec)
 		return err
 	})
 	return k, text, err
@@ -48,18 +48,18 @@ func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (k Key, text 
 
 // Keys lists the organisation's keys, sorted by id.
 func (o Organisation) Keys(ctx context.Context) ([]Key, error) {
-	return called(o.svc, func() ([]Key, error) { return o.svc.keys.List(ctx, "list keys", o.id) })
+	return called(o.svc(), func() ([]Key, error) { return o.svc().keys.List(ctx, "list keys", o.id) })
 }
 
 // RevokeKey invalidates a key at once. It returns fault.ErrNotFound if the organisation has no key with that id.
 func (o Organisation) RevokeKey(ctx context.Context, id string) error {
-	return o.svc.call(func() error { return o.svc.keys.Revoke(ctx, "revoke key", o.id, id) })
+	return o.svc().call(func() error { return o.svc().keys.Revoke(ctx, "revoke key", o.id, id) })
 }
 
 // ExpireKey sets the time at which a key expires. With a time in the past the key expires now, with the zero time never. It
 // returns fault.ErrNotFound if the organisation has no key with that id.
 func (o Organisation) ExpireKey(ctx context.Context, id string, at time.Time) (Key, error) {
-	return called(o.svc, func() (Key, error) { return o.svc.keys.Expire(ctx, "expire key", o.id, id, at.UTC()) })
+	return called(o.svc(), func() (Key, error) { return o.svc().keys.Expire(ctx, "expire key", o.id, id, at.UTC()) })
 }
 
 // VerifyKey returns the key with the given text. It returns fault.ErrUnauthorized if the key is

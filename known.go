@@ -12,7 +12,7 @@ import (
 // Facts returns a page of facts, by default of memories. Its request and result are declared in package facts.
 func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) {
 	return entered(ctx, s, "facts", func(ref *workspace.Ref, name string) (*facts.Page, error) {
-		return s.svc.profiles.Facts(ctx, ref, name, r)
+		return s.svc().profiles.Facts(ctx, ref, name, r)
 	})
 }
 
@@ -23,21 +23,21 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 // fault.ErrNotFound if the sub-tenant has no such fact, and fault.ErrConflict if the fact is not superseded or the tenant has 10,000 restored facts.
 func (s scope) RestoreFact(ctx context.Context, class Class, id string) (*facts.Fact, error) {
 	return entered(ctx, s, "restore fact", func(ref *workspace.Ref, name string) (*facts.Fact, error) {
-		return s.svc.profiles.RestoreFact(ctx, ref.Store, name, class, id)
+		return s.svc().profiles.RestoreFact(ctx, ref.Store, name, class, id)
 	})
 }
 
 // RetireFact undoes RestoreFact, so that the fact is superseded again. It returns fault.ErrConflict for a fact without Fact.Restored.
 func (s scope) RetireFact(ctx context.Context, class Class, id string) (*facts.Fact, error) {
 	return entered(ctx, s, "retire fact", func(ref *workspace.Ref, name string) (*facts.Fact, error) {
-		return s.svc.profiles.RetireFact(ctx, ref.Store, name, class, id)
+		return s.svc().profiles.RetireFact(ctx, ref.Store, name, class, id)
 	})
 }
 
 // ListEntities returns a page of the entities of the graph, sorted by name. Entities looks up entities by their names.
 func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.EntityPage, error) {
 	return entered(ctx, s, "entities", func(ref *workspace.Ref, name string) (*facts.EntityPage, error) {
-		return s.svc.profiles.Entities(ctx, ref, name, r)
+		return s.svc().profiles.Entities(ctx, ref, name, r)
 	})
 }
 
@@ -45,13 +45,13 @@ func (s scope) ListEntities(ctx context.Context, r facts.EntityRequest) (*facts.
 // Memory.Infer). With an embedder that implements embed.StatementReader it also reads messages about a slot, in any language.
 func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Profile, error) {
 	return entered(ctx, s, "profile", func(ref *workspace.Ref, name string) (*facts.Profile, error) {
-		return s.svc.profiles.Profile(ctx, ref, name, r)
+		return s.svc().profiles.Profile(ctx, ref, name, r)
 	})
 }
 
 // opened runs f in the open tenant of a sub-tenant.
 func opened[T any](ctx context.Context, s scope, op string, f func(*workspace.Ref) (T, error)) (out T, err error) {
-	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	ref, err := s.svc().set.Open(ctx, op, s.org, s.tenant)
 	if err != nil {
 		return out, err
 	}

@@ -25,20 +25,20 @@ type ProgressFunc func(ItemProgress)
 
 // follow starts a goroutine that reports the accepted items of a call to f. If f is nil, follow does nothing.
 func (s scope) follow(f ProgressFunc, res *IngestResult) {
-	if f == nil || res == nil || res.Accepted == 0 || s.svc.gate.Enter() != nil {
+	if f == nil || res == nil || res.Accepted == 0 || s.svc().gate.Enter() != nil {
 		return
 	}
 	ids := slices.Compact(slices.Sorted(slices.Values(res.IDs())))
-	s.svc.gate.Go(func() {
-		defer s.svc.gate.Leave()
-		ctx := s.svc.gate.Life()
+	s.svc().gate.Go(func() {
+		defer s.svc().gate.Leave()
+		ctx := s.svc().gate.Life()
 		_, err := entered(ctx, s, "progress", func(ref *workspace.Ref, name string) (struct{}, error) {
 			return struct{}{}, documents.Watch(ctx, "progress", ref.Space, name, ids, func(st ItemStatus, done int) {
 				f(ItemProgress{st, done, len(ids)})
 			})
 		})
 		if err != nil && ctx.Err() == nil && !errors.Is(err, fault.ErrNotFound) {
-			s.svc.opts.Logger.Warn("progress is not reported to its end", "err", err)
+			s.svc().opts.Logger.Warn("progress is not reported to its end", "err", err)
 		}
 	})
 }

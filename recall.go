@@ -121,7 +121,7 @@ func (s scope) Recall(ctx context.Context, q Recall) (*Result, error) {
 		q.Alpha = FixedAlpha(rank.DefaultAlpha)
 	}
 	m := resultMemoryFor(ctx)
-	found, err := s.svc.search.Recall(ctx, op, s.place(), search.Query{RequestID: q.RequestID, Class: q.Class, Subs: q.Subs, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Principals: q.Principals,
+	found, err := s.svc().search.Recall(ctx, op, s.place(), search.Query{RequestID: q.RequestID, Class: q.Class, Subs: q.Subs, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Principals: q.Principals,
 		Request: recall.Request{Query: q.Query, Hint: q.Hint, MaxResults: q.MaxResults, Mode: mode, Alpha: rank.Alpha{Auto: q.Alpha.auto, Value: q.Alpha.value}, RecencyBias: q.RecencyBias,
 			Graph: q.GraphContext, Apps: q.Apps, AskedForceful: q.ForcefulRelations, SkipForceful: q.SkipForcefulRelations, MinRelevance: q.MinRelevance, PerSource: q.PerSource,
 			RelatedChunks: q.RelatedChunks, Superseded: superseded, AsOf: q.AsOf, KnownAt: q.KnownAt, Temporal: q.Temporal, Asked: recall.Ask(q.Rejected, q.Missing)}}, m.search)
@@ -164,7 +164,7 @@ func (s scope) BooleanRecall(ctx context.Context, q BooleanRecallRequest) (*Resu
 		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Search, "Operator", "must be or, and or phrase")
 	}
 	m := resultMemoryFor(ctx)
-	found, err := s.svc.search.Boolean(ctx, op, s.place(), search.Query{RequestID: q.RequestID, Class: q.Class, Subs: q.Subs, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Principals: q.Principals,
+	found, err := s.svc().search.Boolean(ctx, op, s.place(), search.Query{RequestID: q.RequestID, Class: q.Class, Subs: q.Subs, Filters: q.Filters, IDs: q.IDs, Titles: q.Titles, Principals: q.Principals,
 		Request: recall.Request{Query: q.Query, MaxResults: q.MaxResults}}, words, m.search)
 	return m.shapeResult(ctx, op, found, err)
 }

@@ -54,7 +54,7 @@ const (
 func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	const op = "fetch"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*Fetched, error) {
-		return s.svc.documents.Fetch(ctx, op, ref, name, r)
+		return s.svc().documents.Fetch(ctx, op, ref, name, r)
 	})
 }
 
@@ -68,7 +68,7 @@ func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, er
 func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.Inspection, error) {
 	const op = "inspect"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*content.Inspection, error) {
-		return s.svc.documents.Inspect(ctx, op, ref, name, r)
+		return s.svc().documents.Inspect(ctx, op, ref, name, r)
 	})
 }
 
@@ -85,7 +85,7 @@ func (s scope) History(ctx context.Context, r content.HistoryRequest) (*content.
 // fault.ErrConflict if the content of the version was too large to be kept.
 func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionRequest) (*IngestItem, error) {
 	return entered(ctx, s, "restore version", func(ref *workspace.Ref, name string) (*IngestItem, error) {
-		it, err := s.svc.intake.RestoreVersion(ctx, ref, name, r)
+		it, err := s.svc().intake.RestoreVersion(ctx, ref, name, r)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionReque
 func (s scope) List(ctx context.Context, r ListRequest) (*SourcePage, error) {
 	const op = "list"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*SourcePage, error) {
-		return s.svc.documents.List(ctx, op, ref, name, r)
+		return s.svc().documents.List(ctx, op, ref, name, r)
 	})
 }
 
@@ -121,7 +121,7 @@ func (s scope) Sources(ctx context.Context, r ListRequest) iter.Seq2[SourceInfo,
 func (s scope) DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteItemsResult, error) {
 	const op = "delete"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*DeleteItemsResult, error) {
-		return s.svc.documents.Delete(ctx, op, ref, name, r)
+		return s.svc().documents.Delete(ctx, op, ref, name, r)
 	})
 }
 
@@ -130,6 +130,6 @@ func (s scope) DeleteItems(ctx context.Context, r DeleteItemsRequest) (*DeleteIt
 func (s scope) EditMetadata(ctx context.Context, r EditMetadataRequest) (*EditMetadataResult, error) {
 	const op = "edit metadata"
 	return entered(ctx, s, op, func(ref *workspace.Ref, name string) (*EditMetadataResult, error) {
-		return s.svc.intake.Edit(ctx, op, ref, name, r)
+		return s.svc().intake.Edit(ctx, op, ref, name, r)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/contextmem/contextmem/internal/documents"
 	"github.com/contextmem/contextmem/internal/metadata"
 	"github.com/contextmem/contextmem/internal/paging"
+	"github.com/contextmem/contextmem/internal/search"
 	"github.com/contextmem/contextmem/internal/workspace"
 )
 
@@ -28,9 +29,17 @@ const DefaultOrg = "default"
 // unique inside it; the tenants of other organisations are not visible. It is a
 // cheap handle that does no I/O, safe for concurrent use.
 type Organisation struct {
-	svc *Service
-	id  string
+	from
+	id string
 }
+
+// from is the service that made a handle.
+type from struct{ s *Service }
+
+// nowhere is the service of handles that none made, such as Tenant{}: it refuses every call.
+var nowhere = &Service{set: new(workspace.Set), search: &search.Engine{Set: new(workspace.Set)}}
+
+func (f from) svc() *Service { return cmp.Or(f.s, nowhere) }
 
 // ID returns the organisation's id.
 func (o Organisation) ID() string { return o.id }
@@ -38,7 +47,7 @@ func (o Organisation) ID() string { return o.id }
 // Tenant returns a handle on a tenant of the organisation. Nothing is looked up:
 // a call on the handle fails with fault.ErrNotFound when there is no such tenant.
 func (o Organisation) Tenant(id string) Tenant {
-	return Tenant{scope{svc: o.svc, org: o.id, tenant: id}}
+	return Tenant{scope{from: o.from, org: o.id, tenant: id}}
 }
 
 // Tenant is a handle on an isolated workspace. Its data methods work on the
@@ -53,7 +62,7 @@ type Sub struct{ scope }
 
 // scope is a partition that data methods work on. It is embedded by Tenant and by Sub, where the documentation shows its methods.
 type scope struct {
-	svc              *Service
+	from
 	org, tenant, sub string
 }
 
@@ -61,7 +70,7 @@ type scope struct {
 // and (unless a partition of that name holds data) "default" all mean the
 // default sub-tenant.
 func (t Tenant) Sub(name string) Sub {
-	return Sub{scope{svc: t.svc, org: t.org, tenant: t.tenant, sub: name}}
+	return Sub{scope{from: t.from, org: t.org, tenant: t.tenant, sub: name}}
 }
 
 // Tenants are described in package content.
@@ -110,8 +119,8 @@ func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (Tenant
 	if !spec.Embeddings {
 		spec.Dimension = 0
 	}
-	return called(o.svc, func() (TenantInfo, error) {
-		return workspace.InfoOf(o.svc.set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions}))
+	return called(o.svc(), func() (TenantInfo, error) {
+		return workspace.InfoOf(o.svc().set.Create(ctx, o.id, spec.ID, workspace.Data{Embeddings: spec.Embeddings, Dimension: spec.Dimension, Schema: schema, Instructions: spec.Instructions}))
 	})
 }
 
@@ -131,11 +140,11 @@ func (o Organisation) ListTenants(ctx context.Context, after string, limit int) 
 	if limit = cmp.Or(limit, 100); limit < 1 || limit > 1000 {
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "limit", "%d is outside 1 to 1000", limit)
 	}
-	if err := o.svc.gate.Enter(); err != nil {
+	if err := o.svc().gate.Enter(); err != nil {
 		return nil, err
 	}
-	defer o.svc.gate.Leave()
-	ts, err := o.svc.reg.Tenants(ctx, o.id, after, limit)
+	defer o.svc().gate.Leave()
+	ts, err := o.svc().reg.Tenants(ctx, o.id, after, limit)
 	if err != nil {
 		return nil, fault.Wrap(op, fault.Tenant, "", err)
 	}
@@ -153,25 +162,27 @@ func (t Tenant) ID() string { return t.tenant }
 
 // Info describes the tenant.
 func (t Tenant) Info(ctx context.Context) (TenantInfo, error) {
-	return called(t.svc, func() (TenantInfo, error) { return workspace.InfoOf(t.svc.set.Record(ctx, "tenant", t.org, t.tenant)) })
+	return called(t.svc(), func() (TenantInfo, error) {
+		return workspace.InfoOf(t.svc().set.Record(ctx, "tenant", t.org, t.tenant))
+	})
 }
 
 // WaitReady waits until the tenant is provisioned, or fails.
 func (t Tenant) WaitReady(ctx context.Context) error {
-	return t.svc.call(func() error { return t.svc.set.WaitReady(ctx, "wait for tenant", t.org, t.tenant) })
+	return t.svc().call(func() error { return t.svc().set.WaitReady(ctx, "wait for tenant", t.org, t.tenant) })
 }
 
 // Delete removes the tenant and everything in it. The id can be used again at once;
 // the data is removed in the background. A repeated call returns fault.ErrNotFound.
 func (t Tenant) Delete(ctx context.Context) error {
-	return t.svc.call(func() error { return t.svc.set.Delete(ctx, t.org, t.tenant) })
+	return t.svc().call(func() error { return t.svc().set.Delete(ctx, t.org, t.tenant) })
 }
 
 // Stats counts the contents of the tenant.
 func (t Tenant) Stats(ctx context.Context) (TenantStats, error) {
 	const op = "tenant stats"
 	return opened(ctx, t.scope, op, func(ref *workspace.Ref) (TenantStats, error) {
-		out, err := documents.Stats(ctx, ref, t.svc.embedder.Dim())
+		out, err := documents.Stats(ctx, ref, t.svc().embedder.Dim())
 		return out, fault.Wrap(op, fault.Tenant, t.tenant, err)
 	})
 }
@@ -211,7 +222,7 @@ func (t Tenant) AddSchemaFields(ctx context.Context, fields []Field) ([]Field, e
 		}
 		data := r.Data
 		data.Schema = append(slices.Clone(r.Data.Schema), added...)
-		return fault.Wrap(op, fault.Schema, t.tenant, t.svc.set.Update(ctx, r, data))
+		return fault.Wrap(op, fault.Schema, t.tenant, t.svc().set.Update(ctx, r, data))
 	})
 	return added, err
 }
@@ -226,7 +237,7 @@ func (t Tenant) SetInstructions(ctx context.Context, text string) error {
 	return t.edit(ctx, op, func(r *workspace.Record) error {
 		data := r.Data
 		data.Instructions = text
-		return t.svc.set.Update(ctx, r, data)
+		return t.svc().set.Update(ctx, r, data)
 	})
 }
 
@@ -236,12 +247,12 @@ func (t Tenant) SetInstructions(ctx context.Context, text string) error {
 func (t Tenant) Rename(ctx context.Context, id string) (Tenant, error) {
 	const op = "rename tenant"
 	err := t.edit(ctx, op, func(r *workspace.Record) error {
-		if err := t.svc.unnamed(ctx, op, t.org, t.tenant); err != nil {
+		if err := t.svc().unnamed(ctx, op, t.org, t.tenant); err != nil {
 			return err
 		}
-		return t.svc.set.Rename(ctx, op, r, id)
+		return t.svc().set.Rename(ctx, op, r, id)
 	})
-	return Organisation{t.svc, t.org}.Tenant(id), err
+	return Organisation{t.from, t.org}.Tenant(id), err
 }
 
 // unnamed returns an error if a key or a connector refers to the tenant.
@@ -267,11 +278,11 @@ func (s *Service) unnamed(ctx context.Context, op, org, tenant string) error {
 
 // edit changes the record of the tenant; see workspace.Set.Edit.
 func (t Tenant) edit(ctx context.Context, op string, change func(r *workspace.Record) error) error {
-	return t.svc.call(func() error { return t.svc.set.Edit(ctx, op, t.org, t.tenant, change) })
+	return t.svc().call(func() error { return t.svc().set.Edit(ctx, op, t.org, t.tenant, change) })
 }
 
 // Tenant returns the handle of the sub-tenant's tenant.
-func (s Sub) Tenant() Tenant { return Tenant{scope{svc: s.svc, org: s.org, tenant: s.tenant}} }
+func (s Sub) Tenant() Tenant { return Tenant{scope{from: s.from, org: s.org, tenant: s.tenant}} }
 
 // Name returns the name of the sub-tenant as given; empty is the default one.
 func (s Sub) Name() string { return s.sub }
@@ -281,14 +292,14 @@ func (s Sub) Name() string { return s.sub }
 func (s Sub) Delete(ctx context.Context) error {
 	const op = "delete sub-tenant"
 	_, err := entered(ctx, s.scope, op, func(ref *workspace.Ref, name string) (struct{}, error) {
-		return struct{}{}, s.svc.documents.DeleteSub(ctx, op, ref, name)
+		return struct{}{}, s.svc().documents.DeleteSub(ctx, op, ref, name)
 	})
 	return err
 }
 
 // enter opens the tenant of a sub-tenant and finds the name that its partitions are kept under.
 func (s scope) enter(ctx context.Context, op string) (*workspace.Ref, string, error) {
-	ref, err := s.svc.set.Open(ctx, op, s.org, s.tenant)
+	ref, err := s.svc().set.Open(ctx, op, s.org, s.tenant)
 	if err != nil {
 		return nil, "", err
 	}
@@ -309,8 +320,8 @@ func (s scope) enter(ctx context.Context, op string) (*workspace.Ref, string, er
 // Reembed returns the number of items embedded by this call.
 func (t Tenant) Reembed(ctx context.Context) (int, error) {
 	const op = "reembed"
-	return called(t.svc, func() (int, error) {
-		n, err := t.svc.set.Reembed(ctx, op, t.org, t.tenant)
+	return called(t.svc(), func() (int, error) {
+		n, err := t.svc().set.Reembed(ctx, op, t.org, t.tenant)
 		return n, fault.Wrap(op, fault.Tenant, t.tenant, err)
 	})
 }

@@ -14,12 +14,12 @@ import (
 // incomplete, and [Organisation.ImportTenant] refuses it.
 func (t Tenant) Export(ctx context.Context, w io.Writer) error {
 	const op = "export tenant"
-	ref, err := t.svc.set.Open(ctx, op, t.org, t.tenant)
+	ref, err := t.svc().set.Open(ctx, op, t.org, t.tenant)
 	if err != nil {
 		return err
 	}
 	defer ref.Release()
-	return t.svc.transfer.Export(ctx, op, ref, w)
+	return t.svc().transfer.Export(ctx, op, ref, w)
 }
 
 // ImportTenant makes a tenant with the given id from a file that [Tenant.Export] wrote. It returns when all items are
@@ -27,7 +27,7 @@ func (t Tenant) Export(ctx context.Context, w io.Writer) error {
 // The tenant is deleted if the file is truncated or malformed (the error has the number of the line), if ctx ends, or if the
 // process dies. It returns fault.ErrExists if the id is taken.
 func (o Organisation) ImportTenant(ctx context.Context, id string, r io.Reader) (TenantInfo, error) {
-	return called(o.svc, func() (TenantInfo, error) {
-		return workspace.InfoOf(o.svc.transfer.Import(ctx, "import tenant", o.id, id, r))
+	return called(o.svc(), func() (TenantInfo, error) {
+		return workspace.InfoOf(o.svc().transfer.Import(ctx, "import tenant", o.id, id, r))
 	})
 }

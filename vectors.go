@@ -27,25 +27,25 @@ type (
 // it returns. It returns the chunk ids.
 func (s scope) InsertVectors(ctx context.Context, r InsertVectorsRequest) ([]string, error) {
 	const op = "insert vectors"
-	return opened(ctx, s, op, func(ref *workspace.Ref) ([]string, error) { return s.svc.vectors.Insert(ctx, op, ref, s.sub, r) })
+	return opened(ctx, s, op, func(ref *workspace.Ref) ([]string, error) { return s.svc().vectors.Insert(ctx, op, ref, s.sub, r) })
 }
 
 // SearchVectors finds nearest vectors in an embeddings tenant.
 func (s scope) SearchVectors(ctx context.Context, r SearchVectorsRequest) ([]VectorHit, error) {
 	const op = "search vectors"
-	return opened(ctx, s, op, func(ref *workspace.Ref) ([]VectorHit, error) { return s.svc.vectors.Search(ctx, op, ref, s.sub, r) })
+	return opened(ctx, s, op, func(ref *workspace.Ref) ([]VectorHit, error) { return s.svc().vectors.Search(ctx, op, ref, s.sub, r) })
 }
 
 // FilterVectors returns vectors by source or chunk id, at most limit (1 to 10000, default 100).
 func (s scope) FilterVectors(ctx context.Context, r VectorSelection, limit int) ([]VectorHit, error) {
 	const op = "filter vectors"
 	return opened(ctx, s, op, func(ref *workspace.Ref) ([]VectorHit, error) {
-		return s.svc.vectors.Filter(ctx, op, ref, s.sub, r, limit)
+		return s.svc().vectors.Filter(ctx, op, ref, s.sub, r, limit)
 	})
 }
 
 // DeleteVectors removes vectors by source or chunk id and returns how many.
 func (s scope) DeleteVectors(ctx context.Context, r VectorSelection) (int, error) {
 	const op = "delete vectors"
-	return opened(ctx, s, op, func(ref *workspace.Ref) (int, error) { return s.svc.vectors.Delete(ctx, op, ref, s.sub, r) })
+	return opened(ctx, s, op, func(ref *workspace.Ref) (int, error) { return s.svc().vectors.Delete(ctx, op, ref, s.sub, r) })
 }

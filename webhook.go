@@ -87,46 +87,46 @@ func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook
 	if err := workspace.CheckOrg(op, o.id); err != nil {
 		return Webhook{}, err
 	}
-	return called(o.svc, func() (Webhook, error) {
-		w, generated, err := o.svc.webhooks.Set(ctx, op, o.id, webhook.Spec{URL: spec.URL, EventTypes: spec.EventTypes, Secret: spec.Secret, Generate: spec.GenerateSecret})
+	return called(o.svc(), func() (Webhook, error) {
+		w, generated, err := o.svc().webhooks.Set(ctx, op, o.id, webhook.Spec{URL: spec.URL, EventTypes: spec.EventTypes, Secret: spec.Secret, Generate: spec.GenerateSecret})
 		return publicWebhook(w, generated), err
 	})
 }
 
 // Webhook returns the registration. If there is none, Registered is false.
 func (o Organisation) Webhook(ctx context.Context) (Webhook, error) {
-	return called(o.svc, func() (Webhook, error) {
-		w, err := o.svc.webhooks.Get(ctx, "webhook", o.id)
+	return called(o.svc(), func() (Webhook, error) {
+		w, err := o.svc().webhooks.Get(ctx, "webhook", o.id)
 		return publicWebhook(w, ""), err
 	})
 }
 
 // DeleteWebhook removes the registration and its secret. fault.ErrNotFound without one.
 func (o Organisation) DeleteWebhook(ctx context.Context) error {
-	return o.svc.call(func() error { return o.svc.webhooks.Delete(ctx, "delete webhook", o.id) })
+	return o.svc().call(func() error { return o.svc().webhooks.Delete(ctx, "delete webhook", o.id) })
 }
 
 // SetWebhookSecret replaces the signing secret at once. If secret is empty, it generates one and
 // returns it. It returns fault.ErrNotFound without a registration.
 func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (Webhook, error) {
-	return called(o.svc, func() (Webhook, error) {
-		w, generated, err := o.svc.webhooks.SetSecret(ctx, "set webhook secret", o.id, secret)
+	return called(o.svc(), func() (Webhook, error) {
+		w, generated, err := o.svc().webhooks.SetSecret(ctx, "set webhook secret", o.id, secret)
 		return publicWebhook(w, generated), err
 	})
 }
 
 // DeleteWebhookSecret turns signing off. fault.ErrNotFound without a registration.
 func (o Organisation) DeleteWebhookSecret(ctx context.Context) (Webhook, error) {
-	return called(o.svc, func() (Webhook, error) {
-		w, err := o.svc.webhooks.DeleteSecret(ctx, "delete webhook secret", o.id)
+	return called(o.svc(), func() (Webhook, error) {
+		w, err := o.svc().webhooks.DeleteSecret(ctx, "delete webhook secret", o.id)
 		return publicWebhook(w, ""), err
 	})
 }
 
 // TestWebhook sends a synthetic delivery now. It makes no record. fault.ErrNotFound without a registration.
 func (o Organisation) TestWebhook(ctx context.Context) (out WebhookTest, err error) {
-	err = o.svc.call(func() error {
-		t, err := o.svc.webhooks.Test(ctx, "test webhook", o.id)
+	err = o.svc().call(func() error {
+		t, err := o.svc().webhooks.Test(ctx, "test webhook", o.id)
 		switch {
 		case err != nil:
 		case t.Problem != "":
@@ -141,8 +141,8 @@ func (o Organisation) TestWebhook(ctx context.Context) (out WebhookTest, err err
 
 // ListDeliveries returns a page of deliveries.
 func (o Organisation) ListDeliveries(ctx context.Context, r DeliveriesRequest) (page DeliveriesPage, err error) {
-	err = o.svc.call(func() error {
-		ds, next, err := o.svc.webhooks.List(ctx, "list deliveries", o.id, backend.DeliveryStatus(r.Status), r.Limit, r.Cursor)
+	err = o.svc().call(func() error {
+		ds, next, err := o.svc().webhooks.List(ctx, "list deliveries", o.id, backend.DeliveryStatus(r.Status), r.Limit, r.Cursor)
 		if err != nil {
 			return err
 		}
@@ -173,15 +173,15 @@ func (o Organisation) Deliveries(ctx context.Context, status DeliveryStatus) ite
 
 // Delivery returns one delivery. fault.ErrNotFound when the organisation has none of that id.
 func (o Organisation) Delivery(ctx context.Context, id string) (Delivery, error) {
-	return called(o.svc, func() (Delivery, error) {
-		d, err := o.svc.webhooks.Delivery(ctx, "delivery", o.id, id)
+	return called(o.svc(), func() (Delivery, error) {
+		d, err := o.svc().webhooks.Delivery(ctx, "delivery", o.id, id)
 		return publicDelivery(d), err
 	})
 }
 
 // RetryDelivery queues a failed delivery again. fault.ErrConflict in any other state.
 func (o Organisation) RetryDelivery(ctx context.Context, id string) error {
-	return o.svc.call(func() error { return o.svc.webhooks.Retry(ctx, "retry delivery", o.id, id) })
+	return o.svc().call(func() error { return o.svc().webhooks.Retry(ctx, "retry delivery", o.id, id) })
 }
 
 // newWebhooks returns the engine of webhooks.

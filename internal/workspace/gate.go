@@ -21,6 +21,8 @@ type Gate struct {
 	calls  sync.WaitGroup
 }
 
+var errNoService = errors.New("the handle belongs to no open Service: get it by Service.Org, Service.Tenant or Tenant.Sub")
+
 // NewGate returns an open gate.
 func NewGate() *Gate {
 	g := &Gate{}
@@ -34,8 +36,12 @@ func (g *Gate) Life() context.Context { return g.life }
 // Go runs f in a goroutine that Shut waits for.
 func (g *Gate) Go(f func()) { g.work.Go(f) }
 
-// Enter admits a call. After a success the caller must call Leave. After Shut it returns fault.ErrClosed.
+// Enter admits a call. After a success the caller must call Leave. After Shut it returns fault.ErrClosed. A nil Gate, as a handle has that no
+// service made, refuses every call.
 func (g *Gate) Enter() error {
+	if g == nil {
+		return &fault.Error{Kind: fault.KindInvalid, Err: errNoService}
+	}
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	if g.closed {
