@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"reflect"
@@ -23,6 +24,7 @@ type hit struct {
 	Title        string              `json:"title,omitempty"`
 	Heading      string              `json:"heading,omitempty"`
 	Page         int                 `json:"page,omitempty"`
+	Offset       int                 `json:"offset,omitempty"` // byte of the extracted text at which Text begins
 	Text         string              `json:"text"`
 	Passage      string              `json:"passage,omitempty"` // the part of Text that answers the query
 	Statements   []string            `json:"statements,omitempty"`
@@ -45,11 +47,40 @@ func hits(res *contextmem.Result) []hit {
 	for i, c := range res.Chunks {
 		out[i] = hit{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Page: c.Page, Text: c.Text, Passage: c.Passage.Text, Statements: c.Statements, Score: c.Score, Relevance: c.Relevance,
 			Since: when(c.ValidFrom), Until: when(c.ValidTo), Retracted: c.Retracted, ToldLater: c.ToldLater, Newer: c.Newer, Sub: c.Sub, Updated: when(c.UpdatedAt), Metadata: c.Metadata}
+		if !c.Inferred {
+			out[i].Offset = offset(c.Layout)
+		}
 		if c.SupersededBy != nil {
 			out[i].SupersededBy = c.SupersededBy.ID
 		}
 	}
 	return out
+}
+
+// offset returns the byte offset of a chunk in the text of its document; see contextmem.Chunk.Layout.
+func offset(layout string) int {
+	var l struct {
+		Offsets struct {
+			Document int `json:"document_level_start_index"`
+		} `json:"offsets"`
+	}
+	_ = json.Unmarshal([]byte(layout), &l) // a hit without a layout begins its document
+	return l.Offsets.Document
+}
+
+// place says where in its document a hit stands: headings and page, or if it has neither, the offset.
+func (h *hit) place() string {
+	var parts []string
+	if h.Heading != "" {
+		parts = append(parts, strings.ReplaceAll(h.Heading, " > ", " › "))
+	}
+	if h.Page > 0 {
+		parts = append(parts, fmt.Sprintf("page %d", h.Page))
+	}
+	if len(parts) == 0 && h.Offset > 0 {
+		parts = append(parts, fmt.Sprintf("from byte %d", h.Offset))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // timeFlags holds the flags of recall and facts that are times.
@@ -203,7 +234,7 @@ func (h *hit) notice() string {
 	return ""
 }
 
-// printHits prints passages for people, or one line each for programs: score, id, text and the notice.
+// printHits prints passages for people, or one line each for programs: score, id, text, the notice and the place.
 func (a *app) printHits(w io.Writer, found []hit) {
 	if len(found) == 0 {
 		a.say("nothing was found")
@@ -211,8 +242,8 @@ func (a *app) printHits(w io.Writer, found []hit) {
 	for i, h := range found {
 		if !a.terminal {
 			line := fmt.Sprintf("%.3f\t%s\t%s", h.Score, h.ID, excerpt(h.Text, 1<<20))
-			if n := h.notice(); n != "" {
-				line += "\t" + n
+			if n, p := h.notice(), h.place(); n != "" || p != "" {
+				line += strings.TrimRight("\t"+n+"\t"+p, "\t")
 			}
 			fmt.Fprintln(w, line)
 			h.printParts(w)
@@ -222,11 +253,8 @@ func (a *app) printHits(w io.Writer, found []hit) {
 		if name == "" {
 			name = h.ID
 		}
-		if h.Heading != "" {
-			name += " › " + h.Heading
-		}
-		if h.Page > 0 {
-			name += fmt.Sprintf(", page %d", h.Page)
+		if p := h.place(); p != "" {
+			name += " › " + p
 		}
 		fmt.Fprintf(w, "%d. %s  (score %.2f, relevance %.2f)\n   %s\n", i+1, name, h.Score, h.Relevance, h.words(400))
 		if n := h.notice(); n != "" {
