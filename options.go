@@ -29,7 +29,27 @@ import (
 )
 
 // Options configure a Service. The zero value of every field is its documented
-// default; nil Options are all defaults.
+// default; nil Options are all defaults, and most programs need no more.
+//
+// What programs set first:
+//   - Embedder: a better model than the word table; importing a package under models/ does the same
+//   - Extractor: a language model that reads facts, in place of rules
+//   - OCR: reads images and scanned documents
+//   - Providers: what connectors can sync
+//   - Logger: where messages go; without it nothing is said
+//   - EncryptionKey: encrypts the files of Open
+//   - PublicURL: the address of the REST API, for links in its answers
+//
+// The others by subject:
+//   - models: FastEmbedder, PreviousEmbedders, Reranker, Judge, Summarizer
+//   - documents: Parsers, Transcriber, PDFTool, ParseTimeout, ChunkBytes, ChunkMaxBytes, ChunkOverlapBytes
+//   - what one call may bring: MaxFileBytes, MaxItems, MaxMemories, MaxMemoryBytes, MaxAdditionalBytes
+//   - what is kept: Versions, MaxTenants
+//   - recall: RecallBudget, Slots, Forgetting, FeedbackBoosts, VectorRecall
+//   - background work and outages: Workers, BatchItems, MaxAttempts, RetryFor, RetryPause, Lease
+//   - memory and files: MaxOpenTenants, CacheBytes
+//   - webhooks: AllowLocalWebhooks, WebhookNetworks, WebhookSecretOverlap, WebhookVendorHeaders, WebhookTransport
+//   - secrets and watching: SecretKey, Observer
 type Options struct {
 	// Embedder makes the vectors. Default: the one that an imported package under models/ registered (see package embed), else
 	// the embedded model static-en-128. With a [Slow] embedder, recalls find new texts at once by the vectors of
