@@ -1,6 +1,7 @@
 package contextmem
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -41,10 +42,13 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 	const op = "backup"
 	var r backend.BackupReport
 	err := s.call(func() error {
+		if err := checkDir(op, dir); err != nil {
+			return err
+		}
 		if shot := backup.Of(s.be); shot != nil {
 			ctx, cancel := s.gate.Bind(ctx)
 			defer cancel()
-			return fault.Wrap(op, "", "", s.leases.HoldSoon(ctx, leaseOfSecret, func(ctx context.Context) error {
+			return fault.Wrap(op, "", dir, s.leases.HoldSoon(ctx, leaseOfSecret, func(ctx context.Context) error {
 				return s.secrets.Copied(ctx, func(files map[string][]byte) (err error) {
 					r, err = backup.Write(ctx, shot, dir, files)
 					return err
@@ -64,7 +68,7 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 				}
 			}
 			r, err = b.Backup(ctx, dir, files)
-			return fault.Wrap(op, "", "", err)
+			return fault.Wrap(op, "", dir, err)
 		})
 	})
 	return BackupReport(r), err
@@ -73,7 +77,16 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 // Restore makes a deployment in dir from a backup that [Service.Backup] wrote. dir must be absent or empty. Restore checks the
 // files of the backup while it reads them. If a file is damaged, the error says so and dir is left empty. The restored
 // deployment continues from the moment of the backup: it processes items that were waiting and delivers events that were
-// undelivered. Items accepted from now on get event ids that differ from those of items accepted after the backup.
+// undelivered. Items accepted from now on get event ids that differ from those of items accepted after the backup. Restore returns
+// fault.ErrNotFound if backupDir holds no backup, and fault.ErrExists if dir is not empty.
 func Restore(ctx context.Context, backupDir, dir string) error {
-	return fault.Wrap("restore", "", "", sqlite.Restore(ctx, backupDir, dir))
+	const op = "restore"
+	if err := cmp.Or(checkDir(op, backupDir), checkDir(op, dir)); err != nil {
+		return err
+	}
+	err, at := sqlite.Restore(ctx, backupDir, dir), backupDir
+	if errors.Is(err, backend.ErrExists) {
+		at = dir
+	}
+	return fault.Wrap(op, "", at, err)
 }

@@ -18,8 +18,8 @@ import (
 // Open opens the deployment in dir and creates it if it is absent. It uses SQLite as the store, SIMD and BM25 indexes beside it, and by default the
 // embedded model. Open needs cgo; without cgo the error says what to do instead. It fails at once if another process has the directory open.
 func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
-	if err := sqlite.CheckDir(dir); err != nil {
-		return nil, &fault.Error{Op: "open", Kind: fault.KindInvalid, ID: fault.ShortID(dir), Err: err}
+	if err := checkDir("open", dir); err != nil {
+		return nil, err
 	}
 	opts, err := o.withDefaults(dir)
 	if err != nil {
@@ -45,6 +45,14 @@ func Open(ctx context.Context, dir string, o *Options) (*Service, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// checkDir returns an error if a directory that a caller named cannot be one.
+func checkDir(op, dir string) error {
+	if err := sqlite.CheckDir(dir); err != nil {
+		return &fault.Error{Op: op, Kind: fault.KindInvalid, ID: fault.ShortID(dir), Err: err}
+	}
+	return nil
 }
 
 // keyError turns an error about a key into the error that callers get.

@@ -56,12 +56,12 @@ func (d *DB) backup(ctx context.Context, dir string, beside map[string][]byte, r
 	defer d.Leave()
 	b, err := d.openBackup(dir)
 	if err != nil {
-		return r, fmt.Errorf("back up: %w", err)
+		return r, err
 	}
 	b.revs = revs
 	defer func() { err = errors.Join(err, dirlock.Unlock(b.lock), b.lock.Close()) }()
 	if err := b.run(ctx, beside); err != nil {
-		return r, errors.Join(fmt.Errorf("back up: %w", err), b.sweep(b.old))
+		return r, errors.Join(err, b.sweep(b.old))
 	}
 	return b.report, errors.Join(b.failed...)
 }
@@ -80,6 +80,9 @@ type backup struct {
 
 // openBackup locks a directory for a backup. It makes the directory if there is none.
 func (d *DB) openBackup(dir string) (*backup, error) {
+	if err := CheckDir(dir); err != nil {
+		return nil, err
+	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err

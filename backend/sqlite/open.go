@@ -175,16 +175,17 @@ func Opened(dir string) *DB {
 	return found
 }
 
-// openHere is a backend.ErrLocked where it is this process that has the directory open.
-type openHere struct{}
-
-// Error implements error.
-func (openHere) Error() string {
-	return "this process has it open already: use that Service, or close it first"
+// said is an error of package backend with a text of its own.
+type said struct {
+	text string
+	kind error
 }
 
-// Is matches backend.ErrLocked.
-func (openHere) Is(target error) bool { return target == backend.ErrLocked }
+// Error implements error.
+func (s said) Error() string { return s.text }
+
+// Unwrap returns the error of package backend.
+func (s said) Unwrap() error { return s.kind }
 
 // CheckDir returns an error if dir cannot be a directory: it has no name, or it is a file or below one.
 func CheckDir(dir string) error {
@@ -252,7 +253,7 @@ func lockDir(dir string) (*os.File, error) {
 	if !taken {
 		err := fmt.Errorf("the directory is %w", backend.ErrLocked)
 		if Opened(dir) != nil {
-			err = openHere{}
+			err = said{"this process has it open already: use that Service, or close it first", backend.ErrLocked}
 		}
 		return nil, errors.Join(err, f.Close())
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -15,14 +16,12 @@ import (
 )
 
 // Restore restores the backup in the directory from to dir, which must be missing or empty. It compares every file with
-// its checksum. If one is damaged, it empties dir and returns [backend.ErrCorrupt]. It writes the registry last, so
+// its checksum. If one is damaged, it empties dir and returns [backend.ErrCorrupt]. Without a backup in from it returns [backend.ErrNotFound]. It writes the registry last, so
 // that [Open] returns an error for a partial deployment after a crash.
 func Restore(ctx context.Context, from, dir string) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("restore: %w", err)
-		}
-	}()
+	if err := errors.Join(CheckDir(from), CheckDir(dir)); err != nil {
+		return err
+	}
 	if from, err = filepath.Abs(from); err != nil {
 		return err
 	}
@@ -30,6 +29,9 @@ func Restore(ctx context.Context, from, dir string) (err error) {
 		return err
 	}
 	m, err := readBackup(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return said{"there is no backup in it", backend.ErrNotFound}
+	}
 	if err != nil {
 		return err
 	}
