@@ -14,8 +14,8 @@ import (
 
 // Principal is the authenticated sender of a request.
 type Principal struct {
-	ID  string // id of the key; the key of rate limits
-	Org string
+	ID  string         // id of the key; the key of rate limits
+	Org string         // required, such as contextmem.DefaultOrg
 	Key contextmem.Key // scopes and tenants; the zero Key may do everything in Org
 }
 
@@ -48,6 +48,9 @@ func refusal(err error) error {
 }
 
 var errUnauthorized = &contextmem.Error{Kind: fault.KindUnauthorized, Err: errors.New("a valid API key is required: Authorization: Bearer <key>")}
+
+// errNoOrg is a defect of an Authenticator, of which the sender reads nothing.
+var errNoOrg = errors.New("the Authenticator returned a Principal without Org")
 
 // keyring authenticates by fixed keys and by keys stored in the service.
 type keyring struct {

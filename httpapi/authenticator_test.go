@@ -29,6 +29,8 @@ func TestAuthenticatorErrors(t *testing.T) {
 			return httpapi.Principal{}, fmt.Errorf("guests may not: %w", contextmem.ErrForbidden)
 		case "offline":
 			return httpapi.Principal{}, errors.New("the directory of users at 10.0.0.1 does not answer")
+		case "forgotten":
+			return httpapi.Principal{}, nil
 		}
 		return httpapi.Principal{Org: contextmem.DefaultOrg, ID: "u"}, nil
 	})})
@@ -37,11 +39,12 @@ func TestAuthenticatorErrors(t *testing.T) {
 		status int
 		text   string
 	}{
-		"":        {401, `"message":"unauthorized"`},
-		"unknown": {401, `"message":"no such user: unauthorized"`},
-		"guest":   {403, `"message":"guests may not: forbidden"`},
-		"offline": {500, `"message":"internal error"`},
-		"alice":   {200, `"databases"`},
+		"":          {401, `"message":"unauthorized"`},
+		"unknown":   {401, `"message":"no such user: unauthorized"`},
+		"guest":     {403, `"message":"guests may not: forbidden"`},
+		"offline":   {500, `"message":"internal error"`},
+		"forgotten": {500, `"message":"internal error"`},
+		"alice":     {200, `"databases"`},
 	} {
 		t.Run("user "+user, func(t *testing.T) {
 			t.Parallel()

@@ -269,6 +269,9 @@ func (a *api) handle(w http.ResponseWriter, r *http.Request, rt *route) {
 func (c *call) run() {
 	a, w, r, rt := c.api, c.w, c.r, c.rt
 	p, err := a.auth.Authenticate(r)
+	if err == nil && p.Org == "" {
+		err = errNoOrg
+	}
 	if err != nil {
 		c.fail(refusal(err))
 		return
