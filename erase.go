@@ -24,7 +24,7 @@ type (
 	EraseReceipt = content.EraseReceipt
 )
 
-// Erase deletes items of the sub-tenant and rewrites the files that held them, so that none of their bytes remain in any file of
+// Erase deletes items of the sub-tenant, by their ids, by user, or all, and rewrites the files that held them, so that none of their bytes remain in any file of
 // the deployment, including free pages, the write-ahead log and search indexes. It also removes webhook deliveries about the
 // items, sent or unsent, and boosts that feedback on them produced. Other items do not change, even if they are about the same
 // person. Erase rewrites the tenant's store, which takes about a second for each few hundred megabytes; writes to the tenant wait
@@ -42,7 +42,7 @@ func (t Tenant) Erase(ctx context.Context, q EraseRequest) (EraseReceipt, error)
 }
 
 func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (r EraseReceipt, err error) {
-	if err := erase.Check(op, q.IDs, q.User); err != nil {
+	if err := erase.Check(op, q); err != nil {
 		return r, err
 	}
 	r = EraseReceipt{ID: uid.New(), Org: s.org, Tenant: s.tenant, IDs: slices.Clone(q.IDs), User: q.User, Began: now()}

@@ -38,7 +38,7 @@ func (b *erasingBackend) Registry() backend.Registry { return b.registry }
 // TestErasureThatIsRepeated checks that repeating an erasure that failed between the deletion of the items and that of what is about them erases that too.
 func TestErasureThatIsRepeated(t *testing.T) {
 	t.Parallel()
-	for name, q := range map[string]contextmem.EraseRequest{"ids": {IDs: []string{"one"}}, "user": {User: "Ophidianne"}, "all": {}} {
+	for name, q := range map[string]contextmem.EraseRequest{"ids": {IDs: []string{"one"}}, "user": {User: "Ophidianne"}, "all": {All: true}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()

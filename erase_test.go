@@ -49,10 +49,10 @@ func TestErase(t *testing.T) {
 			return acme.Sub("a").Erase(ctx, contextmem.EraseRequest{IDs: ids})
 		},
 		"sub": func(ctx context.Context, acme contextmem.Tenant) (contextmem.EraseReceipt, error) {
-			return acme.Sub("a").Erase(ctx, contextmem.EraseRequest{})
+			return acme.Sub("a").Erase(ctx, contextmem.EraseRequest{All: true})
 		},
 		"tenant": func(ctx context.Context, acme contextmem.Tenant) (contextmem.EraseReceipt, error) {
-			return acme.Erase(ctx, contextmem.EraseRequest{})
+			return acme.Erase(ctx, contextmem.EraseRequest{All: true})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -151,12 +151,17 @@ func TestEraseUser(t *testing.T) {
 	r, err = acme.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
 	require.NoError(t, err)
 	require.Zero(t, r.Items)
-	for _, q := range []contextmem.EraseRequest{{IDs: []string{}}, {IDs: []string{"x"}, User: "x"}} {
-		t.Run(q.User, func(t *testing.T) {
-			_, err = acme.Erase(t.Context(), q)
+	for name, q := range map[string]contextmem.EraseRequest{"nothing": {}, "no ids": {IDs: []string{}}, "ids and user": {IDs: []string{"x"}, User: "x"},
+		"all and ids": {All: true, IDs: []string{"x"}}, "all and user": {All: true, User: "x"}} {
+		t.Run(name, func(t *testing.T) {
+			_, err := acme.Erase(t.Context(), q)
 			require.Error(t, err)
 		})
 	}
+	_, err = acme.Erase(t.Context(), contextmem.EraseRequest{IDs: nil}) // as a list has it that nothing was added to
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	require.EqualError(t, err, `contextmem: erase: field "IDs": names nothing to erase: give IDs, User or All`)
+	require.True(t, recallReturns(t, acme.Sub("a"), "who likes coffee?", "Robert likes coffee."))
 }
 
 // TestEraseForgetsRestoredFacts checks that erasing an item also deletes the record that its fact was restored.

@@ -2,10 +2,11 @@ package content
 
 import "time"
 
-// EraseRequest names what to erase. With neither IDs nor User it is everything; at most one of them is given.
+// EraseRequest names what to erase, by one of its fields.
 type EraseRequest struct {
 	IDs  []string // items of all classes; at most 10000
 	User string   // memories with this Memory.UserName
+	All  bool     // everything in the sub-tenant, or in all of the tenant
 }
 
 // EraseReceipt describes what was erased. The service keeps no copy of it. Service.VerifyReceipt reports whether a receipt is

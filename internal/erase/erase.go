@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
 	"github.com/contextmem/contextmem/internal/feedback"
 	"github.com/contextmem/contextmem/internal/graph"
@@ -323,10 +324,15 @@ func (r *run) feedback() error {
 // maxIDs is the largest number of ids in one call.
 const maxIDs = 10_000
 
-// Check validates the user and the ids of an erasure.
-func Check(op string, ids []string, user string) error {
+// Check validates what a caller wants to erase.
+func Check(op string, q content.EraseRequest) error {
+	ids := q.IDs
 	switch {
-	case ids != nil && user != "":
+	case ids == nil && q.User == "" && !q.All: // a nil list is often one that nothing was added to
+		return fault.Fieldf(op, fault.KindInvalid, "", "IDs", "names nothing to erase: give IDs, User or All")
+	case q.All && (ids != nil || q.User != ""):
+		return fault.Fieldf(op, fault.KindInvalid, "", "All", "can't be given beside IDs or User")
+	case ids != nil && q.User != "":
 		return fault.Fieldf(op, fault.KindInvalid, "", "User", "can't be given beside IDs")
 	case ids != nil && len(ids) == 0:
 		return fault.Fieldf(op, fault.KindUnprocessed, "", "IDs", "needs at least one id")
