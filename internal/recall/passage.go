@@ -119,7 +119,7 @@ func (r *run) passages() {
 	for i, h := range r.res.Hits {
 		if found := p.matches[from:p.ends[i]]; len(found) > 0 {
 			if p.read(searched(h.Row.Text), found); len(p.sentences) > 1 {
-				h.Passage = p.best(&weight)
+				h.Passage = p.answering(h.Row.Text, p.best(&weight))
 			}
 		}
 		from = p.ends[i]
@@ -151,6 +151,35 @@ func (p *passageRoom) read(text string, found []match) {
 		}
 		p.sentences = append(p.sentences, s)
 	}
+}
+
+// answering returns a passage with the sentence below it if the passage has nothing but headings, which answer nothing.
+func (p *passageRoom) answering(text string, best Passage) Passage {
+	level := 0 // of the last heading in the passage
+	for _, s := range p.sentences {
+		h := headingLevel(text[s.start:s.end])
+		switch {
+		case s.start < best.Start:
+		case s.start < best.End && h == 0: // it has more than headings
+			return best
+		case s.start < best.End:
+			level = h
+		case level == 0 || h > 0 && h <= level: // the section below the heading is empty
+			return best
+		case h == 0:
+			return Passage{best.Start, s.end}
+		}
+	}
+	return best
+}
+
+// headingLevel returns the level of a heading, from 1, or 0 for another line.
+func headingLevel(line string) int {
+	rest := strings.TrimLeft(line, "#")
+	if !strings.HasPrefix(rest, " ") {
+		return 0
+	}
+	return len(line) - len(rest)
 }
 
 // isRule reports whether a line is the delimiter row between the header and the rows of a table.
