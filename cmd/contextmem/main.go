@@ -89,6 +89,9 @@ func message(err error) string {
 		if ce.Kind == fault.KindNotFound && ce.Resource == fault.Tenant && ce.ID != "" {
 			return fmt.Sprintf("tenant %q not found: contextmem tenants lists those there are", ce.ID)
 		}
+		if ce.ID != "" && (ce.Op == "open" || ce.Op == "backup" || ce.Op == "restore") { // a directory
+			return fmt.Sprintf("%s %q: %s", ce.Op, ce.ID, ce.Message())
+		}
 		if ce.Op != "" {
 			return ce.Op + ": " + ce.Message()
 		}

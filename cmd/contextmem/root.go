@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -143,8 +144,8 @@ func (a *app) withHome(ctx context.Context, f func(ctx context.Context, h home) 
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(a.data, 0o700); err != nil {
-		return errors.New("the directory of --data can't be made")
+	if err := makeData(a.data); err != nil {
+		return err
 	}
 	d, err := shared.Open(ctx, a.data, o)
 	if err != nil {
@@ -242,4 +243,14 @@ func when(t time.Time) string {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04")
+}
+
+// makeData makes the directory of --data, or one above it.
+func makeData(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	var reason *fs.PathError
+	if errors.As(err, &reason) {
+		return fmt.Errorf("--data: %q can't be made: %w", dir, reason.Err)
+	}
+	return err
 }

@@ -32,8 +32,8 @@ type served interface {
 
 // own opens the deployment to serve: the directory of --data, or the database of --store.
 func (a *app) own(ctx context.Context, s *serveFlags, o *contextmem.Options) (served, error) {
-	if err := os.MkdirAll(a.data, 0o700); err != nil {
-		return nil, errors.New("the directory of --data can't be made")
+	if err := makeData(a.data); err != nil {
+		return nil, err
 	}
 	if s.store == "" {
 		if s.storeListen != "" {

@@ -68,8 +68,8 @@ damaged one leaves nothing behind.`,
 			if i, err := os.Stat(args[0]); err != nil || !i.IsDir() {
 				return usage("%s: is no directory that can be read", args[0])
 			}
-			if err := os.MkdirAll(filepath.Dir(filepath.Clean(a.data)), 0o700); err != nil {
-				return errors.New("the directory of --data can't be made")
+			if err := makeData(filepath.Dir(filepath.Clean(a.data))); err != nil {
+				return err
 			}
 			if err := contextmem.Restore(cmd.Context(), args[0], a.data); err != nil {
 				return err
