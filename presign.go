@@ -19,7 +19,9 @@ func (s *Service) presign(uid string, num int64, until time.Time) string {
 	return strings.TrimSuffix(s.opts.PublicURL, "/") + PresignedPath + s.secrets.Token(uid, num, until)
 }
 
-func (s *Service) openPresigned(ctx context.Context, token string) (*Fetched, error) {
+// OpenPresigned returns the original to which a presigned URL refers. It returns
+// fault.ErrForbidden or fault.ErrNotFound unless the token is genuine and not expired.
+func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, error) {
 	const op = "open presigned url"
 	uid, num, err := s.secrets.ReadToken(token, time.Now())
 	if err != nil {

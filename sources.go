@@ -58,12 +58,6 @@ func (s scope) Fetch(ctx context.Context, r FetchRequest) (*Fetched, error) {
 	})
 }
 
-// OpenPresigned returns the original to which a presigned URL refers. It returns
-// fault.ErrForbidden or fault.ErrNotFound unless the token is genuine and not expired.
-func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, error) {
-	return s.openPresigned(ctx, token)
-}
-
 // Inspect returns the stored versions and chunks of an item. It returns fault.ErrNotFound if the item is not in this scope.
 func (s scope) Inspect(ctx context.Context, r content.InspectRequest) (*content.Inspection, error) {
 	const op = "inspect"

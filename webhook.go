@@ -2,10 +2,8 @@ package contextmem
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
-	"time"
 
 	"github.com/contextmem/contextmem/backend"
 	"github.com/contextmem/contextmem/content"
@@ -73,13 +71,6 @@ const (
 	DeliveryPermanentlyFailed = content.DeliveryPermanentlyFailed
 )
 
-func publicWebhook(w *webhook.Registration, generated string) Webhook {
-	if w == nil {
-		return Webhook{EventTypes: []string{}}
-	}
-	return Webhook{Registered: true, URL: w.URL, EventTypes: w.Events, SecretConfigured: w.Signed(), Secret: generated}
-}
-
 // SetWebhook registers a receiver, replacing any other. The secret stays unless
 // a new one is given or generated.
 func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook, error) {
@@ -89,7 +80,7 @@ func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook
 	}
 	return called(o.svc(), func() (Webhook, error) {
 		w, generated, err := o.svc().webhooks.Set(ctx, op, o.id, webhook.Spec{URL: spec.URL, EventTypes: spec.EventTypes, Secret: spec.Secret, Generate: spec.GenerateSecret})
-		return publicWebhook(w, generated), err
+		return w.Shown(generated), err
 	})
 }
 
@@ -97,7 +88,7 @@ func (o Organisation) SetWebhook(ctx context.Context, spec WebhookSpec) (Webhook
 func (o Organisation) Webhook(ctx context.Context) (Webhook, error) {
 	return called(o.svc(), func() (Webhook, error) {
 		w, err := o.svc().webhooks.Get(ctx, "webhook", o.id)
-		return publicWebhook(w, ""), err
+		return w.Shown(""), err
 	})
 }
 
@@ -111,7 +102,7 @@ func (o Organisation) DeleteWebhook(ctx context.Context) error {
 func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (Webhook, error) {
 	return called(o.svc(), func() (Webhook, error) {
 		w, generated, err := o.svc().webhooks.SetSecret(ctx, "set webhook secret", o.id, secret)
-		return publicWebhook(w, generated), err
+		return w.Shown(generated), err
 	})
 }
 
@@ -119,7 +110,7 @@ func (o Organisation) SetWebhookSecret(ctx context.Context, secret string) (Webh
 func (o Organisation) DeleteWebhookSecret(ctx context.Context) (Webhook, error) {
 	return called(o.svc(), func() (Webhook, error) {
 		w, err := o.svc().webhooks.DeleteSecret(ctx, "delete webhook secret", o.id)
-		return publicWebhook(w, ""), err
+		return w.Shown(""), err
 	})
 }
 
@@ -148,16 +139,11 @@ func (o Organisation) ListDeliveries(ctx context.Context, r DeliveriesRequest) (
 		}
 		page = DeliveriesPage{Deliveries: make([]Delivery, len(ds)), Next: next}
 		for i, d := range ds {
-			page.Deliveries[i] = publicDelivery(d)
+			page.Deliveries[i] = webhook.Shown(d)
 		}
 		return nil
 	})
 	return page, err
-}
-
-func publicDelivery(d backend.Delivery) Delivery {
-	return Delivery{ID: d.ID, ItemID: d.ItemID, URL: d.URL, Event: d.Event, Status: DeliveryStatus(d.Status), IndexingStatus: Status(d.IndexingStatus), Attempts: d.Attempts,
-		ErrorCode: d.ErrorCode, ErrorMessage: d.ErrorMessage, LastError: d.LastError, LastStatusCode: d.LastStatusCode, CreatedAt: d.CreatedAt, UpdatedAt: d.UpdatedAt, NextAttempt: d.NextAttempt}
 }
 
 // Deliveries yields deliveries, newest first.
@@ -175,7 +161,7 @@ func (o Organisation) Deliveries(ctx context.Context, status DeliveryStatus) ite
 func (o Organisation) Delivery(ctx context.Context, id string) (Delivery, error) {
 	return called(o.svc(), func() (Delivery, error) {
 		d, err := o.svc().webhooks.Delivery(ctx, "delivery", o.id, id)
-		return publicDelivery(d), err
+		return webhook.Shown(d), err
 	})
 }
 
@@ -186,18 +172,8 @@ func (o Organisation) RetryDelivery(ctx context.Context, id string) error {
 
 // newWebhooks returns the engine of webhooks.
 func (s *Service) newWebhooks() *webhook.Engine {
-	return webhook.New(webhook.Config{Registry: s.reg, Sealer: s.secrets, Encode: encodeEvent, Status: func(x backend.State) string { return string(item.StatusOf(x)) },
+	return webhook.New(webhook.Config{Registry: s.reg, Sealer: s.secrets, Encode: webhook.Encode, Status: func(x backend.State) string { return string(item.StatusOf(x)) },
 		Reach: netguard.Policy{Loopback: s.opts.AllowLocalWebhooks, Networks: s.opts.WebhookNetworks}, Transport: s.opts.WebhookTransport, Overlap: s.opts.WebhookSecretOverlap, VendorHeaders: s.opts.WebhookVendorHeaders, Attempted: func(outcome string) { s.meter.Deliveries.Of(outcome).Add(1) }, Logger: s.opts.Logger})
-}
-
-// encodeEvent writes the body of a delivery.
-func encodeEvent(e webhook.Event) ([]byte, error) {
-	p := WebhookPayload{Event: e.Name, DeliveryID: e.DeliveryID, ID: e.ItemID, Database: e.Database, Collection: e.Collection, TenantID: e.TenantUID, SubTenantID: e.Collection,
-		Status: Status(e.Status), Partial: e.Partial, Timestamp: e.At.Format(time.RFC3339), Test: e.Test}
-	if e.ErrorCode != "" {
-		p.ErrorCode, p.ErrorMessage = &e.ErrorCode, &e.ErrorMessage
-	}
-	return json.Marshal(p)
 }
 
 // hasWebhook reports whether events of an organisation have a receiver.
