@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -57,7 +58,7 @@ func (s *Service) Backup(ctx context.Context, dir string) (BackupReport, error) 
 		}
 		b, ok := s.be.(backend.Backuper)
 		if !ok {
-			return &fault.Error{Op: op, Kind: fault.KindConflict, Err: errors.ErrUnsupported}
+			return &fault.Error{Op: op, Kind: fault.KindConflict, Err: fmt.Errorf("the backend cannot be copied: %w", errors.ErrUnsupported)}
 		}
 		ctx, cancel := s.gate.Bind(ctx)
 		defer cancel()

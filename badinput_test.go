@@ -253,7 +253,7 @@ func TestCreateTenantRefusesBadInput(t *testing.T) {
 	svc, _ := open(t, nil)
 	for _, id := range []string{"", ".", "..", "../../x", "a/b", "a b", "-a", "é", "a\x00", strings.Repeat("a", 129), "a\n"} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: id})
-		requireRefused(t, err, contextmem.ErrInvalid, "Tenant")
+		requireRefused(t, err, contextmem.ErrInvalid, "ID")
 	}
 	for _, d := range []int{-1, 4097} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: "d", Embeddings: true, Dimension: d})

@@ -26,6 +26,7 @@ package contextmem
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -100,6 +101,9 @@ func New(ctx context.Context, be backend.Backend, o *Options) (*Service, error) 
 	opts, err := o.withDefaults("")
 	if err != nil {
 		return nil, err
+	}
+	if be == nil {
+		return nil, &fault.Error{Op: "open", Kind: fault.KindInvalid, Err: errors.New("the backend is nil")}
 	}
 	return serve(ctx, be, opts)
 }

@@ -2,6 +2,7 @@ package contextmem
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/contextmem/contextmem/content"
@@ -34,8 +35,8 @@ func (o Organisation) CreateKey(ctx context.Context, spec KeySpec) (k Key, text 
 	if err := workspace.CheckOrg(op, o.id); err != nil {
 		return Key{}, "", err
 	}
-	for _, t := range spec.Tenants {
-		if err := workspace.CheckTenantID(op, t); err != nil {
+	for i, t := range spec.Tenants {
+		if err := workspace.CheckTenantID(op, fmt.Sprintf("Tenants[%d]", i), t); err != nil {
 			return Key{}, "", err
 		}
 	}

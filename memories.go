@@ -50,6 +50,9 @@ var (
 // Settled waits until the accepted items of res, the result of an addition to m, can be recalled. The returned error joins the errors of the
 // items that were not accepted with those of the items whose processing failed: id, name of the file, code and message.
 func Settled(ctx context.Context, m Memories, res *IngestResult) error {
+	if res == nil {
+		return nil
+	}
 	errs, files := []error(nil), map[string]string{}
 	for _, it := range res.Items {
 		errs, files[it.ID] = append(errs, it.Err), fault.ShortID(it.Filename)

@@ -100,7 +100,7 @@ const (
 // takes milliseconds; [Tenant.WaitReady] waits for it. It returns fault.ErrExists if the id is taken.
 func (o Organisation) CreateTenant(ctx context.Context, spec TenantSpec) (TenantInfo, error) {
 	const op = "create tenant"
-	if err := cmp.Or(workspace.CheckOrg(op, o.id), workspace.CheckTenantID(op, spec.ID)); err != nil {
+	if err := cmp.Or(workspace.CheckOrg(op, o.id), workspace.CheckTenantID(op, "ID", spec.ID)); err != nil {
 		return TenantInfo{}, err
 	}
 	if err := fault.CheckText(op, "Instructions", spec.Instructions, maxInstructions); err != nil {

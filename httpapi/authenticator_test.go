@@ -35,6 +35,8 @@ func TestAuthenticatorErrors(t *testing.T) {
 		return httpapi.Principal{Org: contextmem.DefaultOrg, ID: "u"}, nil
 	})})
 	require.NoError(t, err)
+	_, err = httpapi.New(svc, httpapi.Options{Authenticator: httpapi.AuthenticatorFunc(nil)})
+	require.EqualError(t, err, "httpapi: option Authenticator: holds a nil function")
 	for user, c := range map[string]struct {
 		status int
 		text   string

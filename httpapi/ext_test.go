@@ -95,7 +95,7 @@ func TestErrorsNameWhatIsWrong(t *testing.T) {
 		{"PATCH", "/ext/keys/none", `{"expires": 60}`, 400, `field \"expires\": is not a field of a key`},
 		{"POST", "/ext/delete", scope, 400, `field \"filters\": is required, or a session`},
 		{"PATCH", "/ext/databases/acme", `{}`, 400, `field \"name\": is required, or instructions`},
-		{"POST", "/ext/remember", `{` + scopeOfAnna + `, "memories": [{}]}`, 422, `text, messages or user_assistant_pairs is required`},
+		{"POST", "/ext/remember", `{` + scopeOfAnna + `, "memories": [{}]}`, 422, `text, messages or pairs (over REST user_assistant_pairs) is required`},
 		{"POST", "/embeddings/insert_raw_embeddings", `{"tenant_id": "acme"}`, 400, `field \"embeddings\": is required`},
 		{"POST", "/embeddings/search_raw_embeddings", `{"tenant_id": "acme", "query_embedding": null}`, 400, `field \"query_embedding\": is required`},
 		{"POST", "/embeddings/search_raw_embeddings", `{"tenant_id": "acme", "query_embedding": "x"}`, 422, `INVALID_EMBEDDING_FORMAT`},

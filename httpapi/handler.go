@@ -111,6 +111,9 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if f, ok := o.Authenticator.(AuthenticatorFunc); ok && f == nil {
+		return nil, errors.New("httpapi: option Authenticator: holds a nil function")
+	}
 	a := &api{svc: svc, o: o, auth: o.Authenticator, tallies: newTallies(), known: map[string][]string{}}
 	if a.auth == nil {
 		if len(o.Keys) == 0 && !o.StoredKeys {

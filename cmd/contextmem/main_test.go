@@ -274,7 +274,7 @@ func TestUsage(t *testing.T) {
 		"is the name of no flag":                                  {"ls", "--config", conf},
 		"http or https":                                           {"ls", "--url", "nowhere"},
 		`field "MaxResults"`:                                      {"recall", "--max", "5000", "-t", "demo", "text"},
-		`field "Tenant"`:                                          {"tenants", "create", "no/name"},
+		`field "ID"`:                                              {"tenants", "create", "no/name"},
 	} {
 		t.Run(text, func(t *testing.T) {
 			c := inProcess(t, filepath.Join(dir, "data"), "", args...)

@@ -80,6 +80,9 @@ func Subgraph(ctx context.Context, op string, ref *workspace.Ref, sub string, r 
 		return nil, fault.Fieldf(op, fault.KindInvalid, "", "MaxSources", "must be between 1 and 1000")
 	}
 	out := &facts.Subgraph{Seed: r.SourceID, Members: []facts.SubgraphMember{}, Edges: []facts.SubgraphEdge{}}
+	if r.SourceID == "" {
+		return nil, fault.Fieldf(op, fault.KindInvalid, fault.Source, "SourceID", "is required")
+	}
 	seed, err := ref.Find(ctx, op, part.Sub, content.Class(part.Class), r.SourceID, r.Principals)
 	if errors.Is(err, fault.ErrNotFound) {
 		return out, nil

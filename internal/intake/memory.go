@@ -88,9 +88,9 @@ type saying struct {
 func (in *batch) said(field string, m *content.Memory) (saying, error) {
 	switch {
 	case m.Text != "" && len(m.Pairs) > 0:
-		return saying{}, in.bad(fault.KindUnprocessed, field+"Text", "text and user_assistant_pairs exclude each other")
+		return saying{}, in.bad(fault.KindUnprocessed, field+"Text", "text and pairs (over REST user_assistant_pairs) exclude each other")
 	case len(m.Messages) > 0 && (m.Text != "" || len(m.Pairs) > 0):
-		return saying{}, in.bad(fault.KindUnprocessed, field+"Messages", "excludes text and user_assistant_pairs")
+		return saying{}, in.bad(fault.KindUnprocessed, field+"Messages", "excludes text and pairs (over REST user_assistant_pairs)")
 	case m.Messages != nil && m.Text == "" && len(m.Pairs) == 0:
 		if err := in.checkMessages(field, m.Messages); err != nil {
 			return saying{}, err
@@ -100,7 +100,7 @@ func (in *batch) said(field string, m *content.Memory) (saying, error) {
 	case len(m.Pairs) > 0:
 		return in.saidInPairs(field, m)
 	case strings.TrimSpace(m.Text) == "":
-		return saying{}, in.bad(fault.KindUnprocessed, field+"Text", "text, messages or user_assistant_pairs is required")
+		return saying{}, in.bad(fault.KindUnprocessed, field+"Text", "text, messages or pairs (over REST user_assistant_pairs) is required")
 	}
 	return saying{text: m.Text}, nil
 }

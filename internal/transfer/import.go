@@ -29,7 +29,7 @@ const (
 // Import creates a tenant from an export. Until Import returns, no other caller can use the tenant. If the import fails, the tenant is
 // deleted. If the process dies, the next start deletes it, or another process that uses the deployment.
 func (e *Engine) Import(ctx context.Context, op, org, id string, from io.Reader) (*workspace.Record, error) {
-	if err := cmp.Or(workspace.CheckOrg(op, org), workspace.CheckTenantID(op, id)); err != nil {
+	if err := cmp.Or(workspace.CheckOrg(op, org), workspace.CheckTenantID(op, "Tenant", id)); err != nil {
 		return nil, err
 	}
 	r := newReader(op, from, e.MaxLine)

@@ -55,13 +55,13 @@ func CheckOrg(op, id string) error {
 	return fault.CheckText(op, "Org", id, maxOrgBytes)
 }
 
-// CheckTenantID returns an error for an invalid id of a tenant.
-func CheckTenantID(op, id string) error {
+// CheckTenantID returns an error for an invalid id of a tenant in a field of a call.
+func CheckTenantID(op, field, id string) error {
 	if id == "" {
-		return fault.Fieldf(op, fault.KindInvalid, "", "Tenant", "is required")
+		return fault.Fieldf(op, fault.KindInvalid, "", field, "is required")
 	}
 	if !tenantIDRule.MatchString(id) {
-		return &fault.Error{Op: op, Kind: fault.KindInvalid, Resource: fault.Tenant, ID: fault.ShortID(id), Field: "Tenant", Err: errTenantID}
+		return &fault.Error{Op: op, Kind: fault.KindInvalid, Resource: fault.Tenant, ID: fault.ShortID(id), Field: field, Err: errTenantID}
 	}
 	return nil
 }
@@ -127,7 +127,7 @@ func (s *Set) Record(ctx context.Context, op, org, id string) (*Record, error) {
 	if r != nil {
 		return r, nil
 	}
-	if err := CheckTenantID(op, id); err != nil {
+	if err := CheckTenantID(op, "Tenant", id); err != nil {
 		return nil, err
 	}
 	t, err := s.registry.Tenant(ctx, org, id)
@@ -157,7 +157,7 @@ func (s *Set) Rename(ctx context.Context, op string, r *Record, id string) error
 	if !ok {
 		return &fault.Error{Op: op, Kind: fault.KindConflict, Resource: fault.Tenant, ID: fault.ShortID(r.ID), Err: errors.ErrUnsupported}
 	}
-	if err := CheckTenantID(op, id); err != nil {
+	if err := CheckTenantID(op, "Tenant", id); err != nil {
 		return err
 	}
 	defer s.records.drop(r.Org, id)

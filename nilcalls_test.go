@@ -1,0 +1,46 @@
+package contextmem_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+)
+
+// TestCallsOfNewcomers: what a first program gets wrong is an error that names what it wrote.
+func TestCallsOfNewcomers(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	_, err := contextmem.New(ctx, nil, nil)
+	require.EqualError(t, err, "contextmem: open: the backend is nil")
+	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	svc, err := contextmem.New(ctx, inmem.New(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("alice")
+	require.NoError(t, contextmem.Settled(ctx, s, nil), "nothing was added")
+
+	create := func(spec contextmem.TenantSpec) error { _, err := svc.CreateTenant(ctx, spec); return err }
+	key := func(spec contextmem.KeySpec) error { _, _, err := svc.CreateKey(ctx, spec); return err }
+	add := func(m contextmem.Memory) error {
+		_, err := s.AddMemories(ctx, contextmem.MemoryBatch{Memories: []contextmem.Memory{m}})
+		return err
+	}
+	_, backup := svc.Backup(ctx, t.TempDir())
+	_, subgraph := s.Subgraph(ctx, contextmem.SubgraphRequest{})
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"no id":     {create(contextmem.TenantSpec{}), `contextmem: create tenant: field "ID": is required`},
+		"wrong id":  {create(contextmem.TenantSpec{ID: "a b"}), `contextmem: create tenant "a b": field "ID": must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit`},
+		"key":       {key(contextmem.KeySpec{Tenants: []string{"acme", "a b"}}), `contextmem: create key "a b": field "Tenants[1]": must be 1 to 128 letters, digits, '.', '_' or '-', starting with a letter or digit`},
+		"no text":   {add(contextmem.Memory{}), `contextmem: add memories: field "Memories[0].Text": text, messages or pairs (over REST user_assistant_pairs) is required`},
+		"no backup": {backup, `contextmem: backup: the backend cannot be copied: unsupported operation`},
+		"no source": {subgraph, `contextmem: subgraph: field "SourceID": is required`},
+	} {
+		t.Run(name, func(t *testing.T) { require.EqualError(t, c.err, c.want) })
+	}
+}
