@@ -7,6 +7,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/content"
 )
 
 // TestCallsOfNewcomers: what a first program gets wrong is an error that names what it wrote.
@@ -43,4 +44,35 @@ func TestCallsOfNewcomers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { require.EqualError(t, c.err, c.want) })
 	}
+}
+
+// TestListNamesTheOtherClass: a list is of knowledge unless it is told otherwise. Where only memories match, it says so.
+func TestListNamesTheOtherClass(t *testing.T) {
+	t.Parallel()
+	_, acme := open(t, nil)
+	s := acme.Sub("alice")
+	remember(t, s, contextmem.Memory{ID: "m1", Text: "Alice takes her coffee black."}, contextmem.Memory{ID: "m2", Text: "Alice lives in Lisbon.", Metadata: map[string]any{"k": "v"}})
+	hint := []content.Warning{{Code: "hint", Field: "Class", Message: "no knowledge is listed, which is the default; memories that match: 2"}}
+	for name, c := range map[string]struct {
+		r    contextmem.ListRequest
+		want []content.Warning
+	}{
+		"no class":       {contextmem.ListRequest{}, hint},
+		"page beyond":    {contextmem.ListRequest{Page: 3}, hint},
+		"knowledge":      {contextmem.ListRequest{Class: contextmem.ClassKnowledge}, nil},
+		"memories":       {contextmem.ListRequest{Class: contextmem.ClassMemory}, nil},
+		"nothing at all": {contextmem.ListRequest{IDs: []string{"nothing"}}, nil},
+		"hidden":         {contextmem.ListRequest{Fields: contextmem.SourceFilter{Title: "nothing"}}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := s.List(t.Context(), c.r)
+			require.NoError(t, err)
+			require.Equal(t, c.want, p.Warnings)
+		})
+	}
+	_, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "f", Name: "a.txt", Data: []byte("text")}}})
+	require.NoError(t, err)
+	p, err := s.List(t.Context(), contextmem.ListRequest{})
+	require.NoError(t, err)
+	require.Empty(t, p.Warnings)
 }

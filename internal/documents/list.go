@@ -3,6 +3,7 @@ package documents
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
@@ -31,7 +32,8 @@ func states(op string, list []content.Status) (out []backend.State, err error) {
 
 // List returns a page of the items in a sub-tenant, given by its stored name.
 func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub string, r content.ListRequest) (*content.SourcePage, error) {
-	if r.Class == 0 {
+	unsaid := r.Class == 0
+	if unsaid {
 		r.Class = content.ClassKnowledge
 	}
 	if r.Class != content.ClassKnowledge && r.Class != content.ClassMemory {
@@ -102,7 +104,20 @@ func (e *Engine) List(ctx context.Context, op string, ref *workspace.Ref, sub st
 		out.Sources = append(out.Sources, i)
 	}
 	out.Warnings = append(out.Warnings, st.Warnings()...)
+	if unsaid && total == 0 {
+		out.Warnings = append(out.Warnings, otherClass(ctx, ref, q)...)
+	}
 	return out, nil
+}
+
+// otherClass returns a warning if a list of knowledge, which is the default, is empty and one of memories would not be.
+func otherClass(ctx context.Context, ref *workspace.Ref, q backend.ListQuery) []content.Warning {
+	q.Part.Class, q.Offset, q.Limit, q.Before, q.After = backend.Memory, 0, 1, nil, nil
+	_, n, err := ref.Store.List(ctx, q)
+	if err != nil || n == 0 { // it is only a hint
+		return nil
+	}
+	return []content.Warning{{Code: "hint", Field: "Class", Message: fmt.Sprintf("no knowledge is listed, which is the default; memories that match: %d", n)}}
 }
 
 // listed describes an item of a list, with its content if that is asked for.
