@@ -5,7 +5,7 @@ import "time"
 // EraseRequest names what to erase, by one of its fields.
 type EraseRequest struct {
 	IDs  []string // items of all classes; at most 10000
-	User string   // memories with this Memory.UserName
+	User string   // memories with exactly this Memory.UserName
 	All  bool     // everything in the sub-tenant, or in all of the tenant
 }
 

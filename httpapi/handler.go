@@ -313,7 +313,7 @@ func (c *call) run() {
 		}
 		return
 	}
-	c.in.tell = isExtension(rt.path)
+	c.in.tell = rt.tell || isExtension(rt.path)
 	out, err := rt.do(c)
 	if err != nil {
 		c.fail(err)

@@ -46,6 +46,7 @@ type route struct {
 	wholeOrg      bool                // keys that are restricted to tenants are refused
 	successor     string              // replacement of a deprecated route
 	unwrapRequest bool                // older bodies contain everything under "request"
+	tell          bool                // members and parameters that no field has are told of
 	invalidCode   string              // code of an invalid search parameter, if it is not INVALID_PARAMETERS
 }
 
@@ -99,16 +100,16 @@ var routes = []route{
 	{method: "GET", path: "/tenants/stats", family: aliases, scope: query, do: withTenant(v2Stats), successor: "/databases/stats"},
 	{method: "POST", path: "/context/ingest", family: gen2, body: bodyMultipart, scope: ingest, do: withSub(v2Ingest), status: 202},
 	{method: "GET", path: "/context/status", family: gen2, scope: query, do: withSub(v2Status), request: "Status"},
-	{method: "POST", path: "/context/retry", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2Retry), status: 202},
+	{method: "POST", path: "/context/retry", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2Retry), status: 202, tell: true},
 	{method: "GET", path: "/context/inspect", family: gen2, scope: query, do: withSub(v2Inspect)},
-	{method: "GET", path: "/context/chunks", family: gen2, scope: query, do: withSub(v2Chunks)},
+	{method: "GET", path: "/context/chunks", family: gen2, scope: query, do: withSub(v2Chunks), tell: true},
 	{method: "POST", path: "/context/list", family: gen2, body: bodyJSON, scope: query, do: withSub(v2List), request: "ListRequest"},
 	{method: "PATCH", path: "/context/sources/{source_id}/metadata", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2EditMetadata), request: "EditMetadataRequest"},
 	{method: "PATCH", path: "/context/{source_id}/metadata", family: gen2, body: bodyJSON, scope: ingest, do: withSub(v2EditMetadata), request: "EditMetadataRequest"},
 	{method: "DELETE", path: "/context", family: gen2, body: bodyOptional, scope: ingest, do: withSub(v2Delete), unwrapRequest: true},
-	{method: "GET", path: "/context/relations", family: gen2, scope: query, do: withSub(v2Relations)},
-	{method: "GET", path: "/context/subgraph", family: gen2, scope: query, do: withSub(v2Subgraph)},
-	{method: "GET", path: "/context/{source_id}/subgraph", family: gen2, scope: query, do: withSub(v2Subgraph)},
+	{method: "GET", path: "/context/relations", family: gen2, scope: query, do: withSub(v2Relations), tell: true},
+	{method: "GET", path: "/context/subgraph", family: gen2, scope: query, do: withSub(v2Subgraph), tell: true},
+	{method: "GET", path: "/context/{source_id}/subgraph", family: gen2, scope: query, do: withSub(v2Subgraph), tell: true},
 	{method: "POST", path: "/query", family: gen2, body: bodyJSON, scope: query, do: withSub(v2Query), request: "Recall"},
 	{method: "POST", path: "/feedback", family: gen2, body: bodyJSON, scope: query, do: v2Feedback, status: 201},
 
