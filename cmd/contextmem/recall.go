@@ -114,6 +114,8 @@ func (a *app) recallCmd() *cobra.Command {
 	var prompt int
 	var q contextmem.Recall
 	c := &cobra.Command{Use: "recall QUESTION...", Aliases: []string{"query", "search"}, Short: "Find what answers a question", Args: takes(1, anyNumber),
+		Long: `Recall shows the passages that answer a question best. Where the output is not a terminal, each is a line of score, id, text, what holds no longer,
+and the place in its document, with tabs between them; the last two may be missing. --json has more.`,
 		Example: `  contextmem recall "how does Alice drink her coffee?" --sub alice
   contextmem recall oven cleaning --class knowledge --mode thinking --json
   contextmem recall "where did she live then?" --sub alice --as-of 2024-06-01
