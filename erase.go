@@ -3,14 +3,11 @@ package contextmem
 import (
 	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
-	"github.com/contextmem/contextmem/internal/access"
 	"github.com/contextmem/contextmem/internal/erase"
 	"github.com/contextmem/contextmem/internal/feedback"
 	"github.com/contextmem/contextmem/internal/uid"
@@ -63,20 +60,11 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 		return EraseReceipt{}, fault.Wrap(op, fault.Tenant, s.tenant, err)
 	}
 	r.Items, r.Events, r.Feedback, r.Remains, r.Ended = n.Items, n.Events, n.Feedback, n.Remains, now()
-	r.Signature, err = s.svc().secrets.Sign(func(key string) ([]byte, error) {
-		r.Key = key
-		return signed(r)
-	})
+	err = erase.Sign(s.svc().secrets, &r)
 	return r, fault.Wrap(op, "", "", err)
 }
 
 func now() time.Time { return time.Now().UTC().Truncate(time.Microsecond) }
-
-// signed returns the bytes that the signature of a receipt covers.
-func signed(r EraseReceipt) ([]byte, error) {
-	r.Signature = ""
-	return json.Marshal(r)
-}
 
 // eraseFeedback deletes records of feedback; see erase.Engine.
 func (s *Service) eraseFeedback(ctx context.Context, org, tenant string, subs, ids []string) (int, error) {
@@ -89,16 +77,5 @@ func (s *Service) eraseFeedback(ctx context.Context, org, tenant string, subs, i
 // VerifyReceipt returns nil if this deployment made the receipt and the receipt is unchanged, else fault.ErrInvalid. It returns
 // fault.ErrConflict if [Service.RotateSecretKey] has replaced the key since, so that the receipt cannot be checked.
 func (s *Service) VerifyReceipt(r EraseReceipt) error {
-	const op = "verify receipt"
-	text, err := signed(r)
-	if err != nil {
-		return fault.Wrap(op, "", "", err)
-	}
-	switch err := s.secrets.VerifyReceipt(r.Key, text, r.Signature); {
-	case errors.Is(err, access.ErrReceiptKey):
-		return &fault.Error{Op: op, Kind: fault.KindConflict, Err: err}
-	case err != nil:
-		return &fault.Error{Op: op, Kind: fault.KindInvalid, Err: err}
-	}
-	return nil
+	return erase.Verify("verify receipt", s.secrets, r)
 }
