@@ -14,6 +14,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/extract"
 )
 
 // lockedText collects the log.
@@ -57,4 +58,29 @@ func TestWhyAnItemFailed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// failing is an extractor that fails.
+type failing struct{ err error }
+
+func (f failing) Extract(context.Context, []extract.Input) ([]extract.Output, error) {
+	return nil, f.err
+}
+
+func (failing) Name() string { return "failing" }
+
+// TestWhyInferenceFailed is TestWhyAnItemFailed for an extractor, of a memory that is inferred from and of one that is not.
+func TestWhyInferenceFailed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Extractor: failing{context.DeadlineExceeded}, MaxAttempts: 1, RetryFor: time.Minute})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, svc.Close()) }()
+		st, err := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Remember(t.Context(), contextmem.Memory{ID: "inferred", Text: "The kettle is on the shelf.", Infer: true},
+			contextmem.Memory{ID: "plain", Text: "The lamp is on the table."})
+		require.NoError(t, err)
+		for i, want := range []string{"E4001 inference failed: the extractor did not answer in time", "E5001 graph extraction failed: the extractor did not answer in time"} {
+			require.Equal(t, want, st[i].ErrorCode+" "+st[i].ErrorMessage)
+		}
+	})
 }

@@ -146,6 +146,8 @@ const (
 	errCount  = constError("the embedder answered with another number of vectors")
 	errDim    = constError("the embedder answered with vectors of another length")
 	errNumber = constError("the embedder answered with numbers that are not finite")
+
+	errOutputs = constError("the extractor answered with another number of outputs")
 )
 
 // extract extracts the graphs of the indexed jobs that have none yet. tried reports whether there were any.
@@ -207,7 +209,7 @@ func (c *Config) extractAll(ctx context.Context, ins []extract.Input) (outs []ex
 	defer free()
 	outs, err = c.Extractor.Extract(ctx, ins)
 	if err == nil && len(outs) != len(ins) {
-		err = constError("the extractor answered with another number of outputs")
+		err = errOutputs
 	}
 	return outs, err
 }

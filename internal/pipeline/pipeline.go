@@ -34,12 +34,12 @@ import (
 // Codes of failures. E1xxx and E2xxx come from package parse.
 const (
 	CodeEmbedding    = "E3002" // the embedder failed; retried
-	CodeDimension    = "E3003" // the embedder returned vectors of another length
+	codeInference    = "E4001" // the extractor failed to infer statements; retried
 	CodeExtraction   = "E5001" // extraction failed; retried
 	CodeStorage      = "E6001" // the storage failed; retried
 	CodeDamaged      = "E6002" // the stored original is damaged
 	CodeInternal     = "E9001" // a defect
-	codeEmptyContent = "E1002"
+	codeEmptyContent = "E1002" // there is no text
 )
 
 // Embedder is the part of an embedder that the pipeline needs.

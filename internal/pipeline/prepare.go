@@ -267,8 +267,12 @@ func encodeExtra(x *backend.RowExtra) []byte {
 // original and the statements can then be recalled.
 func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates string) {
 	outs, err := c.Extractor.Extract(ctx, []extract.Input{j.input()})
-	if err != nil || len(outs) != 1 {
-		j.fail = &failure{code: "E4001", message: "inference failed", retry: true}
+	if err == nil && len(outs) != 1 {
+		err = errOutputs
+	}
+	if err != nil {
+		c.Logger.Warn("inference failed", "source", j.Num, "err", err)
+		j.fail = &failure{code: codeInference, message: "inference failed: " + causeOf("the extractor", err), retry: true}
 		return
 	}
 	j.out = &outs[0]
