@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/contextmem/contextmem/fault"
@@ -225,6 +226,9 @@ func refused(op string, res *http.Response, b []byte) error {
 		code, text = body.Error.Code, body.Error.Message
 	case body.Detail != nil:
 		code, text = body.Detail.Code, body.Detail.Message
+	}
+	if said, unknown := strings.CutSuffix(text, wire.WhereIDsAre); unknown { // callers know neither the field nor the route
+		text = strings.TrimPrefix(said, `field "id": `)
 	}
 	e := &fault.Error{Op: op, Err: &refusal{res.StatusCode, wire.Tenants(text)}}
 	e.Kind, e.Resource = kindOf(code, res.StatusCode)

@@ -333,6 +333,17 @@ func TestRepeats(t *testing.T) {
 	require.False(t, errors.Is(err, contextmem.ErrNotFound))
 }
 
+// TestUnknownIDs: the error about an id that names no item speaks of no route.
+func TestUnknownIDs(t *testing.T) {
+	t.Parallel()
+	svc, url := serve(t, nil)
+	tenant, err := svc.EnsureTenant(t.Context(), contextmem.TenantSpec{ID: "acme"})
+	require.NoError(t, err)
+	_, err = dial(t, url).Tenant(tenant.ID).Sub("a").Fetch(t.Context(), contextmem.FetchRequest{ID: "nothing"})
+	require.EqualError(t, err, "contextmem: fetch: source not found")
+	require.ErrorIs(t, err, contextmem.ErrNotFound)
+}
+
 // TestWordsOfTheLibrary checks that a warning, a hint and an error of a server speak of tenants and sub-tenants, as those of an embedded service do.
 func TestWordsOfTheLibrary(t *testing.T) {
 	t.Parallel()

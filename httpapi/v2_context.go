@@ -94,7 +94,7 @@ func unknownID(err error) error {
 		return err
 	}
 	named := *e
-	named.Field, named.Err = "ID", fmt.Errorf("%w in the collection: POST /context/list returns the ids that it has", e.Err)
+	named.Field, named.Err = "ID", fmt.Errorf("%w"+wire.WhereIDsAre, e.Err)
 	return &named
 }
 

@@ -18,6 +18,9 @@ var (
 	toTenants   = strings.NewReplacer("Collection", "Sub-tenant", "collection", "sub-tenant", "Database", "Tenant", "database", "tenant")
 )
 
+// WhereIDsAre ends the message of the second generation about an id that names no item, whose field is "id".
+const WhereIDsAre = " in the collection: POST /context/list returns the ids that it has"
+
 // Databases returns a message of the library in the words of the second generation.
 func Databases(message string) string { return reword(message, tenantWords, toDatabases) }
 
