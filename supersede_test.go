@@ -377,7 +377,7 @@ func (m calibratedEmbedder) Calibration() *embed.Calibration {
 }
 
 // TestAnswerIsRecalledWithItsMessage checks that in a chat stored message by message, the answer to the current message
-// is recalled with it.
+// is recalled with it if it repeats it.
 func TestAnswerIsRecalledWithItsMessage(t *testing.T) {
 	t.Parallel()
 	said := func(id, session, day, who, text string) contextmem.Memory {
@@ -388,7 +388,7 @@ func TestAnswerIsRecalledWithItsMessage(t *testing.T) {
 	remember(t, sub, said("lisbon", "a", "2024-01-01", "Ana", "I live in Lisbon near the river"), said("lisbon+", "a", "2024-01-01", "Assistant", "Good to know."),
 		said("tea", "b", "2024-02-01", "Ana", "tea by the river with a friend"), said("tea+", "b", "2024-02-01", "Assistant", "Enjoy the river!"),
 		said("walk", "c", "2024-02-11", "Ana", "a walk along the river"), said("walk+", "c", "2024-02-11", "Assistant", "The river is fine in spring."),
-		said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
+		said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Your first night in Faro, and loud gulls."))
 	require.NoError(t, sub.WaitRefined(t.Context()))
 	ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 	require.Equal(t, []string{"faro", "faro+", "lisbon"}, ids[:3], "%v", ids)
@@ -407,7 +407,7 @@ func TestHintsCountForTheAnswerToo(t *testing.T) {
 			_, acme := open(t, &contextmem.Options{Judge: fixedJudge{replaces: map[[2]string]float64{{"ninth", "Faro"}: hint}}, Embedder: calibratedEmbedder{static.New()}})
 			sub := acme.Sub("ana")
 			remember(t, sub, said("flat", "a", "2024-01-01", "Ana", "the ninth floor, and no lift"), said("flat+", "a", "2024-01-01", "Assistant", "So you live near the river, on the ninth floor."),
-				said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Sleep well all the same."))
+				said("faro", "d", "2024-03-01", "Ana", "first night in Faro, the gulls are loud"), said("faro+", "d", "2024-03-01", "Assistant", "Your first night in Faro, and loud gulls."))
 			require.NoError(t, sub.WaitRefined(t.Context()))
 			ids, by := recallMemories(t, sub, contextmem.Recall{Query: "where do I live near the river"})
 			if hint == 0 {

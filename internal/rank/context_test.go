@@ -2,6 +2,7 @@ package rank
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -116,6 +117,27 @@ func TestExchange(t *testing.T) {
 				require.Zero(t, a.Talk())
 				require.Empty(t, answered)
 			}
+		})
+	}
+}
+
+// TestAskedBefore checks that in a chat of short messages the assistant's question counts for the message that answers it, and other replies do not.
+func TestAskedBefore(t *testing.T) {
+	t.Parallel()
+	for asks, want := range map[bool]float64{true: .2 + 1.2*.2*(.26*.7+.234*.7+.17+.208*.7) + .4*.7, false: .2 + 1.2*.2*(.26*.7+.17+.208*.7)} {
+		t.Run(strconv.FormatBool(asks), func(t *testing.T) {
+			t.Parallel()
+			w := &world{avg: 20, sessions: map[int64]float32{7: 4}, memos: []memo{
+				{chunk: 1, source: 1, session: 7, keyword: 10, speaker: "assistant", question: asks, text: "assistant: what does the bridge cost?"},
+				{chunk: 2, source: 2, session: 7, keyword: 2, speaker: "Ann", text: "Ann: 96 and a parking space"},
+			}}
+			e := engine()
+			e.Unrelated = &Spread{Mean: .1, Std: .1}
+			sp := w.space()
+			sp.DenseOff = true
+			a, err := e.Search(t.Context(), sp, Request{Part: memories, Question: e.Ask("bridge", time.Time{}, language.AllCues), K: 10, Alpha: balanced})
+			require.NoError(t, err)
+			same(t, map[int64]float64{1: .7, 2: want}, a)
 		})
 	}
 }

@@ -20,6 +20,7 @@ const (
 	talkAnswer      = .7  // in chats of short messages: factor for the words of an assistant
 	talkOther       = .6  // there: weight of the other side of the exchange
 	talkInstead     = .8  // there: share of the rest of the context that the other side replaces
+	talkAsked       = .4  // there: weight of the assistant's question before a message
 	besideBest      = 50  // best candidates of the searches whose neighbours become candidates; lateCandidates in thinking
 	sessionsWidened = 3   // best sessions whose memories all become candidates
 	widenedThinking = 5   // the same in thinking
@@ -242,7 +243,7 @@ func (q *work) context() {
 				x.Context = around * lift
 			}
 			if talk > 0 {
-				x.Context += talk * talkOther * q.other(x, r)
+				x.Context += talk * (talkOther*q.other(x, r) + talkAsked*q.askedBefore(x, r))
 			}
 		}
 		if !q.replies {
@@ -273,6 +274,16 @@ func (q *work) other(x *cand, r *backend.Surveyed) float64 {
 		at = r.Prev[0]
 	}
 	if at == 0 || q.cand[at-1].reply == x.reply {
+		return 0
+	}
+	return q.cand[at-1].own
+}
+
+// askedBefore returns the own score of the assistant's question before a user's message. "96 and a parking space" has no word of a later question
+// about a salary, while what the assistant asked may have one.
+func (q *work) askedBefore(x *cand, r *backend.Surveyed) float64 {
+	at := r.Prev[0]
+	if x.reply || at == 0 || !q.cand[at-1].reply || q.rows[at-1].Marks&backend.MarkQuestion == 0 {
 		return 0
 	}
 	return q.cand[at-1].own

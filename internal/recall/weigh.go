@@ -22,7 +22,7 @@ const (
 	weighHint  = 6              // weight of the root of the best hint's confidence, times the share of the other memory
 	sharedHint = .8             // factor by which the share of an answer counts for its message
 	wholeTalk  = .5             // value of rank.Answer.Talk from which on hints about a message apply to its answer in full
-	answerLess = .75            // the answer's value is at least the message's minus this, divided by rank.Answer.Talk
+	answerLess = .75            // what logRepeats is on average, negated; an answer with a lower one loses value
 	mostNamed  = 16             // memories that hints add to the hits
 	oneSitting = 12 * time.Hour // uncertain hints between memories told within this time do not count: the later one mostly adds to the earlier
 )
@@ -37,6 +37,7 @@ type weighed struct {
 	value        float64
 	before       float64  // value before the reranker
 	lifted       bool     // its value was raised because it answers a message with a higher value
+	repeats      float64  // of an answer: see logRepeats; 0: it is no answer to a hit
 	answer       *weighed // the answer to this message; nil: there is none among the hits
 }
 
@@ -128,7 +129,7 @@ func (s *succession) value(of map[int64][]*weighed, all []weighed, talk float64,
 	}
 	for i := range all {
 		x := &all[i]
-		x.value = valueOf(x.share) + x.gains - x.loses
+		x.value = valueOf(x.share) + x.gains - x.loses + talk*min(0, x.repeats+answerLess)
 	}
 	raiseAnswers(all, talk)
 	return true
@@ -212,17 +213,20 @@ func exchanges(sc *scope, all []weighed) (talk float64) {
 	for i := range all {
 		m := &all[i]
 		if num := m.scope.answer.Answered(&m.ranked); num != 0 {
-			m.answer = by[num]
+			if m.answer = by[num]; m.answer != nil {
+				m.answer.repeats = logRepeats(m.Row.Text, m.answer.Row.Text)
+			}
 		}
 	}
 	return talk
 }
 
-// raiseAnswers raises the value of an answer to near the value of its message, since the answer refers to the message or adds to it.
+// raiseAnswers raises the value of an answer to near the value of its message: values are logarithms of odds, and the answer repeats what the message tells, or
+// adds to it, with the probability of logRepeats.
 func raiseAnswers(all []weighed, talk float64) {
 	for i := range all {
 		if a := all[i].answer; a != nil {
-			if v := all[i].value - answerLess/talk; v > a.value {
+			if v := all[i].value + a.repeats/talk; v > a.value {
 				a.value, a.lifted = v, true
 			}
 		}
