@@ -53,8 +53,8 @@ type Chunk struct {
 	Layout    string    // JSON: {"offsets":{"document_level_start_index":n,...},"page":n}
 	Score     float64   // higher is more relevant; comparable inside one result
 	// Relevance is the probability, in [0,1], that the chunk answers the question, comparable between questions and tenants. With
-	// Options.Judge, the judge computes it for the best three chunks (ten in thinking mode, fifty with Recall.MinRelevance). To the
-	// odds of each of these, part of the odds of the two behind it is added. Later chunks do not exceed the least of these. Without a judge Relevance is a calibrated function of the chunk's dense score, and less precise. It is 0 without a dense score, as in boolean recall.
+	// Options.Judge, the judge computes it for the best three chunks (ten in thinking mode, fifty with Recall.MinRelevance), in chats of short
+	// messages stored one by one for as many exchanges. To the odds of each of these, part of the odds of the two behind it is added. Later chunks do not exceed the least of these. Without a judge Relevance is a calibrated function of the chunk's dense score, and less precise. It is 0 without a dense score, as in boolean recall.
 	Relevance       float64
 	Metadata        map[string]any
 	Additional      map[string]any

@@ -104,18 +104,22 @@ func TestExchange(t *testing.T) {
 				require.EqualValues(t, i+1, s.Source)
 				require.Contains(t, hits, s)
 			}
-			answered := map[int64]int64{}
+			answered, sides := map[int64]int64{}, map[int64][2]int64{}
 			for _, h := range hits {
 				if n := a.Answered(&h); n != 0 {
 					answered[h.Source] = n
 				}
+				message, answer := a.Exchange(&h)
+				sides[h.Chunk] = [2]int64{message, answer}
 			}
 			if name == "short" {
 				require.Equal(t, 1.0, a.Talk())
 				require.Equal(t, map[int64]int64{1: 2}, answered)
+				require.Equal(t, map[int64][2]int64{1: {1, 2}, 2: {1, 2}, 3: {3, 0}}, sides)
 			} else {
 				require.Zero(t, a.Talk())
 				require.Empty(t, answered)
+				require.Equal(t, map[int64][2]int64{1: {}, 2: {}, 3: {}}, sides)
 			}
 		})
 	}

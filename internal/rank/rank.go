@@ -158,6 +158,28 @@ func (a *Answer) Answered(h *Scored) int64 {
 	return 0
 }
 
+// Exchange returns the chunks of the user's message and of the assistant's answer to it, one of which is the hit, or 0, 0 if the hit is not a part of an
+// exchange. The other side is 0 if there is none or the filter may reject it.
+func (a *Answer) Exchange(h *Scored) (message, answer int64) {
+	q := a.work
+	r := &q.rows[h.at]
+	if q.talk == 0 || r.Chunk != h.Chunk {
+		return 0, 0
+	}
+	if q.cand[h.at].reply {
+		return q.side(r.Prev[0], false), h.Chunk
+	}
+	return h.Chunk, q.side(r.Next[0], true)
+}
+
+// side returns the chunk of a row, counted from 1, if it is a reply or not as requested, and 0 otherwise.
+func (q *work) side(at int32, reply bool) int64 {
+	if at == 0 || q.cand[at-1].reply != reply || q.filtered() && !q.cand[at-1].in {
+		return 0
+	}
+	return q.rows[at-1].Chunk
+}
+
 // Of returns the best candidate of each source, in the order of sources, which must be ascending. It leaves out sources without a candidate.
 func (a *Answer) Of(sources []int64) []Scored {
 	q := a.work

@@ -57,7 +57,9 @@ func (r *run) finish() error {
 	hits = hits[:min(len(hits), r.MaxResults)]
 	// diversify may have moved hits behind others that score less.
 	slices.SortStableFunc(hits, func(a, b *Hit) int { return cmp.Compare(b.Score, a.Score) })
-	r.judge(hits)
+	if err := r.judge(hits); err != nil {
+		return err
+	}
 	before = r.asked(hits)
 	hits = r.relevant(hits)
 	r.rejectMissing(before, hits, WhyRelevance)

@@ -53,30 +53,30 @@ func (r *run) rate(hits []*Hit) {
 	}
 }
 
-// judge lets the judge rate the best hits. It limits the relevance of the other hits to the least of these ratings.
-func (r *run) judge(hits []*Hit) {
+// judge lets the judge rate the best hits, in chats of short messages the best exchanges. It limits the relevance of the other hits to the least of these
+// ratings. Its errors are those of the Store.
+func (r *run) judge(hits []*Hit) error {
 	n := judgedFast
 	switch {
 	case r.Judge == nil || len(hits) == 0:
-		return
+		return nil
 	case r.MinRelevance > 0:
 		n = judgedMost
 	case r.res.Thinking:
 		n = judgedThinking
 	}
-	n = min(n, len(hits))
-	texts := make([]string, n)
-	for i := range texts {
-		texts[i] = hits[i].Row.Text
+	g, err := r.together(hits, n)
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(max(r.Budget, judgeBudget)))
 	defer cancel()
 	var probs []float64
-	err := fault.Guard(func() (err error) {
-		probs, err = judge.Rate(ctx, r.Judge, r.Query, texts)
+	err = fault.Guard(func() (err error) {
+		probs, err = judge.Rate(ctx, r.Judge, r.Query, g.texts)
 		return err
 	})
-	if err == nil && len(probs) != n {
+	if err == nil && len(probs) != len(g.texts) {
 		err = errors.New("another number of probabilities")
 	}
 	if err != nil {
@@ -84,35 +84,42 @@ func (r *run) judge(hits []*Hit) {
 			r.Logger.Warn("judging relevance failed", "err", err)
 			r.warn("degraded", "MinRelevance", "the judge failed or was late: relevance is told by scores")
 		}
-		return
+		return nil
 	}
-	least := 1.0
-	for i, p := range probs {
-		probs[i] = math.Min(1, math.Max(0, p))
-		least = min(least, probs[i])
+	rated := g.odds(probs)
+	for i, k := range g.of {
+		hits[i].Relevance = pooled(rated[k:min(len(rated), k+1+judgedBehind)], g.behind)
 	}
-	for i, h := range hits[:n] {
-		h.Relevance = pooled(probs[i:min(n, i+1+judgedBehind)])
-	}
-	for _, h := range hits[n:] {
+	least := probability(slices.Min(rated))
+	for _, h := range hits[len(g.of):] {
 		h.Relevance = min(h.Relevance, least)
 	}
+	return nil
 }
 
-// pooled returns the probability that a hit answers the question, from what the judge says of it and of the hits behind it.
-func pooled(probs []float64) float64 {
-	sum := odds(probs[0])
-	for _, p := range probs[1:] {
-		sum += behindShare * odds(p)
+// pooled returns the probability that a hit answers the question, from the odds that the judge gives it and the hits behind it. behind is the share of the
+// odds of those.
+func pooled(rated []float64, behind float64) float64 {
+	sum := rated[0]
+	for _, o := range rated[1:] {
+		sum += behind * o
 	}
-	if math.IsInf(sum, 1) {
-		return 1
-	}
-	return sum / (1 + sum)
+	return probability(sum)
 }
 
 // odds returns the odds of a probability, +Inf for 1.
-func odds(p float64) float64 { return p / (1 - p) }
+func odds(p float64) float64 {
+	p = min(1, max(0, p))
+	return p / (1 - p)
+}
+
+// probability returns the probability of odds.
+func probability(odds float64) float64 {
+	if math.IsInf(odds, 1) {
+		return 1
+	}
+	return odds / (1 + odds)
+}
 
 // relevant removes the hits whose relevance is below MinRelevance.
 func (r *run) relevant(hits []*Hit) []*Hit {

@@ -24,10 +24,14 @@ func TestPooled(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := pooled(c.probs)
+			rated := make([]float64, len(c.probs))
+			for i, p := range c.probs {
+				rated[i] = odds(p)
+			}
+			got := pooled(rated, behindShare)
 			assert.InDelta(t, c.want, got, 1e-3)
 			assert.False(t, math.IsNaN(got))
 		})
 	}
-	assert.Less(t, pooled([]float64{.1, .1, .6}), pooled([]float64{.45, .1, .1}), "the judge's word on the hit itself counts most")
+	assert.Less(t, pooled([]float64{odds(.1), odds(.1), odds(.6)}, behindShare), pooled([]float64{odds(.45), odds(.1), odds(.1)}, behindShare), "the judge's word on the hit itself counts most")
 }

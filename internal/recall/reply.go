@@ -22,13 +22,21 @@ const (
 
 // logRepeats returns the logarithm of the probability that a reply answers what the message before it answers.
 func logRepeats(message, reply string) float64 {
+	return -math.Log1p(math.Exp(-repeatLogit(message, reply)))
+}
+
+// repeatLogit returns the logit of the probability of logRepeats.
+func repeatLogit(message, reply string) float64 {
 	reply = reply[len(pipeline.SpeakerOf(reply)):]
 	x := replyConstant + replyShared*sharedWords(message, reply) + replyAsks*asking(reply)
 	if strings.ContainsAny(reply, "0123456789") {
 		x += replyDigit
 	}
-	return -math.Log1p(math.Exp(-x))
+	return x
 }
+
+// empty reports whether a reply says nothing of the message before it, as "Thanks, noted." does, or asks more than it says.
+func empty(message, reply string) bool { return repeatLogit(message, reply) <= replyConstant }
 
 // sharedWords returns the share of the different words of a reply that the message has, without words that only carry form.
 func sharedWords(message, reply string) float64 {
