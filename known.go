@@ -83,7 +83,7 @@ func (r *Result) ContextBlock(maxTokens int) facts.Block {
 		if !c.Inferred || !slices.ContainsFunc(r.Chunks, func(o Chunk) bool { return o.SourceID == c.SourceID && o.Sub == c.Sub && !o.Inferred }) {
 			entries = append(entries, block.Entry{Source: c.SourceID, Title: block.OwnTitle(c.Title, c.Text), Time: c.Time, Text: c.Text, ToldLater: c.ToldLater})
 			if s := c.SupersededBy; s != nil {
-				entries[len(entries)-1].Superseded = block.Notice(s.ID, c.ValidTo, c.Retracted)
+				entries[len(entries)-1].Superseded = block.Notice(s, c.ValidTo, c.Retracted)
 			}
 		}
 	}

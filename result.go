@@ -63,10 +63,10 @@ type Chunk struct {
 	Related         bool     // added by RelatedChunks
 	Inferred        bool     // an inferred statement, not the original
 	Newer           Status   // status of a newer version that is not indexed, such as StatusErrored or StatusQueued; empty: this is the newest
-	// SupersededBy describes the memory that supersedes this one; nil: none, as known at Recall.AsOf and Recall.KnownAt.
+	// SupersededBy describes the memory that supersedes this one, or the part of it that the query is about; nil: none, as known at Recall.AsOf and Recall.KnownAt.
 	SupersededBy *Supersession
 	ValidFrom    time.Time // of a memory: the time at which it was told; else zero
-	ValidTo      time.Time // of a superseded memory: the time at which SupersededBy was told; zero: it still holds
+	ValidTo      time.Time // of a superseded memory: the time at which SupersededBy was told; zero: it still holds, at least in part
 	ToldLater    bool      // a memory that was told after Recall.AsOf: what it says may not have been true then
 	Retracted    bool      // SupersededBy retracts the memory without a replacement
 	Statements   []string  // further statements inferred from the memory that match the question; see Recall.PerSource
@@ -185,7 +185,7 @@ func (m *resultMemory) shape(found *search.Found) (*Result, error) {
 			c.Passage = Passage{c.Text[p.Start:p.End], p.Start, p.End}
 		}
 		c.Score, c.Relevance, c.Explain, c.Statements, c.AlsoFrom, c.ExtraContextIDs, c.ToldLater = h.Score, h.Relevance, &m.parts[i], h.Statements, h.AlsoFrom, h.Extra, h.ToldLater
-		c.superseded(h.SupersededBy)
+		c.SupersededBy, c.ValidTo, c.Retracted = h.SupersededBy.Shown()
 	}
 	for i, x := range found.Related {
 		c := &res.Chunks[len(found.Hits)+i]
@@ -279,14 +279,4 @@ func (s *shaper) sources(res *Result, found *recall.Result) error {
 		}
 	}
 	return nil
-}
-
-// superseded sets SupersededBy of a chunk.
-func (c *Chunk) superseded(by *recall.Supersession) {
-	if by == nil {
-		return
-	}
-	at := item.StatedAt(by.By)
-	c.SupersededBy = &Supersession{ID: by.By.ID, Time: at, Confidence: by.Confidence, Matter: by.Matter, Evidence: by.Evidence, Decider: by.Decider}
-	c.ValidTo, c.Retracted = at, by.Retracts
 }

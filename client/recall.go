@@ -160,6 +160,7 @@ type supersession struct {
 	Matter     string  `json:"matter"`
 	Evidence   string  `json:"evidence"`
 	Decider    string  `json:"decider"`
+	Partly     bool    `json:"partly"`
 }
 
 // layout is JSON, either embedded or encoded as a string.
@@ -182,7 +183,7 @@ func (c *chunk) chunk(class contextmem.Class) contextmem.Chunk {
 		Page: c.Page, Passage: contextmem.Passage{Text: c.Passage.Text, Start: c.Passage.Start, End: c.Passage.End}, Relevance: c.Relevance, Statements: c.Statements, Newer: c.Newer,
 		ValidFrom: wire.ReadTime(c.ValidFrom), ValidTo: wire.ReadTime(c.ValidTo), Retracted: c.Retracted, ToldLater: c.ToldLater}
 	if x := c.Superseded; x != nil {
-		out.SupersededBy = &contextmem.Supersession{ID: x.ID, Time: wire.ReadTime(x.Time), Confidence: x.Confidence, Matter: x.Matter, Evidence: x.Evidence, Decider: x.Decider}
+		out.SupersededBy = &contextmem.Supersession{ID: x.ID, Time: wire.ReadTime(x.Time), Confidence: x.Confidence, Matter: x.Matter, Evidence: x.Evidence, Decider: x.Decider, Partly: x.Partly}
 	}
 	if p := c.Parts; p != nil {
 		out.Explain = &contextmem.Explain{Semantic: p.Semantic, Keyword: p.Keyword, Context: p.Context, Speaker: p.Speaker, Time: p.Time, Entity: p.Entity, Graph: p.Graph,

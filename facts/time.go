@@ -56,6 +56,7 @@ type Supersession struct {
 	Matter     string    // the words that are no longer true; empty: all of them
 	Evidence   string    // the words that show the supersession, or the reason given to Supersede
 	Decider    string    // "rules: ...", "judge: " with its model, or "caller"
+	Partly     bool      // only Matter no longer holds: the memory says something else that still does
 }
 
 // ConflictsRequest asks for pairs of memories that could not be decided.

@@ -296,7 +296,9 @@ func (w *writer) chunk(b []byte, ch *contextmem.Chunk, explain bool) []byte {
 	}
 	if ch.SupersededBy != nil {
 		b = w.time(append(b, `,"valid_from":`...), ch.ValidFrom)
-		b = w.time(append(b, `,"valid_to":`...), ch.ValidTo)
+		if !ch.SupersededBy.Partly {
+			b = w.time(append(b, `,"valid_to":`...), ch.ValidTo)
+		}
 	} else if (explain || ch.ToldLater) && !ch.ValidFrom.IsZero() {
 		b = w.time(append(b, `,"valid_from":`...), ch.ValidFrom)
 	}
@@ -310,7 +312,11 @@ func (w *writer) supersession(b []byte, s *contextmem.Supersession) []byte {
 	b = appendText(append(b, `","evidence":"`...), s.Evidence)
 	b = appendText(append(b, `","id":"`...), s.ID)
 	b = appendText(append(b, `","matter":"`...), s.Matter)
-	b = w.time(append(b, `","time":`...), s.Time)
+	b = append(b, '"')
+	if s.Partly {
+		b = append(b, `,"partly":true`...)
+	}
+	b = w.time(append(b, `,"time":`...), s.Time)
 	return append(b, '}')
 }
 

@@ -41,7 +41,11 @@ func chunkJSON(ch *contextmem.Chunk, explain bool) map[string]any {
 	}
 	if s := ch.SupersededBy; s != nil {
 		m["superseded_by"] = map[string]any{"id": s.ID, "time": wire.Time(s.Time), "confidence": score(s.Confidence), "matter": s.Matter, "evidence": s.Evidence, "decider": s.Decider}
-		m["valid_to"] = wire.Time(ch.ValidTo)
+		if s.Partly {
+			m["superseded_by"].(map[string]any)["partly"] = true
+		} else {
+			m["valid_to"] = wire.Time(ch.ValidTo)
+		}
 		if ch.Retracted {
 			m["retracted"] = true
 		}
@@ -192,6 +196,9 @@ func randomResult(r *rand.Rand) *contextmem.Result {
 		if r.IntN(3) == 0 {
 			c.SupersededBy = &contextmem.Supersession{ID: text(), Time: at(), Confidence: number(), Matter: text(), Evidence: text(), Decider: text()}
 			c.ValidFrom, c.ValidTo, c.Retracted, c.Statements = at(), at(), r.IntN(2) == 0, list()
+			if r.IntN(2) == 0 {
+				c.SupersededBy.Partly, c.ValidTo, c.Retracted = true, time.Time{}, false
+			}
 		}
 		if r.IntN(2) == 0 {
 			c.Explain = &contextmem.Explain{Semantic: number(), Keyword: number(), Context: number(), Speaker: number(), Time: number(), Entity: number(), Graph: number(),

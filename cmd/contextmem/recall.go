@@ -32,7 +32,8 @@ type hit struct {
 	Relevance    float64             `json:"relevance"`
 	Since        string              `json:"valid_from,omitempty"`
 	Until        string              `json:"valid_to,omitempty"`
-	SupersededBy string              `json:"superseded_by,omitempty"` // id of the superseding item
+	SupersededBy string              `json:"superseded_by,omitempty"`   // id of the superseding item
+	Part         string              `json:"superseded_part,omitempty"` // the words that no longer hold, if others of the text do
 	Retracted    bool                `json:"retracted,omitempty"`
 	ToldLater    bool                `json:"told_later,omitempty"`    // told after --as-of
 	Newer        contextmem.Status   `json:"newer_version,omitempty"` // state of a newer version that is not indexed yet
@@ -51,7 +52,9 @@ func hits(res *contextmem.Result) []hit {
 			out[i].Offset = offset(c.Layout)
 		}
 		if c.SupersededBy != nil {
-			out[i].SupersededBy = c.SupersededBy.ID
+			if out[i].SupersededBy = c.SupersededBy.ID; c.SupersededBy.Partly {
+				out[i].Part = c.SupersededBy.Matter
+			}
 		}
 	}
 	return out
@@ -224,6 +227,8 @@ func (h *hit) notice() string {
 	switch {
 	case h.Retracted:
 		return "taken back by " + h.SupersededBy
+	case h.Part != "":
+		return strconv.Quote(h.Part) + " superseded by " + h.SupersededBy
 	case h.SupersededBy != "" && h.Until != "":
 		return "held until " + h.Until[:len(time.DateOnly)] + ", then " + h.SupersededBy
 	case h.SupersededBy != "":

@@ -110,10 +110,14 @@ func OwnTitle(title, text string) string {
 	return title
 }
 
-// Notice returns a note about a text that is no longer valid: since when, and which memory replaced or retracted it.
-func Notice(by string, since time.Time, retracted bool) string {
+// Notice returns a note about a text that is no longer valid, or a part of it: since when, and which memory replaced or retracted it.
+func Notice(by *facts.Supersession, since time.Time, retracted bool) string {
+	what, part := "superseded", ""
 	if retracted {
-		return "taken back " + since.Format(time.DateOnly) + " by " + by
+		what = "taken back"
 	}
-	return "superseded " + since.Format(time.DateOnly) + " by " + by
+	if by.Partly {
+		since, part = by.Time, ", only "+strconv.Quote(by.Matter)
+	}
+	return what + " " + since.Format(time.DateOnly) + " by " + by.ID + part
 }

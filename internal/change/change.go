@@ -30,7 +30,7 @@ const (
 )
 
 // rulesVersion is changed together with the rules, so that memories are compared again.
-const rulesVersion = "rules 17"
+const rulesVersion = "rules 18"
 
 // Engine compares memories. It is safe for concurrent use.
 type Engine struct {
@@ -262,10 +262,14 @@ func (r *run) decide(s *statement, near []*statement) ([]backend.Succession, err
 // succession makes a verdict about two statements a succession.
 func (r *run) succession(later, earlier *statement, x *verdict) (backend.Succession, error) {
 	f := backend.Succession{Later: later.src.Num, Earlier: earlier.src.Num, LaterChunk: later.ordinal, EarlierChunk: earlier.ordinal, Decider: x.decider, Confidence: x.confidence, Created: r.now}
-	if x.confidence < Kept { // a hint is stored without texts, to save space
+	if x.confidence < Kept && !OrdersByScores(&f) { // a hint is stored without texts, to save space
 		return f, nil
 	}
 	extra, err := r.matter(later, earlier, x)
+	if x.confidence < Kept {
+		f.Extra = wrap(x.matters, extra)
+		return f, err
+	}
 	f.Extra, f.Retracts, f.Matter, f.Evidence = wrap(x.matters, extra), x.retracts, x.matter, x.evidence
 	return f, err
 }

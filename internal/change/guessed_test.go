@@ -23,13 +23,3 @@ func TestGuessHasWhatItIsAbout(t *testing.T) {
 		assert.Equal(t, c.matter, x.matter)
 	}
 }
-
-// TestSpanning checks that the parts which a matter spans are joined.
-func TestSpanning(t *testing.T) {
-	t.Parallel()
-	parts, at := spanning([]string{"I walk at six.", "My feet swell.", "Mum reckons it's the salt.", "We rent."}, "My feet swell. Mum reckons it's the salt")
-	assert.Equal(t, []string{"I walk at six.", "My feet swell. Mum reckons it's the salt.", "We rent."}, parts)
-	assert.Equal(t, 1, at)
-	_, at = spanning([]string{"I walk at six.", "We rent."}, "something else")
-	assert.Equal(t, -1, at)
-}

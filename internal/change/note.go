@@ -47,6 +47,9 @@ const (
 // other's, 0 to 1.
 func Before(f *backend.Succession, share float64) bool {
 	logit := orderNote*logit(f.Confidence) + orderShare*min(share, 1) + orderShift
+	if _, parts := unwrap(f.Extra); len(parts) > 0 { // Concerns knows which of them the question is about
+		return logit > 0
+	}
 	sentences := 0
 	for range chunk.Sentences(f.Matter) {
 		if sentences++; sentences > 1 {
@@ -121,20 +124,29 @@ func (r *run) askAbout(s *statement, earlier []*statement) ([]judged, error) {
 	}
 	out := make([]judged, len(earlier))
 	for i, e := range earlier {
-		var answers []float64
-		err := fault.Guard(func() (err error) {
-			answers, err = r.Judge.Answers(r.ctx, e.text, []string{s.text})
-			return err
-		})
-		if err == nil && len(answers) != 1 {
-			err = errors.New("another number of probabilities")
-		}
+		p, err := r.answers(e.text, s.text)
 		if err != nil {
-			return nil, fmt.Errorf("judge: %w", err)
+			return nil, err
 		}
-		out[i] = judged{logit(probs[2*i]), logit(probs[2*i+1]), logit(answers[0])}
+		out[i] = judged{logit(probs[2*i]), logit(probs[2*i+1]), logit(p)}
 	}
 	return out, nil
+}
+
+// answers returns the judge's probability that a passage answers a question.
+func (r *run) answers(question, passage string) (float64, error) {
+	var probs []float64
+	err := fault.Guard(func() (err error) {
+		probs, err = r.Judge.Answers(r.ctx, question, []string{passage})
+		return err
+	})
+	if err == nil && len(probs) != 1 {
+		err = errors.New("another number of probabilities")
+	}
+	if err != nil {
+		return 0, fmt.Errorf("judge: %w", err)
+	}
+	return probs[0], nil
 }
 
 // logit returns the logit of a probability, which it keeps away from 0 and 1.

@@ -55,7 +55,7 @@ func Superseded(ctx context.Context, op string, ref *workspace.Ref, sub string, 
 			if at.IsZero() {
 				at = src.CreatedAt
 			}
-			out[i] = &facts.Supersession{ID: src.ID, Time: at, Confidence: f.Confidence, Matter: f.Matter, Evidence: f.Evidence, Decider: f.Decider}
+			out[i] = &facts.Supersession{ID: src.ID, Time: at, Confidence: f.Confidence, Matter: f.Matter, Evidence: f.Evidence, Decider: f.Decider, Partly: change.Partly(f.Extra)}
 		}
 		by = by[1:]
 	}

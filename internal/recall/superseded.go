@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/contextmem/contextmem/backend"
+	"github.com/contextmem/contextmem/facts"
 	"github.com/contextmem/contextmem/internal/change"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/pipeline"
@@ -38,6 +39,20 @@ type Supersession struct {
 	Matter     string
 	Evidence   string
 	Decider    string
+	Partly     bool // see facts.Supersession
+}
+
+// Shown returns what a result says of the memory: what superseded it and, unless that is only about a part, until when it held and whether it was taken back.
+func (s *Supersession) Shown() (by *facts.Supersession, until time.Time, retracted bool) {
+	if s == nil {
+		return nil, time.Time{}, false
+	}
+	at := item.StatedAt(s.By)
+	by = &facts.Supersession{ID: s.By.ID, Time: at, Confidence: s.Confidence, Matter: s.Matter, Evidence: s.Evidence, Decider: s.Decider, Partly: s.Partly}
+	if s.Partly {
+		return by, time.Time{}, false
+	}
+	return by, at, s.Retracts
 }
 
 // link is a succession whose later memory the caller may see.
@@ -344,10 +359,14 @@ func (s *succession) slack() float64 {
 // mark sets SupersededBy of hits.
 func (s *succession) mark(hits []*Hit) {
 	for _, h := range hits {
-		if l := s.of(h.Row.Src.Num, ordinalOf(h)); len(l) > 0 && l[0].Confidence >= change.Shown {
-			h.SupersededBy = &Supersession{By: l[0].row.Src, Confidence: l[0].Confidence, Retracts: l[0].Retracts, Matter: l[0].Matter,
-				Evidence: l[0].Evidence, Decider: l[0].Decider}
+		all := s.of(h.Row.Src.Num, ordinalOf(h))
+		at := slices.IndexFunc(all, func(l link) bool { return l.acts })
+		if at < 0 || all[at].Confidence < change.Shown {
+			continue
 		}
+		l := &all[at]
+		h.SupersededBy = &Supersession{By: l.row.Src, Confidence: l.Confidence, Retracts: l.Retracts, Matter: l.Matter, Evidence: l.Evidence, Decider: l.Decider,
+			Partly: change.Partly(l.Extra)}
 	}
 }
 

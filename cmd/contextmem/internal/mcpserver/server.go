@@ -206,6 +206,7 @@ type passage struct {
 	When         string   `json:"when,omitempty"`
 	Until        string   `json:"held_until,omitempty" jsonschema:"since then it holds no longer"`
 	SupersededBy string   `json:"superseded_by,omitempty" jsonschema:"id of what took its place: that is what holds now"`
+	Part         string   `json:"superseded_part,omitempty" jsonschema:"the words that hold no longer: the rest of the text does"`
 	Retracted    bool     `json:"retracted,omitempty" jsonschema:"it was taken back, and nothing took its place"`
 	ToldLater    bool     `json:"told_later,omitempty" jsonschema:"told after as_of: it may not have been true then"`
 	URI          string   `json:"uri"`
@@ -251,7 +252,9 @@ func (s *server) find(ctx context.Context, p Place, in recallIn) (recallOut, err
 		x := passage{ID: c.SourceID, Title: c.Title, Heading: c.Heading, Page: c.Page, Text: c.Text, Statements: c.Statements, Score: c.Score, Relevance: math.Round(c.Relevance*100) / 100,
 			Retracted: c.Retracted, ToldLater: c.ToldLater, URI: itemURI(c.SourceID)}
 		if c.SupersededBy != nil {
-			x.SupersededBy = c.SupersededBy.ID
+			if x.SupersededBy = c.SupersededBy.ID; c.SupersededBy.Partly {
+				x.Part = c.SupersededBy.Matter
+			}
 			if !c.ValidTo.IsZero() {
 				x.Until = c.ValidTo.UTC().Format(time.RFC3339)
 			}
@@ -323,6 +326,8 @@ func (s *server) prompt(ctx context.Context, req *mcp.GetPromptRequest) (*mcp.Ge
 		switch {
 		case x.Retracted:
 			b.WriteString(" (taken back)")
+		case x.Part != "":
+			fmt.Fprintf(&b, " (%q holds no longer)", x.Part)
 		case x.SupersededBy != "":
 			b.WriteString(" (holds no longer)")
 		}
