@@ -64,12 +64,15 @@ def ask(db, store, counts):
     for kind, question, right, wrong in store["questions"]:
         found = call("/query", {"database": db, "collection": collection(store), "type": "memory", "query": question, "mode": a.mode, "max_results": 20})["chunks"]
         ids = [c["source_id"] for c in found]
+        label = {c["source_id"]: (c.get("superseded_by") or {}).get("matter", "") for c in found if c.get("superseded_by")}
+        shown = [n for n in (right if kind != "c" else wrong) if f"{store['id']}-{n}" in label]
         at = lambda numbers: min([ids.index(f"{store['id']}-{n}") for n in numbers if f"{store['id']}-{n}" in ids], default=len(ids))
         counts[kind, "all"] += 1
         counts[kind, "right first"] += at(right) == 0
         counts[kind, "outdated first"] += kind == "c" and at(wrong) < at(right)
-        if a.fails and at(right) > 0:
-            print(f"  {store['id']} {kind} {question} -> {found[0]['chunk_content'] if found else '-'}")
+        counts[kind, "shown"] += bool(shown)
+        if a.fails and (at(right) > 0 or shown and kind != "c"):
+            print(f"  {store['id']} {kind} {question} -> {found[0]['chunk_content'] if found else '-'}" + (f" [superseded: {label[ids[at(right)]]}]" if shown and kind != "c" else ""))
 
 
 parser = argparse.ArgumentParser()
@@ -91,4 +94,4 @@ for s in stores:
 for s in stores:
     ask(db, s, counts)
 for kind, name in ("c", "what changed"), ("o", "other matters"), ("t", "traps"):
-    print(f"{name:14} right first {counts[kind, 'right first']:4} of {counts[kind, 'all']:4}" + (f", outdated first {counts[kind, 'outdated first']}" if kind == "c" else ""))
+    print(f"{name:14} right first {counts[kind, 'right first']:4} of {counts[kind, 'all']:4}" + (f", outdated first {counts[kind, 'outdated first']}" if kind == "c" else "") + f", shown as superseded {counts[kind, 'shown']}")
