@@ -3,7 +3,6 @@ package weaviate
 import (
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -95,57 +94,6 @@ func (l *largeFeed) apply(t *testing.T, set backend.IndexSet, leads bool) {
 
 // strong is a text that is among the best for question.
 const question, strong = "word0 word1 word2 word3 word4 word5", "word0 word1 word2 word3 word4 word5 word0 word1 word2 word3"
-
-// requireExact compares searches with the exhaustive index: for the question, and for other common words. The 10 best must be among
-// the hits, and all others unless their scores are at most 5 % above that of the last. Scores are those of the exhaustive index up to what
-// removed chunks that are still counted make of them. Where they are not, the statistics of the words are logged, and the search
-// must be exact once what the process has read is dropped.
-func (l *largeFeed) requireExact(t *testing.T, set backend.IndexSet, msg string) {
-	t.Helper()
-	texts := []string{question}
-	for range 4 {
-		texts = append(texts, fmt.Sprintf("word0 word1 word%d word%d word%d", 2+l.rng.IntN(40), 2+l.rng.IntN(40), 2+l.rng.IntN(40)))
-	}
-	for _, text := range texts {
-		q := backend.KeywordQuery{Part: l.part, Text: text, K: 100}
-		want := must(t)(l.oracle.Keywords().SearchKeywords(t.Context(), q))
-		off := l.requireFinds(t, set, q, want, msg)
-		if len(off) == 0 {
-			continue
-		}
-		for _, w := range strings.Fields(text) {
-			df, docs, _, err := set.Keywords().Terms(t.Context(), l.part, w)
-			wantDf, wantDocs, _, _ := l.oracle.Keywords().Terms(t.Context(), l.part, w)
-			t.Logf("%s: %s is in %v of %d chunks, want %v of %d, %v", msg, w, df, docs, wantDf, wantDocs, err)
-		}
-		t.Log(msg, text, "scores are off", off)
-		set.Indexes()[0].(*index).forget()
-		require.Empty(t, l.requireFinds(t, set, q, want, msg), "%s: scores of %q stay off", msg, text)
-	}
-}
-
-// requireFinds compares a search with the hits of the exhaustive index. It returns the scores of its hits by those that they should have, where they differ by more than 3 %.
-func (l *largeFeed) requireFinds(t *testing.T, set backend.IndexSet, q backend.KeywordQuery, want []backend.Hit, msg string) map[int64]float32 {
-	t.Helper()
-	got := must(t)(set.Keywords().SearchKeywords(t.Context(), q))
-	require.Len(t, got, len(want), msg)
-	have, off := map[int64]backend.Hit{}, map[int64]float32{}
-	for _, h := range got {
-		have[h.Chunk] = h
-	}
-	for i, h := range want {
-		g, ok := have[h.Chunk]
-		if !ok {
-			require.GreaterOrEqual(t, i, 10, "%s: chunk %d at place %d of %q was not found, %v, want %v", msg, h.Chunk, i, q.Text, got[:12], want[:12])
-			require.LessOrEqual(t, h.Score, want[len(want)-1].Score*1.05, "%s: chunk %d at place %d of %q was not found", msg, h.Chunk, i, q.Text)
-			continue
-		}
-		if by := g.Score / h.Score; math.Abs(float64(by)-1) > .03 {
-			off[h.Chunk] = by
-		}
-	}
-	return off
-}
 
 // requireCounts compares the statistics of terms with those of the exhaustive index.
 func (l *largeFeed) requireCounts(t *testing.T, set backend.IndexSet, msg string) {

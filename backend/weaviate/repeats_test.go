@@ -1,6 +1,7 @@
 package weaviate
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -120,6 +121,43 @@ func TestQueriesAskForTheTermOfAllChunks(t *testing.T) {
 		all.df = map[string]int{"": k.have}
 		assert.Greater(t, heaviest, .9*besideEvery*all.idf(""), k)
 	}
+}
+
+// TestNodesAreAskedForFewTerms checks that a node that selects is asked for the terms that weigh most if there are many, and that the others count as what a chunk may have
+// that it has left out.
+func TestNodesAreAskedForFewTerms(t *testing.T) {
+	t.Parallel()
+	c := &counts{docs: 1000, df: map[string]int{}}
+	q := keywordQuery{space: "s"}
+	weights, all := 0.0, 0.0
+	for i := range 15 {
+		term := fmt.Sprint("term", i)
+		c.df[term] = 500 - 30*i
+		q.terms = append(q.terms, backend.WeightedTerm{Term: term, Weight: 1})
+		if all += c.idf(term); i >= 4 {
+			weights += c.idf(term)
+		}
+	}
+	of := objectCounts{all: 20_000, every: 1000}
+	terms, unasked := q.asked(c, of, 128)
+	require.Len(t, terms, maxAsked)
+	assert.Equal(t, everyTerm, terms[maxAsked-1].name)
+	for _, term := range terms[:maxAsked-1] {
+		assert.LessOrEqual(t, term.df, 500-30*4, term.term)
+	}
+	assert.InDelta(t, all-weights, unasked, 1e-9)
+	every, none := q.asked(c, of, 0)
+	assert.Len(t, every, 16, "the node ranks by itself")
+	assert.Zero(t, none)
+
+	found := []candidate{{bag: bag{tf: map[string]int{terms[0].name: 2, everyTerm: 1}, tokens: 10}, own: 1}}
+	w := weighing{average: 10, terms: make([]float64, len(terms))}
+	for i := range terms {
+		w.terms[i] = 100
+	}
+	assert.True(t, w.finds(terms, found, 1))
+	w.unasked = unasked
+	assert.False(t, w.finds(terms, found, 1))
 }
 
 // TestAllChunksWithWordsHaveATermInCommon checks what chunks have everyTerm in the cluster's keyword index, last and once, and that it is neither counted nor in bags.

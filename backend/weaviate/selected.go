@@ -1,6 +1,7 @@
 package weaviate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -17,16 +18,19 @@ const (
 	// candidateFields are the fields of candidates, and explainedFields those of candidates whose names a dictionary has.
 	candidateFields = rankFields + " _additional{score}"
 	explainedFields = " _additional{id score " + explained + "}"
+	// unaskedMore is how many times as many candidates are selected if terms are left out. Their terms are read.
+	unaskedMore = 2
 	// checkedHits is the number of best hits that have to be in the first half of what a node selects.
 	checkedHits = 20
-	// losesFrom is the number of terms from which the cluster's BM25 loses chunks unless everyTerm is among them.
-	losesFrom = 3
+	// losesFrom is the number of terms from which the cluster's BM25 loses chunks unless everyTerm is among them, and maxAsked the maximum number of terms
+	// with which it loses none then. 1.35.2 sorts its lists of chunks with sort.Sort, and relies on that equal ones stay in order: that is so up to 12.
+	losesFrom, maxAsked = 3, 12
 )
 
 // asked returns the terms for the cluster's BM25 search, which selects most chunks. c has the statistics of the terms, and of says how many chunks the cluster has. The cluster takes the rarity of a
 // term from the chunks of all partitions, and weighs the term by the number of its repeats. So terms weigh about as much as by the statistics of the partition. The last
-// one is everyTerm if the chunks have it and it is needed.
-func (q *keywordQuery) asked(c *counts, of objectCounts, most int) (terms []askedTerm) {
+// one is everyTerm if the chunks have it and it is needed. If most is set there are at most maxAsked. unasked is how much the others weigh together.
+func (q *keywordQuery) asked(c *counts, of objectCounts, most int) (terms []askedTerm, unasked float64) {
 	all, at := counts{docs: max(of.all, c.docs), df: c.df}, map[string]int{}
 	for _, t := range q.terms {
 		if isStop(t.Term) || c.df[t.Term] == 0 {
@@ -39,12 +43,19 @@ func (q *keywordQuery) asked(c *counts, of objectCounts, most int) (terms []aske
 		}
 		terms[i].weight += float64(t.Weight) * c.idf(t.Term)
 	}
+	if most > 0 && len(terms) >= maxAsked {
+		slices.SortStableFunc(terms, func(a, b askedTerm) int { return cmp.Compare(b.weight, a.weight) })
+		for _, t := range terms[maxAsked-1:] {
+			unasked += t.weight
+		}
+		terms = terms[:maxAsked-1]
+	}
 	if len(terms) >= losesFrom && of.haveEvery(c.docs) {
 		every := counts{docs: all.docs, df: map[string]int{everyTerm: of.every}}
 		terms = append(terms, askedTerm{name: everyTerm, inAll: true, once: every.idf(everyTerm)})
 	}
 	setRepeats(terms, most/fewShare)
-	return terms
+	return terms, unasked
 }
 
 // setRepeats sets how often terms are repeated: everyTerm once, and the others so often that it hardly matters beside them. Terms that at most few chunks have are only
@@ -104,7 +115,10 @@ func (q *keywordQuery) text(terms []askedTerm) string {
 }
 
 // query returns the text of the cluster's BM25 search; see asked.
-func (q *keywordQuery) query(c *counts, of objectCounts) string { return q.text(q.asked(c, of, 0)) }
+func (q *keywordQuery) query(c *counts, of objectCounts) string {
+	terms, _ := q.asked(c, of, 0)
+	return q.text(terms)
+}
 
 // maxRepeats is how often the text of a BM25 search repeats a term at most, and repeatError the error of a weight at which the
 // repeats are fewer.
@@ -157,9 +171,13 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 		return nil, false, nil
 	}
 	objects := x.objects(ctx, q.space)
-	terms := q.asked(c, objects, most)
-	if len(terms) == 0 {
+	terms, unasked := q.asked(c, objects, most)
+	if len(terms) == 0 || len(terms) >= losesFrom && !objects.haveEvery(c.docs) {
 		return nil, false, nil
+	}
+	fields := ""
+	if unasked > 0 {
+		fields, most = candidateFields, min(unaskedMore*most, maxResults)
 	}
 	w, ok := withFilter(q.whereRequired(), of.Filter) // the words are those of the partition
 	if !ok {
@@ -180,7 +198,7 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	var found []candidate
 	for again := false; ; again = true {
 		var err error
-		found, err = x.candidates(ctx, q, of.Part, objects.haveEvery(c.docs), searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: q.text(terms), limit: most})
+		found, err = x.candidates(ctx, q, of.Part, objects.haveEvery(c.docs), searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: q.text(terms), limit: most, fields: fields})
 		if err != nil || len(found) == 0 {
 			return nil, false, err
 		}
@@ -188,6 +206,7 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 		if !ok {
 			return nil, false, nil
 		}
+		weighs.unasked = unasked
 		if weighs.finds(terms, found, of.K) {
 			break
 		}
@@ -225,9 +244,9 @@ func (f *candidate) hit(c *counts, terms []backend.WeightedTerm) backend.Hit {
 
 // candidates returns the chunks that a node selects, in its order. It returns none if the node finds fewer than it should, or gives one no
 // score, or one that has no term but everyTerm. Where there is a dictionary it takes the frequencies of terms from the node's explanations of its scores, which is
-// faster than to read the terms. haveEvery says whether chunks have everyTerm.
+// faster than to read the terms, unless the request has fields. haveEvery says whether chunks have everyTerm.
 func (x *index) candidates(ctx context.Context, q *keywordQuery, part backend.Partition, haveEvery bool, a searchRequest) ([]candidate, error) {
-	explains := !q.scoresStops() && x.useDictionary(ctx, part, func(*partitionDictionary) {})
+	explains := a.fields == "" && !q.scoresStops() && x.useDictionary(ctx, part, func(*partitionDictionary) {})
 	if a.fields = candidateFields; explains {
 		a.fields = explainedFields
 	}

@@ -45,6 +45,7 @@ type askedTerm struct {
 type weighing struct {
 	average float64
 	terms   []float64
+	unasked float64 // how much terms weigh together, by the statistics of the partition, by which the node does not score
 }
 
 // weighingOf returns how a node weighs, as its scores of candidates show. It returns false if the scores do not depend on lengths as they should: those by an
@@ -94,7 +95,7 @@ func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
 	}
 	slices.Sort(scores)
 	// At most this much of the node's score has a chunk that it has left out. The terms that weigh least at the node, for what they weigh here, give the highest score for it.
-	rest, most := found[len(found)-1].own, 0.0
+	rest, most := found[len(found)-1].own, w.unasked
 	var order []int
 	for i := range terms {
 		if t := &terms[i]; t.inAll { // it has that too, at least once

@@ -218,7 +218,7 @@ func TestRareAndCommonTerms(t *testing.T) {
 					r.chunks[i].tf[everyTerm] = 1
 				}
 			}
-			terms := q.asked(c, of, selected)
+			terms, _ := q.asked(c, of, selected)
 			require.Equal(t, seed > 0, terms[len(terms)-1].name == everyTerm)
 			for _, term := range terms {
 				words += term.times
