@@ -96,6 +96,7 @@ func (d *doc) firstState(s *language.Sentence, g *segment, f extract.Fact, sts [
 	}
 	if d.state(s, g, i, &f) && f.Object != "" {
 		d.addFact(s, f)
+		d.addJoinedQuality(s, g, f, i)
 	}
 }
 
@@ -179,7 +180,7 @@ func (d *doc) quality(s *language.Sentence, g *segment, i int, f *extract.Fact) 
 	case i+2 < g.hi && d.Tokens[i+1].Is(language.Preposition) && d.Tokens[i+2].Is(language.Possessive):
 		return false
 	}
-	f.Predicate, f.Object, f.Confidence = "is", d.object(i, d.untilAnd(i, d.untilComma(i, g.hi))), confGeneric*f.Confidence/confState
+	f.Predicate, f.Object, f.Confidence = "is", d.object(i, d.stateEnd(i, d.untilComma(i, g.hi))), confGeneric*f.Confidence/confState
 	if g.past {
 		f.Predicate, f.Kind = "was", extract.KindEvent
 	}
@@ -296,17 +297,20 @@ func (d *doc) complementAlone(s *language.Sentence, g *segment, f extract.Fact, 
 		if fleeting || g.bare {                                                         // "bad." without a subject
 			return
 		}
-		f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, g.hi), confGeneric, extract.KindFact
+		f.Predicate, f.Object, f.Confidence, f.Kind = "is", d.object(i, d.stateEnd(i, g.hi)), confGeneric, extract.KindFact
 	}
 	d.addFact(s, f)
 }
 
 // eachObject calls yield for each element of a list: "nuts, shellfish and milk".
 func (d *doc) eachObject(s *language.Sentence, i, hi int, yield func(string)) {
-	lo := i
+	first, lo := i, i
 	for n := 0; i <= hi && n < maxObjects; i++ {
 		if i < hi && !d.IsPunct(s, i, ',') && !d.IsWord(s, i, "and") && !d.IsWord(s, i, "or") {
 			continue
+		}
+		if d.in.Memory && lo > first && d.ownSubject(first, lo, i) {
+			return
 		}
 		if w := d.withoutArticle(lo, i); w != "" {
 			yield(w)

@@ -52,3 +52,49 @@ func TestJoinedStates(t *testing.T) {
 		assert.Equal(t, want, lines(facts(t, text)), text)
 	}
 }
+
+func TestStateEndsBeforeAnd(t *testing.T) {
+	t.Parallel()
+	is := func(values ...string) []string {
+		out := []string{}
+		for _, v := range values {
+			out = append(out, "fact: Alex|is|"+v)
+		}
+		return out
+	}
+	for text, want := range map[string][]string{
+		"I'm allergic to nuts and my sister to cats":                    {"fact: Alex|allergic_to|nuts"},
+		"I'm colour-blind and colour-blind people shouldn't wire plugs": is("colour-blind"),
+		"I'm lactose intolerant and an idiot for ordering the lasagne":  is("lactose intolerant"),
+		"I'm new here and not sure where the toilets are":               is("new here"),
+		"I'm ginger and burn easily":                                    is("ginger"),
+		"I'm short-sighted and wear contacts":                           is("short-sighted"),
+		"I'm scared of heights and I climb anyway":                      {"preference: Alex|fears|heights"},
+		"I'm allergic to pollen and Tom to cats.":                       {"fact: Alex|allergic_to|pollen"},
+		"I'm intolerant to gluten and my dad to lactose.":               {"fact: Alex|intolerant_to|gluten"},
+		"I'm scared of spiders and my sister of snakes.":                {"preference: Alex|fears|spiders"},
+		"I'm interested in chess and my son in trains.":                 {"preference: Alex|interested_in|chess"},
+		"I'm deaf and deaf people sign.":                                is("deaf"),
+		"I'm dyslexic and dyslexic kids need time.":                     is("dyslexic"),
+		"I'm gluten intolerant and a fool for eating that bread.":       is("gluten intolerant"),
+		"I'm shy and a coward for not asking.":                          is("shy"),
+		"I'm pale and tan slowly.":                                      is("pale"),
+		"I'm tall and hit my head a lot.":                               is("tall"),
+		"I'm nearsighted and use glasses.":                              is("nearsighted"),
+		"I'm right-handed and play guitar.":                             is("right-handed"),
+		"I'm hard of hearing and wear hearing aids.":                    is("hard of hearing"),
+		"I'm scared of water and I swim anyway.":                        {"preference: Alex|fears|water"},
+		"I'm afraid of flying and I fly anyway.":                        {"preference: Alex|fears|flying"},
+		"I'm short and stocky.":                                         is("short", "stocky"),
+		"I'm left-handed and dyslexic.":                                 is("left-handed", "dyslexic"),
+		"I'm half deaf and half blind.":                                 is("half deaf", "half blind"),
+		"I'm hopeless at maths and physics.":                            is("hopeless at maths and physics"),
+		"I'm bald and shy.":                                             is("bald", "shy"),
+		"I'm bald and panic.":                                           is("bald"),
+		"I'm not tall and athletic.":                                    {"!fact: Alex|is|tall"},
+		"I'm interested in art and going to museums.":                   {"preference: Alex|interested_in|art", "preference: Alex|interested_in|going to museums"},
+		"I'm scared of spiders and the smell of fire.":                  {"preference: Alex|fears|spiders", "preference: Alex|fears|smell of fire"},
+	} {
+		assert.Equal(t, want, lines(facts(t, text)), text)
+	}
+}

@@ -100,7 +100,7 @@ func (d *doc) noObject(lo, hi int) bool {
 		switch d.WordKey(lo) {
 		case "and", "but", "or":
 			return true
-		case "anymore":
+		case "anymore", "anyway", "anyhow":
 			return hi-lo == 1
 		}
 	}
