@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -216,10 +217,11 @@ func TestMoveOnline(t *testing.T) {
 			}
 		})
 	}
+	require.Eventually(t, func() bool { return count.Load() >= 200 }, time.Minute, 10*time.Millisecond, "there is something to interrupt")
 	pg, side := openMoving(t, t.Name())
 	cut := 0
 	var report *move.Report
-	for limit := int64(200); ; limit *= 2 {
+	for limit := int64(100); ; limit *= 2 {
 		rctx, cancel := context.WithCancel(ctx)
 		r, err := move.Run(rctx, move.Config{From: d.Side(), To: side, Progress: func(p move.Progress) {
 			if cut < 3 && p.Rows > limit {
