@@ -106,6 +106,8 @@ type DB struct {
 	watch      *watch
 	reconnects reconnects
 	resets     atomic.Int64 // number of times that all connections of pool were closed because one was lost
+	// horizonWait is how long an erasure waits for transactions that may see what it deletes.
+	horizonWait time.Duration
 
 	mu   sync.Mutex
 	open map[string]*store // nil while one is being opened or removed
@@ -141,7 +143,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 		return nil, fmt.Errorf("open deployment: %w", translate(err))
 	}
 	cached := config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement // otherwise each call would make such a plan
-	d := &DB{o: opts, pool: pool, generic: cached && partitions <= genericPartitions, open: make(map[string]*store)}
+	d := &DB{o: opts, pool: pool, generic: cached && partitions <= genericPartitions, horizonWait: maxHorizonWait, open: make(map[string]*store)}
 	d.reg = &registry{db: d}
 	var listen *pgx.ConnConfig
 	switch {

@@ -17,6 +17,7 @@ var (
 	_ backend.Purger      = (*store)(nil)
 	_ backend.Purger      = (*registry)(nil)
 	_ backend.Remainer    = (*store)(nil)
+	_ backend.Remainer    = (*registry)(nil)
 )
 
 // EraseEvents implements [backend.EventEraser].
@@ -65,7 +66,7 @@ func (s *store) Purge(ctx context.Context) error {
 		return err
 	}
 	defer s.Leave()
-	return s.db.vacuum(ctx, tables)
+	return s.db.vacuum(ctx, &s.horizon, tables)
 }
 
 // partitions returns the tables that contain rows of the workspace.
@@ -97,11 +98,14 @@ func (g *registry) Purge(ctx context.Context) error {
 		return err
 	}
 	defer g.Leave()
-	return g.db.vacuum(ctx, []string{"records", "deliveries"})
+	return g.db.vacuum(ctx, &g.horizon, []string{"records", "deliveries"})
 }
 
-// vacuum removes old row versions. VACUUM must run outside a transaction.
-func (d *DB) vacuum(ctx context.Context, tables []string) error {
+// vacuum removes old row versions once it can. VACUUM must run outside a transaction.
+func (d *DB) vacuum(ctx context.Context, h *horizon, tables []string) error {
+	if err := h.reach(ctx, d); err != nil {
+		return err
+	}
 	how := "VACUUM (INDEX_CLEANUP ON) "
 	if d.o.Rewrite {
 		how = "VACUUM (FULL) "
@@ -115,11 +119,14 @@ func (d *DB) vacuum(ctx context.Context, tables []string) error {
 }
 
 // Remains implements [backend.Remainer].
+func (g *registry) Remains() []string { return g.horizon.remains() }
+
+// Remains implements [backend.Remainer].
 func (s *store) Remains() []string {
-	out := []string{
+	out := append(s.horizon.remains(),
 		"the write-ahead log of the database and its archive, until they are recycled or removed",
 		"backups of the database that were made before, and replicas until they have followed",
-	}
+	)
 	if !s.db.o.Rewrite {
 		out = append(out, "free space in the files of the database's tables, until it is written over or VACUUM FULL rewrites them")
 	}

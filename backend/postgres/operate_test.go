@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -64,6 +66,7 @@ func plainProcess(t *testing.T, address string) *process {
 	t.Helper()
 	stores, err := Open(t.Context(), address, nil)
 	require.NoError(t, err)
+	stores.horizonWait = 5 * time.Minute
 	indexes, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)
 	svc, err := contextmem.New(t.Context(), backend.Compose(stores, indexes), &contextmem.Options{Judge: judge.None})
@@ -98,22 +101,26 @@ func TestErase(t *testing.T) {
 	assert.NotEmpty(t, r.Chunks)
 }
 
-// TestEraseRewrites checks that with Rewrite no file of the tables contains a byte of erased content.
-func TestEraseRewrites(t *testing.T) {
-	t.Parallel()
-	address := database(t, t.Name())
+// rewriting is a service whose erasures rewrite the tables.
+func rewriting(t *testing.T, address string, wait time.Duration) *process {
+	t.Helper()
 	stores, err := Open(t.Context(), address, &Options{Rewrite: true})
 	require.NoError(t, err)
+	stores.horizonWait = wait
 	p := &process{Service: serviceOver(t, stores)}
-	defer func() { require.NoError(t, p.Close()) }()
-	receipt := eraseSome(t, p)
-	assert.Len(t, receipt.Remains, 3, "%q", receipt.Remains)
+	t.Cleanup(func() { assert.NoError(t, p.Close()) })
+	return p
+}
+
+// filesWith returns a function that returns the files of a database that contain a word.
+func filesWith(t *testing.T, address string) func(word string) []string {
+	t.Helper()
 	pg, name := sharedServer(t), nameOf(t, address)
 	oid, err := pg.SQL(name, "CHECKPOINT; SELECT oid FROM pg_database WHERE datname = current_database()")
 	require.NoError(t, err)
 	fields := strings.Fields(oid)
 	dir := filepath.Join(pg.Dir, "data", "base", fields[len(fields)-1])
-	holding := func(word string) (files []string) {
+	return func(word string) (files []string) {
 		require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -129,9 +136,77 @@ func TestEraseRewrites(t *testing.T) {
 		}))
 		return files
 	}
+}
+
+// TestEraseRewrites checks that with Rewrite no file of the tables contains a byte of erased content. Tests beside it hold row versions for
+// a while, so it waits for them as long as it takes.
+func TestEraseRewrites(t *testing.T) {
+	t.Parallel()
+	address := database(t, t.Name())
+	receipt := eraseSome(t, rewriting(t, address, 5*time.Minute))
+	assert.Len(t, receipt.Remains, 3, "%q", receipt.Remains)
+	holding := filesWith(t, address)
 	assert.NotEmpty(t, holding("kettle"), "or the test would see nothing")
 	for _, word := range erased {
 		assert.Empty(t, holding(word), word)
+	}
+}
+
+// TestEraseBesideTransactions checks that an erasure waits for transactions that may see what it deletes, and that its receipt tells when it
+// has waited in vain. PostgreSQL keeps row versions for a snapshot of the same database, and for one that was taken while a transaction with
+// a number ran in another.
+func TestEraseBesideTransactions(t *testing.T) {
+	t.Parallel()
+	address, other := database(t, t.Name()), database(t, t.Name()+"Other")
+	for _, kind := range []struct{ name, address, sql string }{
+		{"a snapshot", address, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1"},
+		{"a number elsewhere", other, "BEGIN; SELECT pg_current_xact_id()"},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			begin := func() func() {
+				conn, err := pgx.Connect(t.Context(), kind.address)
+				require.NoError(t, err)
+				_, err = conn.Exec(t.Context(), kind.sql, pgx.QueryExecModeSimpleProtocol)
+				require.NoError(t, err)
+				return func() { assert.NoError(t, conn.Close(context.Background())) }
+			}
+			address := address
+			if kind.address == other {
+				address = database(t, t.Name())
+			}
+			end := begin()
+			hasty := rewriting(t, address, time.Millisecond)
+			receipt := eraseSome(t, hasty)
+			assert.Len(t, receipt.Remains, 4, "%q", receipt.Remains)
+			assert.NotEmpty(t, filesWith(t, address)(erased[0]), "or there is nothing to wait for")
+			end()
+
+			patient := rewriting(t, address, 5*time.Minute)
+			sub := patient.sub()
+			remember(t, sub, contextmem.Memory{ID: "late", Text: "Wumblethorn came last."})
+			require.NoError(t, patient.Drain(t.Context()))
+			end = begin()
+			done := make(chan contextmem.EraseReceipt, 1)
+			go func() {
+				defer close(done)
+				r, err := sub.Erase(t.Context(), contextmem.EraseRequest{IDs: []string{"late"}})
+				if assert.NoError(t, err) {
+					done <- r
+				}
+			}()
+			require.Eventually(t, func() bool { return tableRows(t, address, "wumblethorn") == "" }, time.Minute, 20*time.Millisecond)
+			select {
+			case <-done:
+				assert.Fail(t, "the erasure did not wait")
+			case <-time.After(time.Second):
+			}
+			end()
+			receipt = <-done
+			assert.Len(t, receipt.Remains, 3, "%q", receipt.Remains)
+			for _, word := range append([]string{"wumblethorn"}, erased...) {
+				assert.Empty(t, filesWith(t, address)(word), word)
+			}
+		})
 	}
 }
 

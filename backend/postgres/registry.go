@@ -12,7 +12,8 @@ import (
 // registry is the backend.Registry of the deployment.
 type registry struct {
 	storerules.Gate
-	db *DB
+	db      *DB
+	horizon horizon
 }
 
 var _ backend.Registry = (*registry)(nil)

@@ -21,6 +21,7 @@ type store struct {
 	w       *writer
 	epochs  *epochs
 	lastSeq atomic.Uint64
+	horizon horizon
 }
 
 var _ backend.Store = (*store)(nil)
