@@ -34,7 +34,8 @@ const (
 	// finds the current memory this way even if it shares no word with the question.
 	SupersededDemote Superseded = "demote"
 	SupersededMark   Superseded = "mark" // superseded memories keep their places and have Chunk.SupersededBy
-	SupersededDrop   Superseded = "drop" // as SupersededDemote, but superseded memories are left out
+	// SupersededDrop is as SupersededDemote, but leaves out superseded memories. One that is superseded only in part stays (Supersession.Partly).
+	SupersededDrop Superseded = "drop"
 )
 
 var supersededModes = map[Superseded]recall.Superseded{"": recall.Demote, SupersededDemote: recall.Demote, SupersededMark: recall.Mark, SupersededDrop: recall.Drop}

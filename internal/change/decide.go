@@ -78,7 +78,8 @@ func Undecided(ctx context.Context, st backend.Store, part backend.Partition, af
 	return out, nil
 }
 
-// Superseded returns, for each id, the most certain succession that replaced the memory; nil if there is none or no such memory.
+// Superseded returns, for each id, the most certain succession that replaced the memory, before those that replaced a part of it; nil if there is none or
+// no such memory.
 func Superseded(ctx context.Context, st backend.Store, part backend.Partition, ids []string) ([]*backend.Succession, error) {
 	out := make([]*backend.Succession, len(ids))
 	srcs, err := st.Sources(ctx, part, ids)
@@ -100,10 +101,18 @@ func Superseded(ctx context.Context, st backend.Store, part backend.Partition, i
 	}
 	for i, src := range srcs {
 		for j := range found {
-			if f := &found[j]; src != nil && f.Earlier == src.Num && f.Confidence >= Shown && (out[i] == nil || f.Confidence > out[i].Confidence) {
+			if f := &found[j]; src != nil && f.Earlier == src.Num && f.Confidence >= Shown && (out[i] == nil || before(f, out[i])) {
 				out[i] = f
 			}
 		}
 	}
 	return out, nil
+}
+
+// before reports whether a says more of the earlier memory than b: it is about the whole of it, or surer.
+func before(a, b *backend.Succession) bool {
+	if pa, pb := Partly(a.Extra), Partly(b.Extra); pa != pb {
+		return pb
+	}
+	return a.Confidence > b.Confidence
 }

@@ -90,3 +90,24 @@ func ownWords(words string) bool {
 	n := len(termsOf(words))
 	return n >= minPart || n > 0 && ownSubject.MatchString(words)
 }
+
+// TellsOnly reports whether a text says nothing beside some of its words.
+func TellsOnly(text string, matters []string) bool {
+	for _, words := range matters {
+		if words != "" {
+			text = strings.ReplaceAll(text, words, " ")
+		}
+	}
+	return len(termsOf(text)) == 0
+}
+
+// Repeats reports whether a statement that was inferred from a text says what some words of the text say: at least half of its terms are theirs.
+func Repeats(statement, words string) bool {
+	of, all, same := termsOf(words), termsOf(statement), 0
+	for t := range all {
+		if of[t] {
+			same++
+		}
+	}
+	return same > 0 && 2*same >= len(all)
+}

@@ -21,7 +21,7 @@ type Superseded uint8
 const (
 	Demote Superseded = iota // superseding memories take over their scores and come before them
 	Mark                     // they keep their scores
-	Drop                     // like Demote, and memories marked as superseded are left out
+	Drop                     // like Demote, and memories of which no part holds are left out
 )
 
 const (
@@ -65,13 +65,14 @@ type link struct {
 // succession holds the successions that concern the hits of a partition.
 type succession struct {
 	*run
-	part  backend.Partition
-	links map[int64][]link     // by earlier version, in descending order of confidence
-	hints []backend.Succession // successions of the hits of any confidence
-	known map[int64]bool       // versions whose links were read; nil if there are no successions
-	asked *change.Asked        // what the question asks about; nil: not read yet
-	hits  []*Hit
-	texts map[int64]string // texts of the hits by version; nil: not read yet
+	part   backend.Partition
+	links  map[int64][]link     // by earlier version, in descending order of confidence
+	hints  []backend.Succession // successions of the hits of any confidence
+	pieces []backend.Succession // successions of the hits that ended a part of them, whatever the question is about
+	known  map[int64]bool       // versions whose links were read; nil if there are no successions
+	asked  *change.Asked        // what the question asks about; nil: not read yet
+	hits   []*Hit
+	texts  map[int64]string // texts of the hits by version; nil: not read yet
 }
 
 // succeed marks superseded hits, and puts the superseding memories before them.
@@ -109,7 +110,9 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 				some = append(some, h)
 			}
 		}
-		s.mark(some)
+		if err := s.mark(some); err != nil {
+			return nil, err
+		}
 		if r.Superseded == Mark || past {
 			continue
 		}
@@ -117,16 +120,13 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 			return nil, err
 		}
 		if len(s.links) > 0 {
-			hits = s.transferScores(sc, some, hits)
+			if hits, err = s.transferScores(sc, some, hits); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if r.Superseded == Drop {
-		for _, h := range hits {
-			if h.SupersededBy != nil {
-				r.reject(h, WhySuperseded)
-			}
-		}
-		hits = slices.DeleteFunc(hits, func(h *Hit) bool { return h.SupersededBy != nil })
+		hits = r.drop(hits)
 	}
 	return hits, nil
 }
@@ -181,6 +181,11 @@ func (s *succession) read(ask []int64) error {
 		found, err := s.Store.Successions(s.ctx, backend.SuccessionQuery{Part: s.part, Earlier: ask})
 		if err != nil {
 			return err
+		}
+		for _, f := range found {
+			if step == 0 && isPiece(f) {
+				s.pieces = append(s.pieces, f)
+			}
 		}
 		if found = s.concerned(found); len(found) == 0 {
 			break
@@ -356,20 +361,6 @@ func (s *succession) slack() float64 {
 	return plainSlack
 }
 
-// mark sets SupersededBy of hits.
-func (s *succession) mark(hits []*Hit) {
-	for _, h := range hits {
-		all := s.of(h.Row.Src.Num, ordinalOf(h))
-		at := slices.IndexFunc(all, func(l link) bool { return l.acts })
-		if at < 0 || all[at].Confidence < change.Shown {
-			continue
-		}
-		l := &all[at]
-		h.SupersededBy = &Supersession{By: l.row.Src, Confidence: l.Confidence, Retracts: l.Retracts, Matter: l.Matter, Evidence: l.Evidence, Decider: l.Decider,
-			Partly: change.Partly(l.Extra)}
-	}
-}
-
 // successors returns the current memories that supersede a chunk, over up to maxChain steps.
 func (s *succession) successors(src int64, ordinal int) (out []*backend.Hydrated) {
 	seen := map[int64]bool{src: true}
@@ -397,7 +388,7 @@ func (s *succession) successors(src int64, ordinal int) (out []*backend.Hydrated
 
 // transferScores gives superseding memories at least the scores of the hits that they supersede, and puts these just below. some are
 // the hits of a scope, best first.
-func (s *succession) transferScores(sc *scope, some, hits []*Hit) []*Hit {
+func (s *succession) transferScores(sc *scope, some, hits []*Hit) ([]*Hit, error) {
 	best := s.bestOf(hits)
 	for _, h := range some {
 		successors := s.successors(h.Row.Src.Num, ordinalOf(h))
@@ -408,14 +399,16 @@ func (s *succession) transferScores(sc *scope, some, hits []*Hit) []*Hit {
 				successor = &Hit{Row: row, Parts: &Parts{}, scope: sc, ranked: rank.Scored{Chunk: row.Num, Source: row.Src.Num}}
 				best[row.Src.Num] = successor
 				hits = append(hits, successor)
-				s.mark([]*Hit{successor})
+				if err := s.mark([]*Hit{successor}); err != nil {
+					return nil, err
+				}
 			}
 			successor.raise(score)
 			successor.Relevance = max(successor.Relevance, h.Relevance) // a judge may change it later
 			h.lower(successor.Score * (1 - standBelow))
 		}
 	}
-	return hits
+	return hits, nil
 }
 
 // bestOf returns the best hit of each version of the scope.
