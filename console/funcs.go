@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,9 +66,10 @@ func funcs(texts map[string]string) template.FuncMap {
 			}
 			return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
 		},
-		"count": func(m map[contextmem.Status]int, s string) int { return m[contextmem.Status(s)] },
-		"class": className,
-		"words": func(s string) string { return strings.ReplaceAll(s, "_", " ") },
+		"strike": strike,
+		"count":  func(m map[contextmem.Status]int, s string) int { return m[contextmem.Status(s)] },
+		"class":  className,
+		"words":  func(s string) string { return strings.ReplaceAll(s, "_", " ") },
 		"cut": func(n int, s string) string {
 			c, more := cut(s, n)
 			return map[bool]string{false: c, true: c + "…"}[more]
@@ -106,4 +108,24 @@ func scopeNames(list []contextmem.Scope) (out []string) {
 		out = append(out, string(s))
 	}
 	return out
+}
+
+// textPart is a stretch of a text that holds or no longer does.
+type textPart struct {
+	Text string
+	Gone bool
+}
+
+// strike splits the text of a superseded memory into what holds and what no longer does. Where a part ended whose words the text does not have, nothing is
+// marked: the label names the words.
+func strike(text string, by *contextmem.Supersession) []textPart {
+	if !by.Partly {
+		return []textPart{{text, true}}
+	}
+	before, after, found := strings.Cut(text, by.Matter)
+	if !found || by.Matter == "" {
+		return []textPart{{text, false}}
+	}
+	out := []textPart{{before, false}, {by.Matter, true}, {after, false}}
+	return slices.DeleteFunc(out, func(p textPart) bool { return p.Text == "" })
 }

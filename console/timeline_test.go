@@ -155,3 +155,28 @@ func TestTimelineIsWalked(t *testing.T) {
 	assert.Len(t, seen, 230)
 	assert.Greater(t, pages, 4)
 }
+
+// TestPartlySupersededIsStruckInPart checks that of a memory of which one matter ended, only that matter is struck through.
+func TestPartlySupersededIsStruckInPart(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	sub := s.tenant(t, "acme").Sub("u")
+	day := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	for i, m := range []contextmem.Memory{{ID: "told", Text: "I'm vegetarian and allergic to hazelnuts.", UserName: "Noor", Infer: true}, {ID: "home", Text: "I live in Leeds."}, {ID: "later", Text: "I'm not vegetarian any more.", UserName: "Noor"}, {ID: "moved", Text: "I live in York now."}} {
+		m.Time = day.AddDate(0, i, 0)
+		_, err := sub.Remember(t.Context(), m)
+		require.NoError(t, err)
+		require.NoError(t, sub.WaitRefined(t.Context()))
+	}
+	require.NoError(t, sub.Supersede(t.Context(), "home", "moved", "moved"))
+	v := s.visitor(t, contextmem.KeySpec{Owner: "ops"})
+	for _, page := range []string{"t/acme/timeline?sub=u", "t/acme/item?sub=u&class=memory&id=told"} {
+		status, body := v.get(t, page)
+		require.Equal(t, http.StatusOK, status)
+		body = html.UnescapeString(body)
+		assert.Contains(t, body, "<s>I'm vegetarian</s> and allergic to hazelnuts.", page)
+		assert.Contains(t, body, "<q><bdi>I'm vegetarian</bdi></q>", page)
+	}
+	_, body := v.get(t, "t/acme/timeline?sub=u")
+	assert.Contains(t, body, "<s>I live in Leeds.</s>")
+}
