@@ -23,12 +23,12 @@ import (
 // cluster is the nodes of a Weaviate cluster. Each node answers for the whole cluster.
 type cluster struct {
 	nodes []*node
-	retry time.Duration
 	log   *slog.Logger
 	http  *http.Client
 	own   bool         // whether newCluster made http
 	turn  atomic.Int64 // place of the node to ask first
 
+	retry          atomic.Int64 // Options.Retry, in nanoseconds: tests shorten it when they fail calls
 	leastTimeout   atomic.Int64 // minimum timeout of an attempt, in nanoseconds: tests on busy machines set it
 	hedges         atomic.Int64 // see hedge
 	health         health
@@ -57,7 +57,8 @@ const (
 )
 
 func newCluster(urls []string, o *Options) (*cluster, error) {
-	c := &cluster{retry: o.Retry, log: o.Logger, http: o.Client}
+	c := &cluster{log: o.Logger, http: o.Client}
+	c.retry.Store(int64(o.Retry))
 	c.hedges.Store(hedgeShare * hedgesSaved)
 	if c.http == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -157,6 +158,9 @@ type route struct {
 	fence    *fence        // of a write; nil: none
 }
 
+// patience returns how long a call is retried that says nothing else.
+func (c *cluster) patience() time.Duration { return time.Duration(c.retry.Load()) }
+
 // call makes a call on one node after another until one answers. It begins with the node that answered last.
 func (c *cluster) call(ctx context.Context, what string, r route, f func(ctx context.Context, n *node) error) error {
 	return c.until(ctx, what, r, func() (bool, error) { return c.round(ctx, r, f) })
@@ -168,10 +172,13 @@ func (c *cluster) until(ctx context.Context, what string, r route, round func() 
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if r.patience == 0 {
-		r.patience = c.retry
+	began, pause := time.Now(), firstPause
+	patience := func() time.Duration {
+		if r.patience != 0 {
+			return r.patience
+		}
+		return c.patience()
 	}
-	deadline, pause := time.Now().Add(r.patience), firstPause
 	for {
 		missed, err := round()
 		if err == nil {
@@ -187,11 +194,11 @@ func (c *cluster) until(ctx context.Context, what string, r route, round func() 
 			return fmt.Errorf("weaviate: %s: %w", what, err)
 		case missed && r.all && c.health.allUpContext().Err() != nil: // a node is down, so waiting would not help
 			return errShort
-		case time.Now().Add(pause).Before(deadline):
+		case time.Since(began)+pause < patience():
 		case missed:
 			return errShort
 		default:
-			return fmt.Errorf("weaviate: %s: no node could answer for %v: %w", what, r.patience, backend.ErrUnavailable)
+			return fmt.Errorf("weaviate: %s: no node could answer for %v: %w", what, patience(), backend.ErrUnavailable)
 		}
 		select {
 		case <-time.After(pause):

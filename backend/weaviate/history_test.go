@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -77,8 +76,7 @@ func requireNotReset(t *testing.T, set backend.IndexSet, msg string) {
 func applyThenDie(t *testing.T, prefix string, urls []string, h *history, after int64) {
 	t.Helper()
 	var dying failingTransport
-	dying.left.Store(-1)
-	x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+	x, set := openMortal(t, prefix, urls, Options{}, &dying)
 	openWithHistory(t, set, h.until(8))
 	dying.left.Store(after)
 	f := pipeline.NewFollower(&withHistory{set, h})

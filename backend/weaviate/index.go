@@ -95,7 +95,7 @@ func (x *Indexers) openIndex(ctx context.Context, uid string) (*index, error) {
 
 // enterSearch is enter for a search, which waits longer for a tenant that is being brought back.
 func (x *index) enterSearch(ctx context.Context) error {
-	if err := x.presence.wait(ctx, x.x.cluster.retry); err != nil {
+	if err := x.presence.wait(ctx, x.x.cluster.patience()); err != nil {
 		return err
 	}
 	return x.enter(ctx)

@@ -49,9 +49,10 @@ func TestLeaderIsReplaced(t *testing.T) {
 	urls := sharedServer(t).URLs()
 	prefix, feed := prefixOf(t.Name()), testFeed(60)
 	var dying, seen failingTransport
-	dying.left.Store(-1)
 	seen.left.Store(-1)
-	_, _, first := openAs(t, prefix, urls, true, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+	_, dies := openMortal(t, prefix, urls, Options{}, &dying)
+	first := dies.Indexes()[0].(*index)
+	require.NoError(t, first.Lead(t.Context(), alwaysLeads(true)))
 	_, set, second := openAs(t, prefix, urls, false, Options{Client: &http.Client{Transport: &seen}})
 	require.NoError(t, first.Apply(t.Context(), feed[:20]))
 	require.Zero(t, second.Applied(), "before Refresh")
@@ -67,7 +68,7 @@ func TestLeaderIsReplaced(t *testing.T) {
 	require.NoError(t, second.Apply(t.Context(), feed[20:40]))
 	require.NoError(t, second.Apply(t.Context(), feed[40:50]))
 
-	dying.left.Store(-1)
+	dying.revive()
 	require.NoError(t, first.Lead(t.Context(), nil))
 	requireRefreshed(t, first, feed[49].Seq)
 	require.NoError(t, second.Apply(t.Context(), feed[50:]))

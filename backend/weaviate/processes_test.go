@@ -22,12 +22,36 @@ import (
 type failingTransport struct {
 	writes atomic.Int64
 	left   atomic.Int64 // writes that still go through; below 0: all
+	busy   atomic.Int64 // requests that get the answer of a busy node before others go through
+	retry  *atomic.Int64
+}
+
+// openMortal opens the indexes in a process whose writes the caller fails through w. It repeats calls that a busy node
+// does not answer for as long as it lives, and none from the first write that fails.
+func openMortal(t testing.TB, prefix string, urls []string, o Options, w *failingTransport) (*Indexers, backend.IndexSet) {
+	t.Helper()
+	w.left.Store(-1)
+	w.busy.Store(5)
+	o.Client = &http.Client{Transport: w}
+	x, set := openSet(t, prefix, urls, o)
+	w.retry = &x.cluster.retry
+	return x, set
+}
+
+// revive lets all writes through again.
+func (w *failingTransport) revive() {
+	w.retry.Store(int64(time.Minute))
+	w.left.Store(-1)
 }
 
 func (w *failingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	if w.busy.Add(-1) >= 0 {
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	}
 	if strings.HasPrefix(r.URL.Path, "/v1/batch/objects") {
 		w.writes.Add(1)
 		if w.left.Load() == 0 {
+			w.retry.Store(int64(time.Millisecond))
 			return nil, http.ErrServerClosed
 		}
 		w.left.Add(-1)
@@ -98,8 +122,7 @@ func TestProcessDiesWhileItWrites(t *testing.T) {
 	for after := range int64(7) {
 		prefix := prefixOf(fmt.Sprint(t.Name(), after))
 		var dying failingTransport
-		dying.left.Store(-1)
-		x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+		x, set := openMortal(t, prefix, urls, Options{}, &dying)
 		require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed[:8]))
 		dying.left.Store(after)
 		err := set.Indexes()[0].Apply(t.Context(), feed[8:20])

@@ -106,7 +106,7 @@ func (x *index) writeTo(ctx context.Context, to target, plans []*plan, changes [
 // searched. It prefers the current such node, which only needs plans. Another node needs all lacking changes. last is the
 // last change of plans. electPrimary returns [backend.ErrUnavailable] if no majority can be reached within Options.Retry.
 func (x *index) electPrimary(ctx context.Context, plans []*plan, last point, again bool) error {
-	deadline := time.Now().Add(x.x.cluster.retry)
+	began := time.Now()
 	var failed error
 	for timeout := oneTimeout; ; timeout = min(2*timeout, attemptTimeout) {
 		primary := x.pending.primaryNode()
@@ -137,7 +137,7 @@ func (x *index) electPrimary(ctx context.Context, plans []*plan, last point, aga
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if time.Now().After(deadline) {
+		if time.Since(began) > x.x.cluster.patience() {
 			return fmt.Errorf("weaviate: no majority of replicas can be reached: %w", backend.ErrUnavailable)
 		}
 		select {
@@ -224,7 +224,7 @@ func (x *index) replacePrimary(ctx context.Context, old *node) error {
 	if x.pending.primaryNode() != old {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.x.cluster.retry)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.x.cluster.patience())
 	defer cancel()
 	return x.electPrimary(ctx, nil, x.ownState.finishedPoint(), false)
 }

@@ -206,16 +206,14 @@ func TestProcessDiesBetweenDeleteAndStore(t *testing.T) {
 	prefix, feed := prefixOf(t.Name()), testFeed(80)
 	_, other := openSet(t, prefix, urls, Options{})
 	var first failingTransport
-	first.left.Store(-1)
-	x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Process: "a", Client: &http.Client{Transport: &first}})
+	x, set := openMortal(t, prefix, urls, Options{Process: "a"}, &first)
 	first.left.Store(2) // its intent is stored
 	require.Error(t, set.Indexes()[0].Apply(t.Context(), feed[:40]))
 	require.NoError(t, x.Close())
 	require.NoError(t, other.Indexes()[0].Apply(t.Context(), feed[:40]))
 
 	var second failingTransport
-	second.left.Store(-1)
-	x, set = openSet(t, prefix, urls, Options{Retry: time.Millisecond, Process: "a", Client: &http.Client{Transport: &second}})
+	x, set = openMortal(t, prefix, urls, Options{Process: "a"}, &second)
 	require.Zero(t, set.Indexes()[0].Applied())
 	second.left.Store(3) // the objects are deleted from both collections
 	require.Error(t, set.Indexes()[0].Apply(t.Context(), feed[:40]))
@@ -270,8 +268,7 @@ func TestAbandonedWorkIsTakenOver(t *testing.T) {
 	y, other := openSet(t, prefix, urls, Options{})
 	y.takeoverAfter = time.Second
 	var dying failingTransport
-	dying.left.Store(-1)
-	x, set := openSet(t, prefix, urls, Options{Retry: time.Millisecond, Client: &http.Client{Transport: &dying}})
+	x, set := openMortal(t, prefix, urls, Options{}, &dying)
 	require.NoError(t, other.Indexes()[0].Apply(t.Context(), feed))
 	require.NoError(t, set.Indexes()[0].Apply(t.Context(), feed))
 	ix := set.Indexes()[0].(*index)
