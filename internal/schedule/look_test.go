@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -103,4 +104,31 @@ func TestExpiryThatRemovesNothingWaits(t *testing.T) {
 	sched.mu.Lock()
 	defer sched.mu.Unlock()
 	require.False(t, sched.dueAt[h.UID].Before(start.Add(expireRetry)))
+}
+
+// TestLookKeepsThePlanAfterAFailure checks that a worker that has read the backlog while the step of another one ran does not wait for the leases of that
+// step's claims if the step has failed since.
+func TestLookKeepsThePlanAfterAFailure(t *testing.T) {
+	t.Parallel()
+	sched, h := openedSpace(t)
+	view := &oldView{Store: h.Store, read: make(chan struct{}), say: make(chan struct{})}
+	h.Store = view
+	token := sched.begin(h.UID)
+	looked := make(chan error, 1)
+	go func() {
+		_, err := sched.rest(t.Context(), h.Space)
+		looked <- err
+	}()
+	<-view.read
+	soon := time.Now().Add(time.Second)
+	sched.ended(h.UID, token, errors.New("down"))
+	sched.mu.Lock()
+	sched.setDue(h.UID, soon)
+	sched.mu.Unlock()
+	close(view.say)
+	require.NoError(t, <-looked)
+	sched.mu.Lock()
+	defer sched.mu.Unlock()
+	require.True(t, sched.attention(h.UID).pending)
+	require.Equal(t, soon, sched.dueAt[h.UID])
 }

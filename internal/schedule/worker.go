@@ -287,6 +287,9 @@ func (c *Scheduler) rest(ctx context.Context, sp *workspace.Space) (again bool, 
 	if next.IsZero() || (!unfinished.IsZero() && unfinished.Before(next)) {
 		next = unfinished
 	}
+	if planned := c.dueAt[sp.UID]; a.strays && !planned.IsZero() && (next.IsZero() || planned.Before(next)) {
+		next = planned // by a worker whose step has failed since the backlog was read: next may be the end of a claim that it left
+	}
 	c.setDue(sp.UID, next)
 	return expired == expireBatch, nil
 }
