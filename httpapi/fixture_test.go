@@ -30,6 +30,7 @@ const (
 // fixture is a handler over a seeded service.
 type fixture struct {
 	http.Handler
+	api      *api
 	svc      *contextmem.Service
 	vars     map[string]string
 	receiver atomic.Int32  // status that the webhook receiver answers
@@ -64,8 +65,9 @@ func newFixture(t testing.TB, o Options) *fixture {
 	if o.MaxBodyBytes == 0 {
 		o.MaxBodyBytes = maxTestBody
 	}
-	f.Handler, err = New(svc, o)
+	f.api, err = newAPI(svc, o)
 	require.NoError(t, err)
+	f.Handler = http.HandlerFunc(f.api.serve)
 
 	org := svc.Org(contextmem.DefaultOrg)
 	for name, spec := range map[string]contextmem.KeySpec{
@@ -109,6 +111,13 @@ func wait(t testing.TB, s contextmem.Sub, ids ...string) {
 	}
 }
 
+// stopClock lets no time pass for a limit, so that no request is allowed again while a test makes others. It returns the time.
+func stopClock(l *RateLimit) time.Time {
+	at := time.Now()
+	l.now = func() time.Time { return at }
+	return at
+}
+
 // setup brings the fixture into a named state.
 func (f *fixture) setup(t testing.TB, name string) {
 	t.Helper()
@@ -143,6 +152,7 @@ func (f *fixture) setup(t testing.TB, name string) {
 		require.NoError(t, err)
 		f.vars["presigned"] = got.URL
 	case "exhausted":
+		stopClock(f.api.feed)
 		for range feedbackPerMinute {
 			r := f.do(t, "POST", "/feedback", `{"request_id":"7b0e3a52-6b1c-4b0e-9a42-0d6f3b1a9c11","feedback":"fine"}`)
 			require.Equal(t, http.StatusCreated, r.Code)

@@ -90,6 +90,14 @@ type api struct {
 
 // New returns a handler for svc. It returns an error if a required option is missing.
 func New(svc *contextmem.Service, o Options) (http.Handler, error) {
+	a, err := newAPI(svc, o)
+	if err != nil {
+		return nil, err
+	}
+	return http.HandlerFunc(a.serve), nil
+}
+
+func newAPI(svc *contextmem.Service, o Options) (*api, error) {
 	if svc == nil {
 		return nil, errors.New("httpapi: no service")
 	}
@@ -148,7 +156,7 @@ func New(svc *contextmem.Service, o Options) (http.Handler, error) {
 	a.mux.HandleFunc("GET /v2/openapi.json", serveOpenAPI("v2"))
 	a.mux.HandleFunc("GET /ext/openapi.json", serveExtensions())
 	a.mux.HandleFunc("/", a.unrouted)
-	return http.HandlerFunc(a.serve), nil
+	return a, nil
 }
 
 // health is the response of /healthz.

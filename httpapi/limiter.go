@@ -16,6 +16,7 @@ import (
 type RateLimit struct {
 	perSecond float64
 	burst     int
+	now       func() time.Time // [time.Now], unless a test replaced it
 
 	mu      sync.Mutex
 	buckets *simplelru.LRU[string, *rate.Limiter]
@@ -28,7 +29,7 @@ const maxBuckets = 100_000
 func NewRateLimit(perSecond float64) *RateLimit { return newRateLimit(perSecond, 2*perSecond) }
 
 func newRateLimit(perSecond, burst float64) *RateLimit {
-	l := &RateLimit{perSecond: perSecond, burst: int(math.Max(burst, 1))}
+	l := &RateLimit{perSecond: perSecond, burst: int(math.Max(burst, 1)), now: time.Now}
 	l.buckets, _ = simplelru.NewLRU[string, *rate.Limiter](maxBuckets, nil) // fails for sizes below 1 only
 	return l
 }
@@ -51,7 +52,7 @@ func (l *RateLimit) Take(name string) (wait time.Duration, ok bool) {
 	if l.perSecond <= 0 {
 		return 0, true
 	}
-	now := time.Now()
+	now := l.now()
 	r := l.bucket(name).ReserveN(now, 1)
 	wait = r.DelayFrom(now)
 	if wait > 0 {
@@ -65,7 +66,7 @@ func (l *RateLimit) headers(w http.ResponseWriter, name string) {
 	if l.perSecond <= 0 {
 		return
 	}
-	now := time.Now()
+	now := l.now()
 	tokens := math.Max(0, l.bucket(name).TokensAt(now))
 	h := w.Header()
 	h.Set("X-RateLimit-Limit", strconv.Itoa(l.burst))
