@@ -26,17 +26,21 @@ type gate struct {
 	wait chan struct{} // nil: open
 	fail error
 	only string // texts that fail; empty: all
+	told func() // called when documents are to be embedded; nil: not called
 }
 
 func newGate() *gate { return &gate{Embedder: static.New()} }
 
 func (g *gate) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	g.mu.Lock()
-	wait, fail := g.wait, g.fail
+	wait, fail, told := g.wait, g.fail, g.told
 	if g.only != "" && !slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(s, g.only) }) {
 		fail = nil
 	}
 	g.mu.Unlock()
+	if told != nil {
+		told()
+	}
 	if wait != nil {
 		select {
 		case <-wait:
