@@ -93,7 +93,7 @@ func TestProxy(t *testing.T) {
 		require.Eventually(t, func() bool {
 			p, err := alice.List(t.Context(), contextmem.ListRequest{Class: contextmem.ClassMemory})
 			return err == nil && p.Total == n && svc.Drain(t.Context()) == nil
-		}, 10*time.Second, time.Millisecond)
+		}, time.Minute, time.Millisecond)
 	}
 
 	const first = `{"model":"m","temperature":0.5,"messages":[{"role":"user","content":"My sister Olga moved to Porto."}]}`

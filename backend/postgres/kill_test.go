@@ -254,5 +254,5 @@ func TestPooler(t *testing.T) {
 	st, err := stores[0].Stats(ctx, backend.Memory)
 	require.NoError(t, err)
 	assert.Equal(t, calls*20, st.Sources)
-	require.Eventually(t, func() bool { return stores[0].LastSeq() == stores[1].LastSeq() }, 10*time.Second, 10*time.Millisecond, "by asking")
+	require.Eventually(t, func() bool { return stores[0].LastSeq() == stores[1].LastSeq() }, time.Minute, 10*time.Millisecond, "by asking")
 }

@@ -74,8 +74,8 @@ func TestProxyCommand(t *testing.T) {
 	chat("I always take the ferry to Stavanger, never the plane.", "")
 	require.Eventually(t, func() bool {
 		return strings.Contains(inProcess(t, dir, "", "recall", "-s", "alice", "how do I travel to Stavanger?").out, "ferry")
-	}, 20*time.Second, 20*time.Millisecond, "commands share the directory")
-	require.Eventually(t, func() bool { return strings.Contains(chat("How do I travel to Stavanger?", ""), "never the plane") }, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond, "commands share the directory")
+	require.Eventually(t, func() bool { return strings.Contains(chat("How do I travel to Stavanger?", ""), "never the plane") }, time.Minute, 20*time.Millisecond)
 	require.NotContains(t, chat("How do I travel to Stavanger?", "bob"), "never the plane")
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, cmd.Wait())

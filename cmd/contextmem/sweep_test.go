@@ -38,7 +38,7 @@ func TestIndexesOfDeletedTenantsGo(t *testing.T) {
 	require.Eventually(t, func() bool {
 		_, err := os.Stat(filepath.Dir(filepath.Dir(file(gone))))
 		return os.IsNotExist(err)
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	_, err = os.Stat(file(there))
 	require.NoError(t, err)
 }
