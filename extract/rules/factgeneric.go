@@ -11,7 +11,7 @@ import (
 // genericFact adds a fact for a verb whose meaning no other reading knows.
 func (d *doc) genericFact(a *action) {
 	f := a.f
-	f.Predicate, f.Object, f.Kind = a.name, d.object(a.next, a.g.hi), extract.KindFact
+	f.Predicate, f.Object, f.Kind = a.name, d.object(a.next, d.movedEnd(a)), extract.KindFact
 	f.Confidence *= confGeneric / confState
 	if a.name == "name" {
 		f.Predicate = "named" // of something else: "name" is the speaker's own name
@@ -34,6 +34,18 @@ func (d *doc) genericFact(a *action) {
 		d.directPredicate(a, &f)
 		d.addFact(a.s, f)
 	}
+}
+
+// movedEnd returns where the words for what an action moved end, before the place: "moved the studio to Sheffield".
+func (d *doc) movedEnd(a *action) int {
+	if d.in.Memory && (a.name == "move" || a.name == "relocate") && a.next < a.g.hi && !wordLists()["moving-oneself"][d.WordKey(a.next)] {
+		for i := a.next + 1; i+1 < a.g.hi; i++ {
+			if d.IsOneOf(a.s, i, "to", "into") {
+				return i
+			}
+		}
+	}
+	return a.g.hi
 }
 
 // incomplete reports whether an action says nothing without the object that it lacks.

@@ -22,7 +22,7 @@ func (d *doc) segmentFacts(s *language.Sentence, g *segment, sts []statement) {
 			return
 		}
 		g.arranged = c.Mode == extract.ModePlan
-		if hi := max(min(g.hi, c.Hi), min(g.hi, g.comp)); !d.onlySigns(hi, g.hi) {
+		if hi := max(min(g.hi, c.Hi), min(g.hi, g.comp)); !d.onlySigns(hi, g.hi) && !d.lastingBehind(s, g, hi) {
 			g.hi = hi
 		}
 	}

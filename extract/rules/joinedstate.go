@@ -19,6 +19,11 @@ func (d *doc) joinedStates(s *language.Sentence, i, hi int) []joinedState {
 		if !d.IsPunct(s, j, ',') && !d.IsOneOf(s, j, "and", "but") {
 			continue
 		}
+		for k := i; k < j; k++ {
+			if d.Tokens[k].Is(language.WhWord | language.FormOfBe) {
+				return out // "married to a man who is bald and vegan"
+			}
+		}
 		st := joinedState{lo: j, but: d.IsWord(s, j, "but")}
 		k := j + 1
 		if d.IsPunct(s, j, ',') && k < hi && d.IsOneOf(s, k, "and", "but") {
@@ -51,7 +56,7 @@ func (d *doc) lastingState(s *language.Sentence, i, hi int) int {
 		if i+2 < hi && d.IsWord(s, i+1, "to") {
 			return i
 		}
-	case ok && c.predicate == "has_condition" && d.sentenceEndsAt(i, hi), d.intoleranceAt(s, i, hi):
+	case ok && c.predicate == "has_condition" && d.sentenceEndsAt(i, hi), d.intoleranceAt(s, i, hi), d.lastingAt(i, hi):
 		return i
 	}
 	return -1
@@ -60,6 +65,34 @@ func (d *doc) lastingState(s *language.Sentence, i, hi int) int {
 // intoleranceAt reports whether "lactose intolerant" stands at token i.
 func (d *doc) intoleranceAt(s *language.Sentence, i, hi int) bool {
 	return i+1 < hi && d.IsWord(s, i+1, "intolerant") && d.Tokens[i].Kind == language.KindWord && !d.Tokens[i].Is(language.FunctionWord|language.Adverb) && d.sentenceEndsAt(i+1, hi)
+}
+
+// lastingAt reports whether a quality that lasts stands at token i, and ends what is said or is followed by more: "asthmatic, left-handed and short-sighted".
+func (d *doc) lastingAt(i, hi int) bool {
+	return wordLists()["lasting"][d.WordKey(i)] && d.sentenceEndsAt(i, hi)
+}
+
+// lastingBehind reports whether only qualities that last stand from token i on, behind a state without a preposition: the reader of clauses takes
+// "left-handed" for a verb, in "I'm a plumber and left-handed".
+func (d *doc) lastingBehind(s *language.Sentence, g *segment, i int) bool {
+	if !d.in.Memory || !g.be || g.negated || g.past || i <= g.comp {
+		return false
+	}
+	for j := g.comp; j < i; j++ {
+		if t := &d.Tokens[j]; t.Is(language.Preposition|language.WhWord|language.FormOfBe) || t.Word().Verb > 0 && t.Word().Form&language.IngForm != 0 {
+			return false
+		}
+	}
+	n := 0
+	for ; i < g.hi; i++ {
+		switch {
+		case wordLists()["lasting"][d.WordKey(i)]:
+			n++
+		case !d.IsOneOf(s, i, "and") && !d.onlySigns(i, i+1):
+			return false
+		}
+	}
+	return n > 0
 }
 
 // stateOfPerson reports whether the words [i, hi) behind "I'm" say what the speaker is, and not what somebody does, wants or looks for. The state at
@@ -109,7 +142,10 @@ func (d *doc) addJoinedStates(s *language.Sentence, g *segment, f extract.Fact, 
 			d.complementFact(s, &sub, fact, &c, st.at)
 			continue
 		}
-		fact.Kind, fact.Predicate, fact.Object = extract.KindFact, "is", d.SpanText(st.at, st.at+2)
+		fact.Kind, fact.Predicate, fact.Object = extract.KindFact, "is", d.SpanText(st.at, st.at+1)
+		if !wordLists()["lasting"][d.WordKey(st.at)] {
+			fact.Object = d.SpanText(st.at, st.at+2) // "lactose intolerant"
+		}
 		d.addFact(s, fact)
 	}
 }

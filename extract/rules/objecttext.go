@@ -29,7 +29,7 @@ func (d *doc) object(lo, hi int) string {
 	hi = d.withoutAgo(lo, d.listEnd(lo, hi))
 	hi = d.withoutDateWords(lo, d.untilStatement(lo, hi))
 	if d.in.Memory {
-		lo, hi = d.withoutReflexive(lo, hi), d.withoutPhraseEnd(lo, hi)
+		lo, hi = d.withoutReflexive(lo, hi), d.withoutPhraseEnd(lo, d.untilRegardless(lo, hi))
 		if lo < hi && (d.isSign(lo, ',') || d.isSign(lo, ';')) {
 			return "" // "stopped drinking, day 12"
 		}
@@ -69,6 +69,17 @@ func (d *doc) untilStatement(lo, hi int) int {
 	return hi
 }
 
+// untilRegardless returns where "regardless" or "regardless of ..." stands within [lo, hi), or hi: "tea regardless of the weather".
+func (d *doc) untilRegardless(lo, hi int) int {
+	for i := lo; i < hi; i++ {
+		switch d.WordKey(i) {
+		case "regardless", "nonetheless", "nevertheless":
+			return i
+		}
+	}
+	return hi
+}
+
 // isSign reports whether token i is the given sign.
 func (d *doc) isSign(i int, sign byte) bool {
 	return d.Tokens[i].Kind == language.KindPunct && d.Tokens[i].Sign == sign
@@ -100,7 +111,7 @@ func (d *doc) noObject(lo, hi int) bool {
 		switch d.WordKey(lo) {
 		case "and", "but", "or":
 			return true
-		case "anymore", "anyway", "anyhow":
+		case "anymore", "anyway", "anyhow", "regardless", "nonetheless", "nevertheless":
 			return hi-lo == 1
 		}
 	}

@@ -226,6 +226,9 @@ func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end in
 	if fr.predicate == "lives_in" && c.hi < s.Hi && d.Tokens[c.hi].Kind == language.KindWord && d.Tokens[c.hi].Is(language.Determiner|language.Possessive|language.Neuter|language.ThirdPlural) && !d.dateBegins(s, c.hi) {
 		return -1 // "moved the couch to the cellar", "lived it up in Vegas"
 	}
+	if fr.predicate == "lives_in" && d.in.Memory && d.movedThing(s, c) {
+		return -1 // "moved production to Porto", "moved Grandpa to Oslo"
+	}
 	if fr.predicate == "works_at" && (d.IsWord(s, c.hi-1, "out") || d.IsWord(s, c.hi, "out")) {
 		return -1 // "work out at the gym"
 	}
@@ -245,6 +248,16 @@ func (r *relator) preposition(s *language.Sentence, c *clause, fr *frame, end in
 		}
 	}
 	return -1
+}
+
+// movedThing reports whether the verb of a clause is one of moving and a noun or a name follows it, which is what moved: not "moved house to York".
+func (d *doc) movedThing(s *language.Sentence, c *clause) bool {
+	if name := d.verbName(c.verbTok); name != "move" && name != "relocate" || c.hi+1 >= s.Hi || d.Tokens[c.hi].Kind != language.KindWord {
+		return false
+	}
+	t := &d.Tokens[c.hi]
+	return d.IsOneOf(s, c.hi+1, "to", "into") && !t.Is(language.Preposition|language.Adverb|language.Conjunction|language.Temporal) &&
+		!wordLists()["moving-oneself"][d.WordKey(c.hi)] && !d.dateBegins(s, c.hi) && !d.isAdverbEnd(c.hi)
 }
 
 // byAgent reads "X was founded by Y" as a statement with Y as the subject.
