@@ -2,7 +2,6 @@ package contextmem_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
 // progressRecorder records the calls of a progress function.
@@ -146,7 +146,7 @@ func TestProgressEndsWithTheService(t *testing.T) {
 func installScript(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tool")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
+	testtool.Script(t, path, script)
 	return path
 }
 

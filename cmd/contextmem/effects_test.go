@@ -24,6 +24,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/document"
 	"github.com/contextmem/contextmem/facts"
+	"github.com/contextmem/contextmem/internal/testtool"
 	"github.com/contextmem/contextmem/judge"
 	"github.com/contextmem/contextmem/transcribe"
 )
@@ -322,7 +323,7 @@ func TestOCRAndPDFTool(t *testing.T) {
 	require.NoError(t, os.Mkdir(bin, 0o700))
 	poppler, err := exec.LookPath("pdftotext")
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "pdftotext"), []byte("#!/bin/sh\n: > '"+called+"'\nexec '"+poppler+"' \"$@\"\n"), 0o700))
+	testtool.Script(t, filepath.Join(bin, "pdftotext"), ": > '"+called+"'\nexec '"+poppler+"' \"$@\"\n")
 	for _, args := range [][]string{nil, {"--pdftotext"}} {
 		data := filepath.Join(dir, fmt.Sprint("pdf", len(args)))
 		cmd := program(t.Context(), t, data, append([]string{"ingest", page}, args...)...)

@@ -5,7 +5,6 @@ package parse
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -17,13 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
 // program writes a shell script in place of an installed program.
 func program(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "program")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700))
+	testtool.Script(t, path, script)
 	return path
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -39,6 +40,17 @@ func Missing(t testing.TB, what string) {
 		t.Fatalf("%s is missing, and in CI nothing is skipped", what)
 	}
 	t.Skipf("%s is missing", what)
+}
+
+// Script writes a shell script that a test runs. No process is started meanwhile: until it executed its own program it would hold the script
+// open for writing, and the system would refuse to run it ("text file busy").
+func Script(t testing.TB, path, text string) {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Promtool checks metrics in the Prometheus text format with promtool. Any complaint fails the test.
