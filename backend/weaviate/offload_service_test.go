@@ -1,13 +1,21 @@
 package weaviate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/weaviate/weaviate/entities/models"
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend"
@@ -17,6 +25,38 @@ import (
 	rules "github.com/contextmem/contextmem/judge"
 )
 
+// busyOnce is an HTTP transport that answers requests to change tenants as a busy node does, for a while from the first one of its kind on.
+type busyOnce struct {
+	kind  string // what the body of the request has
+	lasts time.Duration
+	mu    sync.Mutex
+	from  time.Time
+}
+
+func (b *busyOnce) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPut || !strings.HasSuffix(r.URL.Path, "/tenants") {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	if !bytes.Contains(body, []byte(b.kind)) || bytes.Contains(body, []byte(`"none"`)) {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	b.mu.Lock()
+	if b.from.IsZero() {
+		b.from = time.Now()
+	}
+	busy := time.Since(b.from) < b.lasts
+	b.mu.Unlock()
+	if busy {
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	}
+	return http.DefaultTransport.RoundTrip(r)
+}
+
 // TestOffloadedTenants checks through the service that tenants which are evicted and idle are offloaded, accept writes at once, and
 // answer when they are back.
 func TestOffloadedTenants(t *testing.T) {
@@ -24,7 +64,8 @@ func TestOffloadedTenants(t *testing.T) {
 	c, ctx := startStoring(t, 1), t.Context()
 	rest, err := local.Open(t.TempDir(), nil)
 	require.NoError(t, err)
-	x, err := Open(ctx, c.URLs(), rest, &Options{Prefix: "Service", OffloadAfter: testIdle, Retry: 2 * time.Second})
+	busy := &busyOnce{kind: models.TenantActivityStatusOFFLOADED, lasts: 3 * time.Second}
+	x, err := Open(ctx, c.URLs(), rest, &Options{Prefix: "Service", OffloadAfter: testIdle, Retry: time.Minute, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)), Client: &http.Client{Transport: busy}})
 	require.NoError(t, err)
 	svc, err := contextmem.New(ctx, backend.Compose(inmem.New(), x), &contextmem.Options{Embedder: static.New(), Judge: rules.None, Reranker: contextmem.NoReranker, MaxOpenTenants: 1})
 	require.NoError(t, err)
@@ -56,6 +97,7 @@ func TestOffloadedTenants(t *testing.T) {
 		return n
 	}
 	require.Eventually(t, func() bool { return offloaded() == tenants-1 }, slowly, 50*time.Millisecond)
+	x.cluster.retry.Store(int64(2 * time.Second)) // not before: a tenant that a busy node fails to offload is not tried again until it was used
 	c.s3.Pause()
 	defer c.s3.Resume()
 	began := time.Now()
