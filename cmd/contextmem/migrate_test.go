@@ -105,7 +105,7 @@ func TestServerMoves(t *testing.T) {
 		var n int
 		err = conn.QueryRow(ctx, "SELECT count(*) FROM workspaces").Scan(&n)
 		return err == nil && n > 0
-	}, time.Minute, time.Millisecond)
+	}, untilTables, time.Millisecond)
 	dead.Store(true)
 	s.kill()
 	require.Error(t, <-broken)

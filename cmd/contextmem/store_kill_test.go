@@ -65,8 +65,8 @@ func seatOn(t testing.TB, dir string, more ...string) *seat {
 	s := &seat{t: t, addr: fmt.Sprint("127.0.0.1:", port)}
 	s.args = append([]string{"serve", "--data", dir, "--addr", s.addr, "--api-keys", "k", "--reranker", "none", "--no-console", "--no-mcp", "--allow-local-webhooks",
 		"--requests-per-second", "0", "--lease", "2s", "--workers", "2"}, more...)
-	s.start()
 	t.Cleanup(s.kill)
+	s.start()
 	return s
 }
 
@@ -80,8 +80,12 @@ func (s *seat) start() {
 			_ = res.Body.Close()
 		}
 		return err == nil
-	}, time.Minute, 50*time.Millisecond)
+	}, untilTables, 50*time.Millisecond)
 }
+
+// untilTables is how long the first server over a database may take to make its tables: hundreds, each synced to the disk and by a standby. On
+// a machine on which thirty processes want to run it takes more than a minute.
+const untilTables = 5 * time.Minute
 
 func (s *seat) kill() {
 	if s.cmd != nil {
