@@ -22,7 +22,7 @@ const assumedItems = 8
 
 // holds returns the statement that locks the ledger, and fails unless transaction mark wrote it last.
 func (l *ledger) holds(c *conn, mark int64) statement {
-	return statement{sql: "SELECT 1 / count(*), " + autoPlans + " FROM (SELECT 1 FROM ledgers WHERE ws = $1 AND rev = $2 AND recent[1] = $3 FOR UPDATE) x",
+	return statement{sql: "SELECT 1 / count(*), " + c.plans + " FROM (SELECT 1 FROM ledgers WHERE ws = $1 AND rev = $2 AND recent[1] = $3 FOR UPDATE) x",
 		args: c.bind([]any{l.rev, mark})}
 }
 

@@ -32,6 +32,7 @@ type conn struct {
 	single  []statement
 	pending []statement
 	generic bool         // the transaction begins with genericPlans
+	plans   string       // how the transaction chooses plans once it has read its ledger; see autoPlans
 	lock    statement    // sent after the statements that begin the transaction; empty: none
 	asked   statement    // sent with the first statements; empty: none
 	answer  *transaction // result of asked

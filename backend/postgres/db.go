@@ -101,6 +101,7 @@ type DB struct {
 	storerules.Gate
 	o          Options
 	pool       *pgxpool.Pool
+	keeps      bool // the server keeps plans of statements
 	generic    bool // writing calls use genericPlans, and reads by keys keyPlans
 	reg        *registry
 	watch      *watch
@@ -143,7 +144,7 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 		return nil, fmt.Errorf("open deployment: %w", translate(err))
 	}
 	cached := config.ConnConfig.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement // otherwise each call would make such a plan
-	d := &DB{o: opts, pool: pool, generic: cached && partitions <= genericPartitions, horizonWait: maxHorizonWait, open: make(map[string]*store)}
+	d := &DB{o: opts, pool: pool, keeps: cached, generic: cached && partitions <= genericPartitions, horizonWait: maxHorizonWait, open: make(map[string]*store)}
 	d.reg = &registry{db: d}
 	var listen *pgx.ConnConfig
 	switch {

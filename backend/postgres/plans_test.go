@@ -63,7 +63,7 @@ func TestReadsByKeysArePlannedOnce(t *testing.T) {
 		}))
 		return plans
 	}
-	before := readAll(customReads)
+	before := readAll(youngCalls)
 	after := readAll(reads)
 	const source, part, older = "(ws = $1) AND (num = k.num)", "(ws = $1) AND (id = s.part)", "(ws = $1) AND (num = s.older)"
 	for of, conds := range map[string][]string{ // by a part of the statement: conditions of the indexes

@@ -39,9 +39,10 @@ func (s scope) limits(timeout time.Duration) statement {
 
 // Expressions that choose between plans of prepared statements for the rest of a transaction. The server prefers to plan a statement on a
 // partitioned table again for each call, because a plan of one partition looks cheaper. For rows found by their keys the planning takes
-// longer than the rest.
+// longer than the rest. Left to itself it still makes, once for each connection and statement, a plan of all partitions for its sixth call, to compare.
 const (
 	genericPlans = "set_config('plan_cache_mode', 'force_generic_plan', true)"
+	customPlans  = "set_config('plan_cache_mode', 'force_custom_plan', true)"
 	autoPlans    = "set_config('plan_cache_mode', 'auto', true)"
 )
 
@@ -65,25 +66,41 @@ func (d *DB) queryKeys(ctx context.Context, s scope, f func(c *conn) error) erro
 }
 
 // limits returns the statement that begins a read.
-func (d *DB) limits(_ *conn, s scope) statement { return s.limits(d.o.StatementTimeout) }
+func (d *DB) limits(c *conn, s scope) statement {
+	limits := s.limits(d.o.StatementTimeout)
+	if d.young(c) {
+		limits.sql += ", " + customPlans
+	}
+	return limits
+}
 
-// customReads is the number of reads by keys of a connection before its reads use keyPlans. The first plans take the server tens of
+// youngCalls is the number of calls of a connection for which the server makes no plan of all partitions. Such a plan takes it tens of
 // milliseconds, since it reads the definitions of all partitions. After a fail-over all connections are new, and many calls wait for them.
-const customReads = 64
+const youngCalls = 64
 
-// keyReads is the key of the number of reads by keys in the data of a connection.
-const keyReads = "contextmem.keyReads"
+// callsKey is the key of the number of calls, up to youngCalls, in the data of a connection.
+const callsKey = "contextmem.calls"
+
+// young reports whether the call that begins is one of the first of a connection, and counts it.
+func (d *DB) young(c *conn) bool {
+	if !d.keeps {
+		return false
+	}
+	data := c.pg.PgConn().CustomData()
+	n, _ := data[callsKey].(int)
+	if n >= youngCalls {
+		return false
+	}
+	data[callsKey] = n + 1
+	return true
+}
 
 // keyLimits is limits for a read of rows by their keys.
 func (d *DB) keyLimits(c *conn, s scope) statement {
-	limits := d.limits(c, s)
-	if !d.generic {
-		return limits
-	}
-	data := c.pg.PgConn().CustomData()
-	if n, _ := data[keyReads].(int); n < customReads {
-		data[keyReads] = n + 1
-	} else {
+	limits := s.limits(d.o.StatementTimeout)
+	if d.young(c) {
+		limits.sql += ", " + customPlans
+	} else if d.generic {
 		limits.sql += ", " + keyPlans
 	}
 	return limits
@@ -173,7 +190,11 @@ func (d *DB) writeOnce(ctx context.Context, s scope, begun *transaction, f func(
 	committing := false
 	err := d.with(ctx, s, func(c *conn) error {
 		limits := s.limits(d.o.StatementTimeout)
-		if c.generic = d.generic && begun == nil; c.generic {
+		c.plans = autoPlans
+		if d.young(c) {
+			c.plans = customPlans
+			limits.sql += ", " + customPlans
+		} else if c.generic = d.generic && begun == nil; c.generic {
 			limits.sql += ", " + genericPlans
 		}
 		c.pending = append(c.pending, statement{sql: "BEGIN"}, limits)

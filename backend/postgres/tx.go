@@ -74,7 +74,7 @@ func (t *tx) begin(c *conn, assume bool) error {
 
 // readLedger locks the ledger and reads it.
 func (t *tx) readLedger() error {
-	found, err := t.c.one(bg, "SELECT "+ledgerCols+", "+autoPlans+" FROM ledgers WHERE ws = $1 FOR UPDATE", func(r *row) error {
+	found, err := t.c.one(bg, "SELECT "+ledgerCols+", "+t.c.plans+" FROM ledgers WHERE ws = $1 FOR UPDATE", func(r *row) error {
 		t.led.read(r)
 		return nil
 	})
