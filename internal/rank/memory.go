@@ -207,6 +207,7 @@ func (q *work) context() {
 	for i := range q.sessions {
 		q.sessions[i].top = 0
 	}
+	top := 0.0 // best own score
 	for i := range q.cand {
 		x := &q.cand[i]
 		if !x.in {
@@ -220,6 +221,7 @@ func (q *work) context() {
 			s := &q.sessions[x.session-1]
 			s.top = max(s.top, x.own)
 		}
+		top = max(top, x.own)
 	}
 	for i := range q.cand {
 		x, r := &q.cand[i], &q.rows[i]
@@ -264,6 +266,32 @@ func (q *work) context() {
 		if x.reply { // parts must add up to the score, so the loss of a reply counts as context
 			x.Context = x.Score - (x.s0 + x.Late + x.Speaker + x.Time)
 		}
+	}
+	q.humble(top)
+}
+
+const (
+	exactShare = .9  // share of the best own score from which on a memory counts as an exact match
+	aloneTilt  = .02 // scores of memories that have their session alone stay so far below those of exact matches, to preserve their order
+)
+
+// humble takes scores of memories that have nothing of the question below those of all exact matches: nothing wins by its session alone. top is the best own
+// score.
+func (q *work) humble(top float64) {
+	limit := math.Inf(1)
+	for i := range q.cand {
+		if x := &q.cand[i]; x.in && x.s0 > 0 && x.own >= exactShare*top {
+			limit = min(limit, x.Score)
+		}
+	}
+	for i := range q.cand {
+		x := &q.cand[i]
+		if !x.in || x.Score < limit || x.s0+x.Speaker+x.Time != 0 {
+			continue
+		}
+		below := limit - aloneTilt/(1+x.Score-limit)
+		x.Context -= x.Score - below
+		x.Score = below
 	}
 }
 
