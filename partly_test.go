@@ -17,12 +17,8 @@ import (
 func TestMessageOfTwoMattersKeepsTheOther(t *testing.T) {
 	t.Parallel()
 	const told, later = "I'm vegetarian and allergic to hazelnuts.", "I'm not vegetarian any more."
-	svc, err := contextmem.Open(t.Context(), t.TempDir(), &contextmem.Options{Judge: judge.None, Reranker: contextmem.NoReranker})
-	require.NoError(t, err)
-	defer svc.Close()
-	_, err = svc.EnsureTenant(t.Context(), contextmem.TenantSpec{ID: "t"})
-	require.NoError(t, err)
-	sub := svc.Tenant("t").Sub("me")
+	_, acme := open(t, &contextmem.Options{Judge: judge.None, Reranker: contextmem.NoReranker})
+	sub := acme.Sub("me")
 	day := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i, m := range []contextmem.Memory{{ID: "told", Text: told}, {ID: "other", Text: "Our book club meets at Dee's."}, {ID: "later", Text: later}} {
 		m.Time = day.AddDate(0, i, 0)
@@ -88,12 +84,8 @@ func first(r *contextmem.Result, _ map[string]contextmem.Chunk) string { return 
 // TestEveryPartSuperseded checks that a memory whose parts were superseded one by one is superseded as a whole.
 func TestEveryPartSuperseded(t *testing.T) {
 	t.Parallel()
-	svc, err := contextmem.Open(t.Context(), t.TempDir(), &contextmem.Options{Judge: judge.None, Reranker: contextmem.NoReranker})
-	require.NoError(t, err)
-	defer svc.Close()
-	_, err = svc.EnsureTenant(t.Context(), contextmem.TenantSpec{ID: "t"})
-	require.NoError(t, err)
-	sub := svc.Tenant("t").Sub("me")
+	_, acme := open(t, &contextmem.Options{Judge: judge.None, Reranker: contextmem.NoReranker})
+	sub := acme.Sub("me")
 	day := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i, m := range []contextmem.Memory{{ID: "told", Text: "I'm vegetarian and I drive a Skoda."}, {ID: "diet", Text: "I'm not vegetarian any more."}, {ID: "car", Text: "I don't drive a Skoda any more."}} {
 		m.Time = day.AddDate(0, i, 0)
@@ -115,12 +107,8 @@ func TestEveryPartSuperseded(t *testing.T) {
 // TestDroppedStatementOfEndedPart checks that of a memory of which a part holds, what was inferred from the part that ended is dropped.
 func TestDroppedStatementOfEndedPart(t *testing.T) {
 	t.Parallel()
-	svc, err := contextmem.Open(t.Context(), t.TempDir(), &contextmem.Options{Judge: judge.None, Reranker: contextmem.NoReranker})
-	require.NoError(t, err)
-	defer svc.Close()
-	_, err = svc.EnsureTenant(t.Context(), contextmem.TenantSpec{ID: "t"})
-	require.NoError(t, err)
-	sub := svc.Tenant("t").Sub("me")
+	_, acme := open(t, &contextmem.Options{Judge: judge.None, Reranker: contextmem.NoReranker})
+	sub := acme.Sub("me")
 	day := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	for i, m := range []contextmem.Memory{{ID: "told", Text: "I'm vegetarian and allergic to hazelnuts.", Infer: true}, {ID: "later", Text: "I'm not vegetarian any more."}} {
 		m.Time = day.AddDate(0, i, 0)

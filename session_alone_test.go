@@ -44,7 +44,6 @@ func TestNothingWinsByItsSessionAlone(t *testing.T) {
 				rank := map[string]int{}
 				for i, c := range r.Chunks {
 					rank[c.SourceID] = i + 1
-					t.Log(c.SourceID, c.Score, c.Text, fmt.Sprintf("%+v", c.Explain))
 				}
 				require.NotZero(t, rank["exact"])
 				if alone := rank[fmt.Sprint("s", at)]; alone != 0 {
