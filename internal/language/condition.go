@@ -171,17 +171,52 @@ func (d *Document) underCondition(s *Sentence) bool {
 		if i == s.Lo || d.Tokens[i-1].Kind == KindPunct {
 			return true
 		}
+		if d.IsWord(s, i, "if") && d.reportsQuestion(s, i) {
+			continue
+		}
 		if d.hasWord(s, i-1, i, "and", "but", "or", "so", "only", "then") {
 			return true
-		}
-		if !d.Tokens[i-1].Is(FunctionWord) && d.IsWord(s, i, "if") && d.hasWord(s, i-1, i, "ask", "asks", "asked", "wonder", "wondered", "know", "knows", "see", "sure", "check", "checked", "tell", "decide") {
-			continue
 		}
 		if !d.hasWord(s, i-1, i, "as", "even", "what") && d.IsWord(s, i, "provided") == d.IsWord(s, i+1, "that") {
 			return true
 		}
 	}
 	return false
+}
+
+// reportsQuestion reports whether the word if at token i means whether: "I wonder if they came", "figure out if it fits", "asked me if I
+// smoke", "wonder what it costs and if it's worth it".
+func (d *Document) reportsQuestion(s *Sentence, i int) bool {
+	at := i
+	if at-2 > s.Lo && d.hasWord(s, at-1, at, "and", "or") && d.Tokens[at-2].Kind == KindWord {
+		for k := at - 2; k > s.Lo; k-- {
+			if d.hasWord(s, k, k+1, "whether") || d.hasWord(s, k, k+1, "what", "how", "who", "which", "where", "when", "why", "if") && d.wondersBefore(s, k) {
+				return true
+			}
+		}
+		return false
+	}
+	return d.wondersBefore(s, at)
+}
+
+// wondersBefore reports whether the words before token i ask, doubt or want to know something. An object and particles may stand between:
+// "asked me if", "find out if", "decided yet if".
+func (d *Document) wondersBefore(s *Sentence, i int) bool {
+	for from := i; i > s.Lo && i > from-2 && d.hasWord(s, i-1, i, "me", "him", "her", "us", "them", "you", "around", "about", "yet"); {
+		i--
+	}
+	if i-1 > s.Lo && d.hasWord(s, i-1, i, "out") {
+		return d.hasWord(s, i-2, i-1, "figure", "figures", "figured", "figuring", "find", "finds", "found", "finding", "work", "works", "worked", "working",
+			"make", "sort", "sorting", "check", "checking", "suss", "try", "trying")
+	}
+	if i-1 > s.Lo && d.hasWord(s, i-1, i, "idea", "clear") { // not in "a good idea if they came"
+		return d.hasWord(s, i-2, i-1, "no", "any", "faintest", "slightest", "not", "n't", "n’t", "isn't", "isn’t", "wasn't", "wasn’t")
+	}
+	return i > s.Lo && d.hasWord(s, i-1, i, "ask", "asks", "asked", "asking", "wonder", "wonders", "wondered", "wondering", "know", "knows", "knew", "knowing", "see", "seeing",
+		"sure", "unsure", "certain", "uncertain", "unclear", "curious", "check", "checks", "checked", "checking", "tell", "tells", "told", "decide", "decides",
+		"decided", "deciding", "undecided", "doubt", "doubts", "doubted", "doubting", "debate", "debating", "determine", "determining", "questioning",
+		"verify", "verifying", "confirm", "confirming", "clue", "remember", "recall", "forgot", "care", "cares", "matter", "matters", "understand",
+		"understanding", "considering", "evaluate", "evaluating", "assess", "assessing", "discuss", "discussing", "testing")
 }
 
 // hasWord reports whether one of the tokens [lo, hi) is one of some words in lower case.
