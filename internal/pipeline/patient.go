@@ -12,8 +12,9 @@ const (
 	patientBytes = 16 << 10 // bytes of text after which it waits; a slice of the refiner seldom has more if its items are messages
 )
 
-// Patient returns an embedder that calls wait between calls of e, after each patientBytes bytes of text. Refining one large document takes a transformer
-// minutes. It could otherwise take the processors from items that arrive meanwhile. wait may be called from several goroutines.
+// Patient returns an embedder that calls wait between calls of e, after each patientBytes bytes of text, and before it begins with texts that have more
+// together. Refining one large document takes a transformer minutes, and its first call loads a model into memory. It could otherwise take both from items
+// that arrive meanwhile. wait may be called from several goroutines.
 func Patient(e Embedder, wait func()) Embedder { return &patient{e, wait, new(atomic.Int64)} }
 
 type patient struct {
@@ -25,6 +26,9 @@ type patient struct {
 func (p *patient) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
 	if len(texts) <= patientCall {
 		return p.some(ctx, texts)
+	}
+	if bytesOf(texts) >= patientBytes {
+		p.wait()
 	}
 	all := make([][]float32, 0, len(texts))
 	for part := range slices.Chunk(texts, patientCall) {
@@ -41,10 +45,7 @@ func (p *patient) EmbedDocuments(ctx context.Context, texts []string) ([][]float
 }
 
 func (p *patient) some(ctx context.Context, texts []string) ([][]float32, error) {
-	size := int64(0)
-	for _, t := range texts {
-		size += int64(len(t))
-	}
+	size := bytesOf(texts)
 	if n := p.read.Add(size); (n-size)/patientBytes != n/patientBytes {
 		p.wait()
 	}
@@ -52,4 +53,11 @@ func (p *patient) some(ctx context.Context, texts []string) ([][]float32, error)
 		return nil, err
 	}
 	return p.Embedder.EmbedDocuments(ctx, texts)
+}
+
+func bytesOf(texts []string) (size int64) {
+	for _, t := range texts {
+		size += int64(len(t))
+	}
+	return size
 }

@@ -33,7 +33,7 @@ func TestPatient(t *testing.T) {
 	for i := range 300 {
 		texts = append(texts, fmt.Sprintf("%0*d", 200+i%8, 0)) // 16 texts have 3,256 bytes
 	}
-	t.Run("waits between calls of a long document", func(t *testing.T) {
+	t.Run("waits before a long document and between its calls", func(t *testing.T) {
 		l, waits := &lengths{}, []int{}
 		vecs, err := Patient(l, func() { waits = append(waits, len(l.calls)) }).EmbedDocuments(t.Context(), texts)
 		require.NoError(t, err)
@@ -42,7 +42,7 @@ func TestPatient(t *testing.T) {
 			require.Equal(t, float32(200+i%8), v[0])
 		}
 		assert.Equal(t, append(slices.Repeat([]int{16}, 18), 12), l.calls)
-		assert.Equal(t, []int{5, 10, 15}, waits, "calls before each wait")
+		assert.Equal(t, []int{0, 5, 10, 15}, waits, "calls before each wait")
 	})
 	t.Run("counts the texts of short items together", func(t *testing.T) {
 		l, waits := &lengths{}, 0
@@ -52,6 +52,12 @@ func TestPatient(t *testing.T) {
 			require.NoError(t, err)
 		}
 		assert.Equal(t, 1, waits)
+	})
+	t.Run("does not wait before a few messages", func(t *testing.T) {
+		l := &lengths{}
+		_, err := Patient(l, func() { t.Error("waits") }).EmbedDocuments(t.Context(), texts[:64])
+		require.NoError(t, err)
+		assert.Len(t, l.calls, 4)
 	})
 	t.Run("ends with the first error", func(t *testing.T) {
 		l := &lengths{fail: errors.New("down")}
@@ -64,6 +70,6 @@ func TestPatient(t *testing.T) {
 		l := &lengths{}
 		_, err := Patient(l, cancel).EmbedDocuments(ctx, texts)
 		require.ErrorIs(t, err, context.Canceled)
-		assert.Len(t, l.calls, 5)
+		assert.Empty(t, l.calls)
 	})
 }
