@@ -118,7 +118,12 @@ type roots struct {
 	c      *conn
 	merged bool // some entity was merged into another
 	known  map[int64]int64
+	all    bool // known has every entity that was merged into another
 }
+
+// rootsAlone is the number of entities whose roots are read one by one. For more, all entities that were merged into others are read at once: that is a
+// small part of an index, while a long text mentions thousands of entities.
+const rootsAlone = 128
 
 func newRoots(c *conn) (*roots, error) {
 	rs := &roots{c: c, known: make(map[int64]int64)}
@@ -135,6 +140,15 @@ func (rs *roots) of(num int64) (root int64, err error) {
 	if root, ok := rs.known[num]; ok {
 		return root, nil
 	}
+	if rs.all {
+		return num, nil
+	}
+	if len(rs.known) >= rootsAlone {
+		if err := rs.readAll(); err != nil {
+			return 0, err
+		}
+		return rs.of(num)
+	}
 	found, err := rs.c.one(bg, "SELECT root FROM entities WHERE num = ?", func(r *row) error {
 		root = r.int(0)
 		return nil
@@ -144,6 +158,18 @@ func (rs *roots) of(num int64) (root int64, err error) {
 	}
 	rs.known[num] = root
 	return root, err
+}
+
+// readAll reads the roots of all entities that were merged into others.
+func (rs *roots) readAll() error {
+	rs.all = true
+	return rs.c.each(bg, "SELECT num, root FROM entities INDEXED BY entities_root WHERE root <> num AND typeof(root) = 'integer'", func(r *row) error {
+		num := r.int(0)
+		if _, ok := rs.known[num]; !ok {
+			rs.known[num] = r.int(1)
+		}
+		return nil
+	})
 }
 
 const entityCols = "num, key, name, type, mentions, crc"

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -161,4 +163,49 @@ func TestCountsWithoutExpired(t *testing.T) {
 		count(1, 2)
 		require.NoError(t, d.Close())
 	})
+}
+
+// TestMergedEntitiesOfLongTexts checks the entities of the mentions that the feed returns for a text that mentions more of them than are looked up one by one.
+func TestMergedEntitiesOfLongTexts(t *testing.T) {
+	t.Parallel()
+	_, s := openTest(t)
+	in, ix, fin := memory(rand.New(rand.NewPCG(3, 3)), 1)
+	fin.Mentions = nil
+	const n = 3 * rootsAlone
+	for i := range n {
+		name := fmt.Sprintf("Place %d", i)
+		fin.Mentions = append(fin.Mentions, backend.Mention{Name: name, Key: strings.ToLower(name), Type: "PLACE", Weight: 1})
+	}
+	fin.Relations = nil
+	accepted, err := s.Accept(t.Context(), []backend.Incoming{in})
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), "w", testTime, testTime.Add(time.Hour), 1, 0)
+	require.NoError(t, err)
+	ix.Num, ix.Token, fin.Num, fin.Token = accepted[0].Num, "w", accepted[0].Num, "w"
+	_, err = s.Index(t.Context(), []backend.Indexed{ix})
+	require.NoError(t, err)
+	_, err = s.Finish(t.Context(), []backend.Finished{fin})
+	require.NoError(t, err)
+	for i := 5; i < n; i += 5 { // each fifth becomes one with the second, over one other
+		_, err := s.MergeEntities(t.Context(), testPart, fmt.Sprint("place ", i), fmt.Sprint("place ", max(i-5, 1)), "same", testTime)
+		require.NoError(t, err)
+	}
+	changes, err := s.Changes(t.Context(), 0, 1000)
+	require.NoError(t, err)
+	last := changes[len(changes)-1]
+	require.Equal(t, backend.PutGraph, last.Kind)
+	require.Len(t, last.Mentions, n)
+	of := make(map[string]int64)
+	for _, m := range last.Mentions {
+		of[m.Key] = m.Entity
+	}
+	roots := make(map[int64]int)
+	for i := range n {
+		root := of[fmt.Sprint("place ", i)]
+		require.NotZero(t, root)
+		if roots[root]++; i > 0 && i%5 == 0 {
+			require.Equal(t, of["place 1"], root)
+		}
+	}
+	require.Len(t, roots, n-(n-1)/5)
 }
