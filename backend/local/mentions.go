@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sort"
 
@@ -112,30 +113,107 @@ func (x *mentions) grow(n int) {
 }
 
 // putGraph replaces the mentions of a source. It ignores mentions of chunks that belong to
-// other sources. The caller holds mu.
+// other sources. The caller holds mu. A merge of two entities puts the mentions of all sources that have one of them again, so that only the rows
+// whose mentions differ are changed.
 func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
 	at, ok := p.find(num)
 	if !ok {
 		return
 	}
 	x := &p.mentions
-	x.remove(p, at)
-	own := make([]ref, 0, len(refs))
-	for _, m := range refs {
-		row, ok := p.row(m.Chunk)
-		if !ok || p.of[row] != at {
-			continue
+	wanted := make([]wantedRef, 0, len(refs))
+	for i := range refs {
+		row, ok := p.row(refs[i].Chunk)
+		if ok && p.of[row] == at {
+			wanted = append(wanted, wantedRef{row, &refs[i]})
 		}
-		own = append(own, ref{row, x.entity(m.Entity), x.key(m.Key), m.Weight})
 	}
-	x.add(p, at, own)
+	if old := p.refsOf[at]; len(old) > 0 {
+		changed := x.differ(old, wanted)
+		if len(changed) == 0 {
+			return
+		}
+		isChanged := func(row uint32) bool { _, ok := changed[row]; return ok }
+		var kept, gone []ref
+		for _, r := range old {
+			if isChanged(r.row) {
+				gone = append(gone, r)
+			} else {
+				kept = append(kept, r)
+			}
+		}
+		x.detach(p, gone)
+		wanted = slices.DeleteFunc(wanted, func(w wantedRef) bool { return !isChanged(w.row) })
+		all := append(kept, x.attach(p, x.refs(wanted))...)
+		slices.SortStableFunc(all, func(a, b ref) int { return cmp.Compare(a.row, b.row) })
+		p.refsOf[at] = slices.Clip(all)
+	} else {
+		p.refsOf[at] = x.attach(p, x.refs(wanted))
+	}
 	if p.sources[at].first < p.tailFrom {
 		p.changedGraph[at] = struct{}{}
 	}
 }
 
+// wantedRef is a mention to store for a row.
+type wantedRef struct {
+	row uint32
+	*backend.MentionRef
+}
+
+// refs adds the entities and keys of mentions that are new.
+func (x *mentions) refs(wanted []wantedRef) []ref {
+	own := make([]ref, len(wanted))
+	for i, w := range wanted {
+		own[i] = ref{w.row, x.entity(w.Entity), x.key(w.Key), w.Weight}
+	}
+	return own
+}
+
+// differ returns the rows whose refs differ from the wanted ones. refs are sorted and folded.
+func (x *mentions) differ(refs []ref, wanted []wantedRef) map[uint32]struct{} {
+	changed := make(map[uint32]struct{})
+	known := make([]ref, 0, len(wanted))
+	for _, w := range wanted {
+		e, ok := x.findEntity(w.Entity)
+		k, named := x.findKey(w.Key)
+		if !ok || !named {
+			changed[w.row] = struct{}{}
+			continue
+		}
+		known = append(known, ref{w.row, e, k, w.Weight})
+	}
+	known = x.folded(known)
+	for len(refs) > 0 || len(known) > 0 {
+		row := uint32(math.MaxUint32)
+		if len(refs) > 0 {
+			row = refs[0].row
+		}
+		if len(known) > 0 {
+			row = min(row, known[0].row)
+		}
+		n, m := ofRow(refs, row), ofRow(known, row)
+		if !slices.Equal(refs[:n], known[:m]) {
+			changed[row] = struct{}{}
+		}
+		refs, known = refs[n:], known[m:]
+	}
+	return changed
+}
+
+// ofRow returns the number of refs of a row at the beginning of refs.
+func ofRow(refs []ref, row uint32) (n int) {
+	for n < len(refs) && refs[n].row == row {
+		n++
+	}
+	return n
+}
+
 // add adds refs to a source that has no mentions. It keeps the slice.
-func (x *mentions) add(p *partition, at uint32, refs []ref) {
+func (x *mentions) add(p *partition, at uint32, refs []ref) { p.refsOf[at] = x.attach(p, refs) }
+
+// folded sorts refs and folds them. It changes the slice.
+func (x *mentions) folded(refs []ref) []ref {
 	order := func(a, b ref) int {
 		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(x.entities[a.entity].num, x.entities[b.entity].num),
 			cmp.Compare(a.key, b.key))
@@ -143,8 +221,12 @@ func (x *mentions) add(p *partition, at uint32, refs []ref) {
 	if !slices.IsSortedFunc(refs, order) { // refs from files are mostly sorted already
 		slices.SortStableFunc(refs, order)
 	}
-	refs = foldRefs(refs)
-	p.refsOf[at] = refs
+	return foldRefs(refs)
+}
+
+// attach adds the edges of refs to their entities, and returns the refs sorted and folded. It changes the slice.
+func (x *mentions) attach(p *partition, refs []ref) []ref {
+	refs = x.folded(refs)
 	x.edges += len(refs)
 	for i, r := range refs {
 		x.name(r)
@@ -152,6 +234,7 @@ func (x *mentions) add(p *partition, at uint32, refs []ref) {
 			x.join(p, r)
 		}
 	}
+	return refs
 }
 
 // foldRefs adds up the weights of refs with the same row and entity, and drops repeated keys. refs are sorted.
@@ -254,9 +337,13 @@ func (p *partition) edgeAt(edges []edge, row uint32) int {
 
 // remove removes all mentions of a source.
 func (x *mentions) remove(p *partition, at uint32) {
-	refs := p.refsOf[at]
+	x.detach(p, p.refsOf[at])
+	p.refsOf[at] = nil
+}
+
+// detach removes the edges of refs, which are sorted and folded, from their entities.
+func (x *mentions) detach(p *partition, refs []ref) {
 	if len(refs) == 0 {
-		p.refsOf[at] = nil
 		return
 	}
 	x.index()
@@ -285,7 +372,6 @@ func (x *mentions) remove(p *partition, at uint32) {
 			x.free = append(x.free, r.entity)
 		}
 	}
-	p.refsOf[at] = nil
 }
 
 // unname removes a ref from the count of its key.
