@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,6 +40,21 @@ func TestShows(t *testing.T) {
 			require.Equal(t, x.want, textIsOriginal([]byte(x.original), &document.Document{Text: x.text, MediaType: x.mediaType}))
 		})
 	}
+}
+
+// TestTextIsHeldOnce checks that a text that is stored beside its original is in memory once.
+func TestTextIsHeldOnce(t *testing.T) {
+	t.Parallel()
+	c := &Config{Parsers: parse.New()}
+	j := &job{Claim: backend.Claim{Blobs: []backend.Blob{{Kind: backend.Original, Data: []byte("The depot\r\nin Leipzig.")}}}}
+	j.Part.Class, j.Filename = backend.Knowledge, "depots.txt"
+	c.prepare(t.Context(), j)
+	require.Nil(t, j.fail)
+	require.Equal(t, "The depot\nin Leipzig.", j.prep.text)
+	require.Len(t, j.prep.blobs, 1)
+	require.Equal(t, backend.Text, j.prep.blobs[0].Kind)
+	require.Equal(t, j.prep.text, string(j.prep.blobs[0].Data))
+	require.Same(t, unsafe.StringData(j.prep.text), unsafe.SliceData(j.prep.blobs[0].Data))
 }
 
 // TestTextIsStoredOnce checks that the text of a text file is not stored in addition to its original, although the parser leaves out the final
