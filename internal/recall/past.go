@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,6 +26,39 @@ var pastParts = []string{
 // pastBefore matches what makes "before" ask for a former state: "before we moved", not "before lunch".
 var pastBefore = lazyregexp.New(`(?i)\b(before (i|we|you|he|she|they|it|the|my|our|his|her|their|that|this)|before \pL+ (and|came|went|moved|left|took|got|had)|had \pL+ before)\b` +
 	`|\bhad \pL+ before \pL+`)
+
+// startWords are words and parts of words without which asksOfStart is false.
+var startWords = []string{"first", "start", "begin", "outset", "initially", "back "}
+
+// pastStart matches what asks for the first of several states, or for one long past: "who minded him in the beginning", "back in May".
+var pastStart = lazyregexp.New(`(?i)\b(in|at) the (very )?(start|beginning|outset)\b|\binitially\b|\bto (start|begin) with\b|\bback (when|then)\b` +
+	`|\bback in (the )?(early |mid |late )?(january|february|march|april|may|june|july|august|september|october|november|december|spring|summer|autumn|winter|(19|20)\d\d)\b`)
+
+// firstAdverb matches "first" with the word before it.
+var firstAdverb = lazyregexp.New(`(?i)(\pL+)[ ,]+first\b`)
+
+// determiners are words behind which "first" belongs to a noun: "my first boss".
+var determiners = []string{"the", "my", "our", "your", "his", "her", "their", "its", "a", "this", "that", "very", "s"}
+
+// pastVerb matches words of a question in the past.
+var pastVerb = lazyregexp.New(`(?i)\b(did|was|were|had|wasn['’]t|weren['’]t|didn['’]t|\pL{3,}ed|took|went|came|met|spoke|began|got|told|saw|paid|made|gave|felt|ran|wrote|hurt|cost|bought|sold|built|drove|rode|grew)\b`)
+
+// laterVerb matches words of a question about what lies ahead, or about a return: "when do we fly back in May?"
+var laterVerb = lazyregexp.New(`(?i)\b(will|shall|going to|must|should|do|does|is|are|am|can)\b|\b(get|got|come|came|be|been|was|were|go|went|fly|flew|flown|move|moved|drive|drove|travel|travelled|return|returned|bring|brought|send|sent|call|called|ring|rang|write|wrote|pay|paid|give|gave|take|took|put|let|buy|bought|step|stepped) back in\b`)
+
+// asksOfStart reports whether a question asks for the first of several states, "when they first measured it", or for that at a time long past.
+func asksOfStart(question string) bool {
+	low := strings.ToLower(question)
+	if !slices.ContainsFunc(startWords, func(w string) bool { return strings.Contains(low, w) }) || !pastVerb.MatchString(question) || laterVerb.MatchString(question) {
+		return false
+	}
+	for _, m := range firstAdverb.Compiled().FindAllStringSubmatch(question, -1) {
+		if !slices.Contains(determiners, strings.ToLower(m[1])) {
+			return true
+		}
+	}
+	return pastStart.MatchString(question)
+}
 
 // asksOfPast reports whether a question asks for a former state. Superseded memories then answer it.
 func asksOfPast(question string) bool {

@@ -113,7 +113,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 		if err := s.mark(some); err != nil {
 			return nil, err
 		}
-		if r.Superseded == Mark || past {
+		if r.Superseded == Mark || past || asksOfStart(r.Query) {
 			continue
 		}
 		if some, hits, err = s.weigh(sc, some, hits); err != nil {
