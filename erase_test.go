@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/backend/inmem"
+	"github.com/contextmem/contextmem/facts"
 )
 
 // filesContaining returns the files below a directory that contain a word, in any case.
@@ -181,4 +183,27 @@ func TestEraseForgetsRestoredFacts(t *testing.T) {
 	_, err = s.Erase(ctx, contextmem.EraseRequest{IDs: []string{"first"}})
 	require.NoError(t, err)
 	require.Empty(t, filesContaining(t, dir, "graph revived"))
+}
+
+// TestEraseInMemory checks that tests with the in-memory backend can erase too.
+func TestEraseInMemory(t *testing.T) {
+	t.Parallel()
+	svc, err := contextmem.New(t.Context(), inmem.New(), nil)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, svc.Close()) }()
+	sub := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("a")
+	remember(t, sub, contextmem.Memory{ID: "m", Text: "Ophidianne works at Zanthorpe.", UserName: "Ophidianne", Infer: true}, contextmem.Memory{ID: "n", Text: "Tea is ready."})
+	r, err := sub.Erase(t.Context(), contextmem.EraseRequest{User: "Ophidianne"})
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Items)
+	require.Empty(t, r.Remains)
+	require.NoError(t, svc.VerifyReceipt(r))
+	found, err := sub.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "Who works at Zanthorpe?"})
+	require.NoError(t, err)
+	for _, c := range found.Chunks {
+		require.Equal(t, "n", c.SourceID)
+	}
+	fs, err := sub.Facts(t.Context(), facts.Request{Class: contextmem.ClassMemory, History: true})
+	require.NoError(t, err)
+	require.Empty(t, fs.Facts)
 }

@@ -90,7 +90,12 @@ func TestEveryFieldIsCarriedOrRefused(t *testing.T) {
 			_, err := m.RestoreVersion(ctx, r.(content.RestoreVersionRequest))
 			return err
 		}},
-		"CreateTenant": {contextmem.TenantSpec{ID: "acme", Schema: []contextmem.Field{{Name: "f"}}}, func(ctx context.Context, r any) error { return c.CreateTenant(ctx, r.(contextmem.TenantSpec)) }},
+		"Erase": {contextmem.EraseRequest{}, func(ctx context.Context, r any) error {
+			_, err := m.Erase(ctx, r.(contextmem.EraseRequest))
+			return err
+		}},
+		"VerifyReceipt": {contextmem.EraseReceipt{}, func(ctx context.Context, r any) error { return c.VerifyReceipt(ctx, r.(contextmem.EraseReceipt)) }},
+		"CreateTenant":  {contextmem.TenantSpec{ID: "acme", Schema: []contextmem.Field{{Name: "f"}}}, func(ctx context.Context, r any) error { return c.CreateTenant(ctx, r.(contextmem.TenantSpec)) }},
 		"CreateKey": {contextmem.KeySpec{}, func(ctx context.Context, r any) error {
 			_, _, err := c.CreateKey(ctx, r.(contextmem.KeySpec))
 			return err

@@ -33,7 +33,7 @@ func Wrap(op string, res Resource, id string, err error) error {
 		}
 	case errors.Is(err, backend.ErrExists):
 		kind = KindExists
-	case errors.Is(err, backend.ErrConflict):
+	case errors.Is(err, backend.ErrConflict), errors.Is(err, errors.ErrUnsupported):
 		kind = KindConflict
 	case errors.Is(err, backend.ErrClosed):
 		kind = KindClosed

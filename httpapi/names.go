@@ -222,6 +222,8 @@ var wireNames = []wireName{
 	{"Matching", "Filters", "filters", ""},
 	{"Matching", "Filters.Metadata", "filters", ""},
 	{"Matching", "Filters.Additional", "filters.additional_metadata", ""},
+	{"EraseRequest", "User", "user_name", ""},
+	{"EraseRequest", "All", "all", ""},
 	{"MemoryEdit", "Text", "text", ""},
 	{"MemoryEdit", "Messages", "messages", ""},
 	{"MemoryEdit", "Messages[].Role", "messages[].role", ""},

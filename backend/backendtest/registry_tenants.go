@@ -54,6 +54,7 @@ func runRegistry(t *testing.T, h StoresHarness) {
 		{"RecordPages", testRecordPages},
 		{"AddDeliveries", testAddDeliveries},
 		{"ClaimDeliveries", testClaimDeliveries},
+		{"EraseDeliveries", testEraseDeliveries},
 		{"ClaimShares", testClaimShares},
 		{"FinishDelivery", testFinishDelivery},
 		{"RequeueDelivery", testRequeueDelivery},

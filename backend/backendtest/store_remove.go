@@ -18,6 +18,8 @@ var storeRemoveTests = []namedTest[*storeEnv]{
 	{"Expire", testExpire},
 	{"ExpireVersions", testExpireVersions},
 	{"UpdateMetadata", testUpdateMetadata},
+	{"EraseEvents", testEraseEvents},
+	{"Purge", testPurge},
 }
 
 func testDelete(t *testing.T, e *storeEnv) {

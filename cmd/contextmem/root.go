@@ -64,7 +64,7 @@ func newRoot(a *app) *cobra.Command {
 	f.DurationVar(&a.timeout, "timeout", 0, "give up after this time; 0: never")
 	a.engine.add(f)
 	root.SetHelpCommand(helpCmd())
-	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.revertCmd(), a.rmCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
+	root.AddCommand(a.addCmd(), a.ingestCmd(), a.recallCmd(), a.lsCmd(), a.showCmd(), a.revertCmd(), a.rmCmd(), a.eraseCmd(), a.tenantsCmd(), a.keysCmd(), a.exportCmd(), a.importCmd(),
 		a.factsCmd(), a.backupCmd(), a.restoreCmd(), a.verifyCmd(), a.reembedCmd(), a.migrateCmd(), a.evalCmd(), a.doctorCmd(), a.demoCmd(), a.serveCmd(), a.mcpCmd(), a.proxyCmd(), manCmd(), flagsTopic())
 	return root
 }
@@ -101,6 +101,9 @@ type home interface {
 	DeleteTenant(ctx context.Context, id string) error
 	Subs(ctx context.Context, tenant string) ([]contextmem.SubStats, error)
 	DeleteSub(ctx context.Context, tenant, sub string) error
+	Erase(ctx context.Context, tenant, sub string, q contextmem.EraseRequest) (contextmem.EraseReceipt, error)
+	EraseTenant(ctx context.Context, tenant string, q contextmem.EraseRequest) (contextmem.EraseReceipt, error)
+	VerifyReceipt(ctx context.Context, r contextmem.EraseReceipt) error
 	Keys(ctx context.Context) ([]contextmem.Key, error)
 	CreateKey(ctx context.Context, spec contextmem.KeySpec) (contextmem.Key, string, error)
 	RevokeKey(ctx context.Context, id string) error
@@ -199,6 +202,12 @@ func (s server) Subs(ctx context.Context, tenant string) ([]contextmem.SubStats,
 }
 func (s server) DeleteSub(ctx context.Context, tenant, sub string) error {
 	return s.Tenant(tenant).Sub(sub).Delete(ctx)
+}
+func (s server) Erase(ctx context.Context, tenant, sub string, q contextmem.EraseRequest) (contextmem.EraseReceipt, error) {
+	return s.Tenant(tenant).Sub(sub).Erase(ctx, q)
+}
+func (s server) EraseTenant(ctx context.Context, tenant string, q contextmem.EraseRequest) (contextmem.EraseReceipt, error) {
+	return s.Tenant(tenant).Erase(ctx, q)
 }
 func (s server) Keys(context.Context) ([]contextmem.Key, error)  { return nil, errLocal }
 func (s server) RevokeKey(context.Context, string) error         { return errLocal }

@@ -351,7 +351,7 @@ func TestJSON(t *testing.T) {
 		{"add", []string{"--id", "m1", "I live in Lima."}}, {"show", []string{"--history", "m1"}}, {"revert", []string{"m1", "1"}},
 		{"tenants", nil}, {"tenants create", []string{"other"}}, {"tenants rm", []string{"other"}}, {"keys create", nil}, {"keys", nil}, {"keys rm", []string{"KEY"}},
 		{"export", []string{"-o", ours}}, {"import", []string{"-t", "copy", "--dry-run", ours}}, {"import", []string{"-t", "copy", ours}}, {"import", []string{"--dry-run", foreign}}, {"import", []string{foreign}},
-		{"backup", []string{backup}}, {"restore", []string{backup, "--data", filepath.Join(dir, "moved")}}, {"verify", nil}, {"reembed", nil}, {"eval", []string{set}}, {"doctor", nil}, {"demo", nil}, {"rm", []string{"m1"}},
+		{"backup", []string{backup}}, {"restore", []string{backup, "--data", filepath.Join(dir, "moved")}}, {"verify", nil}, {"reembed", nil}, {"eval", []string{set}}, {"doctor", nil}, {"demo", nil}, {"rm", []string{"m1"}}, {"erase", []string{"nobody"}},
 	} {
 		t.Run(x.words, func(t *testing.T) {
 			args := append(strings.Fields(x.words), x.args...)

@@ -81,6 +81,7 @@ func TestRoundTrip(t *testing.T) {
 				e.ValidFrom, e.ValidTo, e.Superseded = time.Time{}, time.Time{}, false
 				return OfEvidence(e)
 			}, (*Evidence).Evidence, full)
+			requireRoundTrip(t, OfReceipt, func(w *Receipt) content.EraseReceipt { return w.Receipt() }, full)
 			requireRoundTrip(t, wholeSeconds, func(w *Temporal) facts.TemporalResult { return *w.Result() }, full)
 			requireRoundTrip(t, func(l *[]content.PastVersion) []Version { return OfVersions(*l) }, func(w *[]Version) []content.PastVersion { return Versions(*w) }, full)
 		})
