@@ -58,7 +58,12 @@ const (
 )
 
 // Providers lists the providers that connectors can use, by name.
-func (s *Service) Providers() []ProviderInfo { return s.connectors.Providers() }
+func (s *Service) Providers() []ProviderInfo {
+	if s.connectors == nil {
+		return nil
+	}
+	return s.connectors.Providers()
+}
 
 // DiscoverWith previews resources without a connector. It does not store the credentials.
 // It returns the cursor of the next page, empty at the end. It returns fault.ErrUpstream if the provider fails.

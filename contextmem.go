@@ -265,7 +265,11 @@ func (p Progress) Waiting() int { return p.Queued + p.Processing + p.Graph }
 
 // Close refuses new calls, waits for running calls, stops the workers and closes the backend. Items that are being processed return to the queue and are
 // processed after the next opening. Close may be called repeatedly and concurrently; all calls return the same result. A hanging plug-in delays it by at most twenty seconds.
+// Close of the nil that Open returns beside an error returns fault.ErrInvalid.
 func (s *Service) Close() error {
+	if s == nil || s.gate == nil { // Open or New returned an error
+		return nowhere.gate.Enter()
+	}
 	if s.gate.Refuse() {
 		s.closeErr = s.gate.Shut(closePatience, s.set.Close)
 		close(s.done)

@@ -77,5 +77,5 @@ func (s *Service) eraseFeedback(ctx context.Context, org, tenant string, subs, i
 // VerifyReceipt returns nil if this deployment made the receipt and the receipt is unchanged, else fault.ErrInvalid. It returns
 // fault.ErrConflict if [Service.RotateSecretKey] has replaced the key since, so that the receipt cannot be checked.
 func (s *Service) VerifyReceipt(r EraseReceipt) error {
-	return erase.Verify("verify receipt", s.secrets, r)
+	return s.call(func() error { return erase.Verify("verify receipt", s.secrets, r) })
 }

@@ -228,8 +228,13 @@ func (s scope) Retry(ctx context.Context, class Class, id string) error {
 // Supported reports whether a parser may be able to read a file with the given name and declared media type. Either may be
 // empty. True is no guarantee, since the content decides.
 func (s *Service) Supported(name, contentType string) bool {
-	return s.intake.Parsers.Supported(name, contentType)
+	return s.intake != nil && s.intake.Parsers.Supported(name, contentType)
 }
 
 // MaxFileBytes is the size above which a file is refused.
-func (s *Service) MaxFileBytes() int64 { return s.opts.MaxFileBytes }
+func (s *Service) MaxFileBytes() int64 {
+	if s.opts == nil {
+		return 0
+	}
+	return s.opts.MaxFileBytes
+}

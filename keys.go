@@ -81,10 +81,10 @@ func (s *Service) RotateSecretKey(ctx context.Context, key []byte) error {
 	if n := len(key); n != 0 && n != access.KeyBytes {
 		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "%d bytes, want %d", n, access.KeyBytes)
 	}
-	if len(key) == 0 && s.opts.SecretKey != nil {
-		return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "is required: the deployment was opened with option SecretKey")
-	}
 	return s.call(func() error {
+		if len(key) == 0 && s.opts.SecretKey != nil {
+			return fault.Fieldf(op, fault.KindInvalid, fault.Key, "key", "is required: the deployment was opened with option SecretKey")
+		}
 		return fault.Wrap(op, fault.Key, "", s.leases.HoldSoon(ctx, leaseOfSecret, func(ctx context.Context) error {
 			return s.secrets.Rotate(ctx, key, s.webhooks, s.connectors)
 		}))

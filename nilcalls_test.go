@@ -17,6 +17,8 @@ func TestCallsOfNewcomers(t *testing.T) {
 	_, err := contextmem.New(ctx, nil, nil)
 	require.EqualError(t, err, "contextmem: open: the backend is nil")
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
+	var none *contextmem.Service
+	require.ErrorIs(t, none.Close(), contextmem.ErrInvalid, "what Open returned beside an error")
 	svc, err := contextmem.New(ctx, inmem.New(), nil)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()

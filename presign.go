@@ -23,17 +23,19 @@ func (s *Service) presign(uid string, num int64, until time.Time) string {
 // fault.ErrForbidden or fault.ErrNotFound unless the token is genuine and not expired.
 func (s *Service) OpenPresigned(ctx context.Context, token string) (*Fetched, error) {
 	const op = "open presigned url"
-	uid, num, err := s.secrets.ReadToken(token, time.Now())
-	if err != nil {
-		return nil, &fault.Error{Op: op, Kind: fault.KindForbidden, Resource: fault.File, Err: err}
-	}
-	ref, err := s.set.OpenUID(ctx, uid)
-	if errors.Is(err, backend.ErrNotFound) {
-		return nil, documents.Gone(op)
-	}
-	if err != nil {
-		return nil, fault.Wrap(op, fault.File, "", err)
-	}
-	defer ref.Release()
-	return documents.LoadVersion(ctx, op, ref.Space, num)
+	return called(s, func() (*Fetched, error) {
+		uid, num, err := s.secrets.ReadToken(token, time.Now())
+		if err != nil {
+			return nil, &fault.Error{Op: op, Kind: fault.KindForbidden, Resource: fault.File, Err: err}
+		}
+		ref, err := s.set.OpenUID(ctx, uid)
+		if errors.Is(err, backend.ErrNotFound) {
+			return nil, documents.Gone(op)
+		}
+		if err != nil {
+			return nil, fault.Wrap(op, fault.File, "", err)
+		}
+		defer ref.Release()
+		return documents.LoadVersion(ctx, op, ref.Space, num)
+	})
 }

@@ -21,7 +21,7 @@ type Gate struct {
 	calls  sync.WaitGroup
 }
 
-var errNoService = errors.New("the handle belongs to no open Service: get it by Service.Org, Service.Tenant or Tenant.Sub")
+var errNoService = errors.New("the handle belongs to no open Service: get a Service by Open or New, and handles by Service.Org, Service.Tenant or Tenant.Sub")
 
 // NewGate returns an open gate.
 func NewGate() *Gate {
