@@ -21,6 +21,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -119,7 +122,8 @@ var _ backend.Stores = (*DB)(nil)
 // Open opens the deployment at a URL such as postgres://user:password@host:5432/database, and creates missing tables.
 // The URL may name several hosts, with target_session_attrs=read-write, and may set pool_max_conns (default DefaultConns).
 // The role must own the database or be able to create tables in its schema. It must not be a superuser or have BYPASSRLS.
-// Open returns [backend.ErrNewerSchema] if a newer release created the tables. ctx limits only the opening. nil options select the defaults.
+// Open returns [backend.ErrNewerSchema] if a newer release created the tables, and [backend.ErrUnavailable] if no server answers within
+// [Options].Retry. ctx limits only the opening. nil options select the defaults.
 func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	opts, err := o.complete()
 	if err != nil {
@@ -132,7 +136,12 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	if !strings.Contains(url, "pool_max_conns") {
 		config.MaxConns = DefaultConns
 	}
-	pooled, partitions, err := prepare(ctx, config.ConnConfig, &opts)
+	var pooled bool
+	var partitions int64
+	err = retryFor(ctx, opts.Retry, func() (err error) {
+		pooled, partitions, err = prepare(ctx, config.ConnConfig, &opts)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open deployment: %w", err)
 	}
@@ -160,14 +169,27 @@ func Open(ctx context.Context, url string, o *Options) (*DB, error) {
 	return d, nil
 }
 
+// addresses returns the hosts and ports of the servers that a configuration names.
+func addresses(c *pgx.ConnConfig) string {
+	at := []string{net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))}
+	for _, f := range c.Fallbacks {
+		if next := net.JoinHostPort(f.Host, strconv.Itoa(int(f.Port))); !slices.Contains(at, next) {
+			at = append(at, next)
+		}
+	}
+	return strings.Join(at, ", ")
+}
+
 // prepare creates the tables, and returns the number of their partitions. pooled reports whether a pooler is in front of the server. prepare recognises a pooler by the process
 // number of a connection, which a pooler invents.
 func prepare(ctx context.Context, config *pgx.ConnConfig, o *Options) (pooled bool, partitions int64, err error) {
 	config = config.Copy()
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // the presence of a pooler is not known yet
 	c, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return false, 0, translate(err)
+	if err = translate(err); errors.Is(err, errLost) {
+		return false, 0, fmt.Errorf("postgres: no server answers at %s: %w", addresses(config), err)
+	} else if err != nil {
+		return false, 0, err
 	}
 	defer func() { _ = c.Close(bg) }()
 	var pid, version int32

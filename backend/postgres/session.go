@@ -259,7 +259,10 @@ const (
 )
 
 // retry runs f until it succeeds, fails permanently, or the time [Options].Retry is over.
-func (d *DB) retry(ctx context.Context, f func() error) error {
+func (d *DB) retry(ctx context.Context, f func() error) error { return retryFor(ctx, d.o.Retry, f) }
+
+// retryFor runs f until it succeeds, fails permanently, or a time is over.
+func retryFor(ctx context.Context, limit time.Duration, f func() error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -269,7 +272,7 @@ func (d *DB) retry(ctx context.Context, f func() error) error {
 		if cerr := ctx.Err(); err != nil && cerr != nil && (errors.Is(err, cerr) || again(err)) {
 			return cerr
 		}
-		if err == nil || !again(err) || time.Since(start) > d.o.Retry {
+		if err == nil || !again(err) || time.Since(start) > limit {
 			return err
 		}
 		if errors.Is(err, errLost) {
