@@ -141,7 +141,15 @@ func TestExtensionsSayWhatTheyNeed(t *testing.T) {
 				needed[method+" "+path] = append(needed[method+" "+path], name)
 				query, body := "?database=acme", ""
 				if len(op.RequestBody.Content) > 0 {
-					query, body = "", `{"database": "acme"}`
+					given := map[string]string{"database": "acme"}
+					for _, other := range required {
+						if other != name && other != "database" {
+							given[other] = "x"
+						}
+					}
+					b, err := json.Marshal(given)
+					require.NoError(t, err)
+					query, body = "", string(b)
 				}
 				w := f.do(t, method, target+query, body)
 				assert.Equal(t, http.StatusBadRequest, w.Code, "%s %s", method, path)
@@ -150,7 +158,8 @@ func TestExtensionsSayWhatTheyNeed(t *testing.T) {
 		}
 	}
 	assert.Equal(t, map[string][]string{"POST /ext/context": {"query"}, "POST /ext/remember": {"memories"}, "POST /ext/memories/{source_id}/supersede": {"by"},
-		"POST /ext/items/{source_id}/restore": {"version"}, "GET /ext/sessions/messages": {"session_id"}}, needed)
+		"POST /ext/items/{source_id}/restore": {"version"}, "GET /ext/sessions/messages": {"session_id"},
+		"POST /ext/entities/merges": {"from", "into"}}, needed)
 }
 
 func TestExtensions(t *testing.T) {

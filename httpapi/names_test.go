@@ -17,7 +17,7 @@ var requestTypes = map[string]any{
 	"FetchRequest": contextmem.FetchRequest{}, "ListRequest": contextmem.ListRequest{}, "EditMetadataRequest": contextmem.EditMetadataRequest{}, "DeleteItemsRequest": contextmem.DeleteItemsRequest{},
 	"RelationsRequest": contextmem.GraphRelationsRequest{}, "SubgraphRequest": contextmem.SubgraphRequest{}, "InsertVectorsRequest": contextmem.InsertVectorsRequest{}, "SearchVectorsRequest": contextmem.SearchVectorsRequest{},
 	"VectorSelection": contextmem.VectorSelection{}, "KeySpec": contextmem.KeySpec{}, "WebhookSpec": contextmem.WebhookSpec{}, "DeliveriesRequest": contextmem.DeliveriesRequest{},
-	"ConnectorSpec": contextmem.ConnectorSpec{}, "ConnectorEdit": contextmem.ConnectorEdit{}, "DiscoverRequest": contextmem.DiscoverRequest{}, "Feedback": contextmem.Feedback{}, "EraseRequest": contextmem.EraseRequest{},
+	"ConnectorSpec": contextmem.ConnectorSpec{}, "ConnectorEdit": contextmem.ConnectorEdit{}, "DiscoverRequest": contextmem.DiscoverRequest{}, "Feedback": contextmem.Feedback{}, "EraseRequest": contextmem.EraseRequest{}, "MergeEntitiesRequest": contextmem.MergeEntitiesRequest{},
 	"schemaEdit": struct{ Fields []contextmem.Field }{}, "configure": struct {
 		Resources []contextmem.ConnectorResource
 	}{}, "Status": struct{ IDs []string }{},
