@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,15 @@ type request struct {
 	header           http.Header
 	once             bool // the call must not be repeated after a lost answer, since it may then act differently
 	bare             bool // the answer has no envelope
+	of               any  // the library's request, whose fields errors and warnings name; nil: there is none
+}
+
+// field returns the library's name of a field of the request.
+func (r *request) field(name string) string {
+	if name == "" || r.of == nil {
+		return name
+	}
+	return wire.LibraryField(name, reflect.TypeOf(r.of))
 }
 
 // meta is the description of the request in a response.
@@ -161,7 +171,7 @@ func (c *Client) once(ctx context.Context, r *request, to any) (m meta, err erro
 		return m, &fault.Error{Op: r.op, Kind: fault.KindTooLarge, Err: fmt.Errorf("the answer is over %d bytes", maxAnswer)}
 	}
 	if res.StatusCode/100 != 2 {
-		return m, refused(r.op, res, b)
+		return m, refused(r, res, b)
 	}
 	if r.bare {
 		return m, decode(r.op, b, to)
@@ -174,7 +184,8 @@ func (c *Client) once(ctx context.Context, r *request, to any) (m meta, err erro
 		return m, err
 	}
 	for i := range e.Meta.Warnings {
-		e.Meta.Warnings[i].Message = wire.Tenants(e.Meta.Warnings[i].Message)
+		w := &e.Meta.Warnings[i]
+		w.Field, w.Message = r.field(w.Field), wire.Tenants(w.Message)
 	}
 	return e.Meta, decode(r.op, e.Data, to)
 }
@@ -207,7 +218,7 @@ func decode(op string, b []byte, to any) error {
 }
 
 // refused makes an error of an error response.
-func refused(op string, res *http.Response, b []byte) error {
+func refused(r *request, res *http.Response, b []byte) error {
 	var body struct {
 		Error *struct {
 			Code    string `json:"code"`
@@ -230,7 +241,8 @@ func refused(op string, res *http.Response, b []byte) error {
 	if said, unknown := strings.CutSuffix(text, wire.WhereIDsAre); unknown { // callers know neither the field nor the route
 		text = strings.TrimPrefix(said, `field "id": `)
 	}
-	e := &fault.Error{Op: op, Err: &refusal{res.StatusCode, wire.Tenants(text)}}
+	field, text := wire.CutField(text)
+	e := &fault.Error{Op: r.op, Field: r.field(field), Err: &refusal{res.StatusCode, wire.Tenants(text)}}
 	e.Kind, e.Resource = kindOf(code, res.StatusCode)
 	if s, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && s > 0 {
 		e.RetryAfter = time.Duration(s) * time.Second

@@ -133,7 +133,7 @@ func (c *Client) CreateTenant(ctx context.Context, spec contextmem.TenantSpec) e
 	for _, f := range spec.Schema {
 		body.Schema = append(body.Schema, field{f.Name, string(f.Type), f.MaxLength, f.Match, f.Dense, f.Sparse, f.Analyzer, !f.Required})
 	}
-	_, err := c.send(ctx, request{op: op, method: http.MethodPost, path: "/databases", json: body, once: true}, nil)
+	_, err := c.send(ctx, request{op: op, method: http.MethodPost, path: "/databases", json: body, once: true, of: spec}, nil)
 	return err
 }
 
@@ -232,7 +232,7 @@ func (c *Client) CreateKey(ctx context.Context, spec contextmem.KeySpec) (contex
 		Text      string             `json:"full_api_key"`
 		CreatedAt string             `json:"created_at"`
 	}
-	if _, err := c.send(ctx, request{op: op, method: http.MethodPost, path: "/api-keys/create_api_key", json: body, once: true, bare: true}, &a); err != nil {
+	if _, err := c.send(ctx, request{op: op, method: http.MethodPost, path: "/api-keys/create_api_key", json: body, once: true, bare: true, of: spec}, &a); err != nil {
 		return contextmem.Key{}, "", err
 	}
 	return contextmem.Key{ID: a.ID, Owner: a.Owner, Scopes: a.Scopes, Env: a.Env, CreatedAt: wire.ReadTime(a.CreatedAt)}, a.Text, nil

@@ -283,7 +283,7 @@ func TestFileACL(t *testing.T) {
 	}
 	_, err = m.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{ID: "bad", Name: "bad.txt", Data: []byte("x"), ACL: []string{""}}}})
 	require.ErrorIs(t, err, contextmem.ErrInvalid)
-	require.ErrorContains(t, err, "acl")
+	require.ErrorContains(t, err, `field "Files[0].ACL"`)
 }
 
 // TestRepeats checks that an addition whose answer is lost is sent again and stored once, and that requests that must

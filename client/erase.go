@@ -26,7 +26,7 @@ func (s scope) erase(ctx context.Context, q contextmem.EraseRequest, body map[st
 	put(body, "user_name", q.User, q.User == "")
 	put(body, "all", true, !q.All)
 	var a wire.Receipt
-	if _, err := s.c.send(ctx, request{op: "erase", method: http.MethodPost, path: "/ext/erase", json: body, once: true}, &a); err != nil {
+	if _, err := s.c.send(ctx, request{op: "erase", method: http.MethodPost, path: "/ext/erase", json: body, once: true, of: q}, &a); err != nil {
 		return contextmem.EraseReceipt{}, err
 	}
 	return a.Receipt(), nil

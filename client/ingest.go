@@ -120,7 +120,7 @@ func (s scope) AddMemories(ctx context.Context, b contextmem.MemoryBatch) (*cont
 	}
 	f := s.form(op, "memory", b.FailIfExists, b.Metadata, b.Additional, b.Graphs)
 	f.json("memories", list)
-	return f.send(ctx, s.c)
+	return f.send(ctx, s.c, b)
 }
 
 // noted returns the additional metadata of a memory, with its time and its session.
@@ -211,7 +211,7 @@ func (s scope) AddKnowledge(ctx context.Context, b contextmem.KnowledgeBatch) (*
 		}
 		f.json("app_knowledge", apps)
 	}
-	return f.send(ctx, s.c)
+	return f.send(ctx, s.c, b)
 }
 
 // app is the JSON form of an app item.
@@ -330,12 +330,14 @@ func (f *form) file(file contextmem.File) {
 	f.err = errors.Join(f.err, err)
 }
 
-func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, error) {
+// send sends the form. of is the request whose fields errors name.
+func (f *form) send(ctx context.Context, c *Client, of any) (*contextmem.IngestResult, error) {
 	if err := errors.Join(f.err, f.w.Close()); err != nil {
 		return nil, err
 	}
 	var a wire.Ingested
-	if _, err := c.send(ctx, request{op: f.op, method: http.MethodPost, path: "/context/ingest", body: f.b.Bytes(), contentType: f.w.FormDataContentType(), once: f.once}, &a); err != nil {
+	q := request{op: f.op, method: http.MethodPost, path: "/context/ingest", body: f.b.Bytes(), contentType: f.w.FormDataContentType(), once: f.once, of: of}
+	if _, err := c.send(ctx, q, &a); err != nil {
 		return nil, err
 	}
 	res := &contextmem.IngestResult{Items: make([]contextmem.IngestItem, len(a.Results)), Accepted: a.Count, Failed: a.Failed, Skipped: a.Skipped}
@@ -343,7 +345,8 @@ func (f *form) send(ctx context.Context, c *Client) (*contextmem.IngestResult, e
 		r := &a.Results[i]
 		res.Items[i] = ingestItem(r)
 		if r.Error != nil || r.ErrorCode != nil {
-			e := &fault.Error{Op: f.op, ID: fault.ShortID(r.ID), Err: errors.New(wire.Text(r.Error))}
+			field, text := wire.CutField(wire.Text(r.Error))
+			e := &fault.Error{Op: f.op, ID: fault.ShortID(r.ID), Field: q.field(field), Err: errors.New(text)}
 			e.Kind, e.Resource = kindOf(wire.Text(r.ErrorCode), 0)
 			if wire.Text(r.ErrorCode) == "CONFLICT" && f.once { // the code has two meanings; an addition has only this one
 				e.Kind = fault.KindExists

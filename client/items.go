@@ -99,7 +99,7 @@ func (s scope) List(ctx context.Context, r contextmem.ListRequest) (*contextmem.
 		Sources    []wire.SourceRow `json:"sources"`
 		Memories   []wire.MemoryRow `json:"user_memories"`
 	}
-	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/context/list", json: body}, &a)
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/context/list", json: body, of: r}, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s scope) Fetch(ctx context.Context, r contextmem.FetchRequest) (*contextme
 		v.Add("acl", p)
 	}
 	var a wire.Fetched
-	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/context/inspect", query: v}, &a); err != nil {
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/context/inspect", query: v, of: r}, &a); err != nil {
 		return nil, err
 	}
 	f := &contextmem.Fetched{ID: a.ID, Text: wire.Text(a.Content), Inferred: wire.Text(a.Inferred), URL: wire.Text(a.URL), ContentType: a.ContentType, Partial: a.Partial, Usage: a.Usage.Usage(), Warnings: wire.Warnings(a.Warnings)}
@@ -260,7 +260,7 @@ func (s scope) deleteOf(ctx context.Context, r contextmem.DeleteItemsRequest) (*
 	}
 	body := s.body()
 	body["type"], body["ids"] = class, r.IDs
-	q := request{op: op, method: http.MethodDelete, path: "/context", json: body}
+	q := request{op: op, method: http.MethodDelete, path: "/context", json: body, of: r}
 	if r.KeepIndexing {
 		q.header = http.Header{"X-Service-Delete-Status": {"strict"}}
 	}

@@ -43,7 +43,7 @@ func (s scope) Facts(ctx context.Context, r facts.Request) (*facts.Page, error) 
 	put(body, "cursor", strconv.FormatInt(r.Cursor, 10), r.Cursor == 0)
 	put(body, "acl", r.Principals, r.Principals == nil)
 	var a wire.FactsPage
-	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/facts", json: body}, &a)
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/facts", json: body, of: r}, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (s scope) Profile(ctx context.Context, r facts.ProfileRequest) (*facts.Prof
 	put(body, "max_tokens", r.MaxTokens, r.MaxTokens == 0)
 	put(body, "acl", r.Principals, r.Principals == nil)
 	var a wire.Profile
-	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/profile", json: body}, &a)
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/profile", json: body, of: r}, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (s scope) History(ctx context.Context, r content.HistoryRequest) (*content.
 		Type     string         `json:"type"`
 		Versions []wire.Version `json:"versions"`
 	}
-	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/ext/items/" + url.PathEscape(r.ID) + "/history", query: q}, &a); err != nil {
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodGet, path: "/ext/items/" + url.PathEscape(r.ID) + "/history", query: q, of: r}, &a); err != nil {
 		return nil, err
 	}
 	h := &content.History{ID: a.ID, Class: contextmem.ClassKnowledge, Versions: wire.Versions(a.Versions)}
@@ -140,7 +140,7 @@ func (s scope) RestoreVersion(ctx context.Context, r content.RestoreVersionReque
 	body["version"] = r.Version
 	put(body, "acl", r.Principals, r.Principals == nil)
 	var row wire.ItemRow
-	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/items/" + url.PathEscape(r.ID) + "/restore", json: body, once: true}, &row); err != nil {
+	if _, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/ext/items/" + url.PathEscape(r.ID) + "/restore", json: body, once: true, of: r}, &row); err != nil {
 		return nil, err
 	}
 	it := ingestItem(&row)

@@ -60,7 +60,7 @@ func (s scope) Recall(ctx context.Context, q contextmem.Recall) (*contextmem.Res
 	put(body, "metadata_filters", filters, len(filters) == 0)
 	temporal(body, q.Temporal)
 	var a answer
-	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/query", json: body}, &a)
+	m, err := s.c.send(ctx, request{op: op, method: http.MethodPost, path: "/query", json: body, of: q}, &a)
 	if err != nil {
 		return nil, err
 	}

@@ -128,6 +128,11 @@ func (c *call) log(err error) {
 	c.api.o.Logger.Error("request failed", "request", c.id, "route", c.rt.path, "err", err)
 }
 
+// wireField returns the REST name of a field of the service request that the route makes.
+func (c *call) wireField(field string) string {
+	return wire.Field(field, c.rt.request, c.rt.family == gen1)
+}
+
 // message returns the text of an error with the field's REST name.
 func (c *call) message(e *contextmem.Error) string {
 	renamed := *e

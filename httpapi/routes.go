@@ -42,7 +42,7 @@ type route struct {
 	do            func(c *call) (any, error)
 	text          func(c *call) error // answers requests that accept text; nil: the route has no text form
 	status        int                 // status of a success; 0: 200
-	request       string              // the service's request type, where field names depend on it; see wireNames
+	request       string              // the service's request type, where field names depend on it; see wire.Field
 	wholeOrg      bool                // keys that are restricted to tenants are refused
 	successor     string              // replacement of a deprecated route
 	unwrapRequest bool                // older bodies contain everything under "request"

@@ -86,7 +86,7 @@ func (c chosenFields) MarshalJSON() ([]byte, error) {
 func notesOf(u *contextmem.ModelUsage, ws []fault.Warning) wire.Notes {
 	n := wire.Notes{Usage: wire.OfUsage(u), Warnings: warnings(ws)}
 	for i := range n.Warnings {
-		n.Warnings[i].Field = wireField(n.Warnings[i].Field, "", true) // both generations use the same names here
+		n.Warnings[i].Field = wire.Field(n.Warnings[i].Field, "", true) // both generations use the same names here
 	}
 	return n
 }

@@ -1,14 +1,16 @@
-package httpapi
+package wire
 
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/content"
 )
 
 // requestTypes are the service requests made by routes, by their name in wireNames.
@@ -17,7 +19,7 @@ var requestTypes = map[string]any{
 	"FetchRequest": contextmem.FetchRequest{}, "ListRequest": contextmem.ListRequest{}, "EditMetadataRequest": contextmem.EditMetadataRequest{}, "DeleteItemsRequest": contextmem.DeleteItemsRequest{},
 	"RelationsRequest": contextmem.GraphRelationsRequest{}, "SubgraphRequest": contextmem.SubgraphRequest{}, "InsertVectorsRequest": contextmem.InsertVectorsRequest{}, "SearchVectorsRequest": contextmem.SearchVectorsRequest{},
 	"VectorSelection": contextmem.VectorSelection{}, "KeySpec": contextmem.KeySpec{}, "WebhookSpec": contextmem.WebhookSpec{}, "DeliveriesRequest": contextmem.DeliveriesRequest{},
-	"ConnectorSpec": contextmem.ConnectorSpec{}, "ConnectorEdit": contextmem.ConnectorEdit{}, "DiscoverRequest": contextmem.DiscoverRequest{}, "Feedback": contextmem.Feedback{}, "EraseRequest": contextmem.EraseRequest{}, "MergeEntitiesRequest": contextmem.MergeEntitiesRequest{},
+	"ConnectorSpec": contextmem.ConnectorSpec{}, "ConnectorEdit": contextmem.ConnectorEdit{}, "DiscoverRequest": contextmem.DiscoverRequest{}, "Feedback": contextmem.Feedback{}, "EraseRequest": contextmem.EraseRequest{}, "RestoreVersionRequest": content.RestoreVersionRequest{}, "MergeEntitiesRequest": contextmem.MergeEntitiesRequest{},
 	"schemaEdit": struct{ Fields []contextmem.Field }{}, "configure": struct {
 		Resources []contextmem.ConnectorResource
 	}{}, "Status": struct{ IDs []string }{},
@@ -91,7 +93,7 @@ func starred(path string) string {
 	return path
 }
 
-func TestWireField(t *testing.T) {
+func TestField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ request, path, first, second string }{
 		{"", "", "", ""},
@@ -125,8 +127,60 @@ func TestWireField(t *testing.T) {
 		{"", "nothing.known", "nothing.known", "nothing.known"},
 	} {
 		t.Run(c.request, func(t *testing.T) {
-			assert.Equal(t, c.first, wireField(c.path, c.request, true), c.path)
-			assert.Equal(t, c.second, wireField(c.path, c.request, false), c.path)
+			assert.Equal(t, c.first, Field(c.path, c.request, true), c.path)
+			assert.Equal(t, c.second, Field(c.path, c.request, false), c.path)
 		})
 	}
+}
+
+// TestLibraryField checks that the name of each field leads back to it, or to a field that contains it and has the same name.
+func TestLibraryField(t *testing.T) {
+	t.Parallel()
+	open := strings.NewReplacer("[]", "[3]", "*", "k")
+	exact, all := 0, 0
+	for request, v := range requestTypes {
+		of := reflect.TypeOf(v)
+		if of.Name() == "" { // of a route's own
+			continue
+		}
+		for _, path := range fieldPaths(of, "") {
+			if path == "" || slices.Contains(notSent, path) || path[len(path)-1] == '*' {
+				continue
+			}
+			path = open.Replace(path)
+			name := Field(path, of.Name(), false)
+			back := LibraryField(name, of)
+			assert.Equal(t, name, Field(back, of.Name(), false), "%s: %s became %s", request, path, back)
+			if all++; back == path {
+				exact++
+			}
+		}
+	}
+	t.Logf("%d of %d lead back to themselves", exact, all)
+	for _, c := range []struct {
+		of         any
+		name, want string
+	}{
+		{contextmem.MemoryBatch{}, "memories[2].text", "Memories[2].Text"},
+		{contextmem.MemoryBatch{}, "memories[0].user_assistant_pairs[3].user", "Memories[0].Pairs[3].User"},
+		{contextmem.MemoryBatch{}, "memories[0].metadata.year", "Memories[0].Metadata.year"},
+		{contextmem.MemoryBatch{}, "memories[1].relations[4].target.id", "Memories[1].ForcefulRelations.Links[4].TargetID"},
+		{contextmem.KnowledgeBatch{}, "documents[1].relations[4].target.id", "Files[1].ForcefulRelations.Links[4].TargetID"},
+		{contextmem.KnowledgeBatch{}, "documents[0].id", "Files[0].ID"},
+		{contextmem.Recall{}, "max_results", "MaxResults"},
+		{contextmem.Recall{}, "metadata_filters.year", "Filters.year"},
+		{contextmem.ListRequest{}, "filters.metadata.year", "Filters.Metadata.year"},
+		{contextmem.ListRequest{}, "ids[7]", "IDs[7]"},
+		{contextmem.TenantSpec{}, "database", "ID"},
+		{contextmem.FetchRequest{}, "id", "ID"},
+		{contextmem.SubgraphRequest{}, "id", "SourceID"},
+		{contextmem.EraseRequest{}, "user_name", "User"},
+		{contextmem.Recall{}, "nothing.known", "nothing.known"},
+	} {
+		assert.Equal(t, c.want, LibraryField(c.name, reflect.TypeOf(c.of)), c.name)
+	}
+	field, rest := CutField(`field "memories[0].text": is "required"`)
+	assert.Equal(t, []string{"memories[0].text", `is "required"`}, []string{field, rest})
+	field, rest = CutField(`tenant "x" not found`)
+	assert.Equal(t, []string{"", `tenant "x" not found`}, []string{field, rest})
 }

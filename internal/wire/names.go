@@ -1,4 +1,4 @@
-package httpapi
+package wire
 
 import "strings"
 
@@ -224,6 +224,7 @@ var wireNames = []wireName{
 	{"Matching", "Filters.Additional", "filters.additional_metadata", ""},
 	{"EraseRequest", "User", "user_name", ""},
 	{"EraseRequest", "All", "all", ""},
+	{"RestoreVersionRequest", "Version", "version", ""},
 	{"MergeEntitiesRequest", "From", "from", ""},
 	{"MergeEntitiesRequest", "Into", "into", ""},
 	{"MergeEntitiesRequest", "Reason", "reason", ""},
@@ -308,12 +309,8 @@ var wireNames = []wireName{
 	{"", "files", "files", "documents"},
 }
 
-// wireField returns the REST name of a field of a service request.
-func (c *call) wireField(field string) string {
-	return wireField(field, c.rt.request, c.rt.family == gen1)
-}
-
-func wireField(field, request string, first bool) string {
+// Field returns the REST name of a field of a service request. first selects the names of the first generation.
+func Field(field, request string, first bool) string {
 	given := strings.Split(field, ".")
 	best, taken := wireName{}, 0
 	for _, n := range wireNames {
@@ -338,7 +335,7 @@ func wireField(field, request string, first bool) string {
 		case "*":
 			name = strings.Replace(name, "*", own, 1)
 		case "*[]":
-			name = strings.Replace(name, "*", wireField(own, request, first), 1)
+			name = strings.Replace(name, "*", Field(own, request, first), 1)
 		}
 		switch {
 		case strings.HasSuffix(p, "[]"):
