@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
 // newDovecot starts the machine's Dovecot 2.3 with its own mailbox. It skips the test if there is none.
@@ -35,11 +37,9 @@ func newDovecot(t *testing.T) *server {
 	s := &server{host: "127.0.0.1", security: "tls"}
 	var certPEM, keyPEM []byte
 	s.cert, s.roots, certPEM, keyPEM = newCertificate(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testtool.Ports(1) // one that no connection takes before Dovecot has it
 	require.NoError(t, err)
-	_, s.port, err = net.SplitHostPort(ln.Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, ln.Close())
+	s.port = strconv.Itoa(port)
 
 	me, err := user.Current()
 	require.NoError(t, err)
