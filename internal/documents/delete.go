@@ -28,9 +28,9 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 		out.Items[i] = content.DeleteItem{ID: id, Err: workspace.SourceError(op, r.Class, id, backend.ErrNotFound)}
 	}
 	for _, class := range cs {
-		res, err := ref.Store.Delete(ctx, backend.Partition{Class: class, Sub: sub}, r.IDs, backend.DeleteOptions{KeepIndexing: r.KeepIndexing})
-		if err != nil {
-			return nil, fault.Wrap(op, fault.Source, "", err)
+		var res []backend.DeleteResult
+		if res, err = ref.Store.Delete(ctx, backend.Partition{Class: class, Sub: sub}, r.IDs, backend.DeleteOptions{KeepIndexing: r.KeepIndexing}); err != nil {
+			break // what went before is told below
 		}
 		for i, d := range res {
 			it := &out.Items[i]
@@ -51,6 +51,9 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 		if err := ref.Follower.Sync(ctx); err != nil && ctx.Err() == nil {
 			e.Logger.Warn("indexes could not follow a delete; the next search tries again", "err", err)
 		}
+	}
+	if err != nil {
+		return nil, fault.Wrap(op, fault.Source, "", err)
 	}
 	return out, nil
 }

@@ -88,11 +88,14 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 	if err := r.traces(events, deliveries); err != nil {
 		return r.out, err
 	}
-	if err := r.deleteAll(); err != nil {
+	err := r.deleteAll()
+	if r.out.Items > 0 || err == nil {
+		ref.StateChanged()
+		e.Deleted(ref.UID)
+	}
+	if err != nil {
 		return r.out, err
 	}
-	ref.StateChanged()
-	e.Deleted(ref.UID)
 	if err := r.traces(events, deliveries); err != nil {
 		return r.out, err
 	}
