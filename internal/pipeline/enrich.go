@@ -46,7 +46,7 @@ func (c *Config) embed(ctx context.Context, e Embedder, jobs []*job) {
 			_, own := err.(constError)
 			if !down {
 				why = causeOf("the embedder", err)
-				c.Logger.Warn("embedding failed", "source", j.Num, "err", err)
+				c.warn(ctx, "embedding failed", j, err)
 			}
 			fail := &failure{code: CodeEmbedding, message: "embedding failed: " + why, retry: true, transient: !own || err == errDown}
 			if fail.transient && c.outage.blame(j, c.MaxAttempts) {
@@ -186,7 +186,7 @@ func (c *Config) extract(ctx context.Context, jobs []*job) (tried bool) {
 		}
 		outs, err := c.extractAll(ctx, ins[i:i+1])
 		if err != nil {
-			c.Logger.Warn("extraction failed", "source", j.Num, "err", err)
+			c.warn(ctx, "extraction failed", j, err)
 			_, own := err.(constError)
 			j.fail = &failure{code: CodeExtraction, message: "graph extraction failed: " + causeOf("the extractor", err), retry: true, transient: !own}
 			continue

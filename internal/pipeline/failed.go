@@ -35,6 +35,13 @@ func (c *Config) storageFailed(ctx context.Context, st backend.Store, jobs []*jo
 	return nil
 }
 
+// warn logs that a plug-in failed on an item, unless the service stops: then the item returns to the queue.
+func (c *Config) warn(ctx context.Context, what string, j *job, err error) {
+	if ctx.Err() == nil {
+		c.Logger.Warn(what, "source", j.Num, "err", err)
+	}
+}
+
 // deferEach defers items, each alone if one of several is damaged: that one keeps its claim until its lease expires, and the others do not wait for it.
 func deferEach(ctx context.Context, st backend.Store, later []backend.Deferred) error {
 	err := st.Defer(ctx, later)

@@ -272,7 +272,7 @@ func (c *Config) infer(ctx context.Context, j *job, prefix, speaker, dates strin
 		err = errOutputs
 	}
 	if err != nil {
-		c.Logger.Warn("inference failed", "source", j.Num, "err", err)
+		c.warn(ctx, "inference failed", j, err)
 		j.fail = &failure{code: codeInference, message: "inference failed: " + causeOf("the extractor", err), retry: true}
 		return
 	}
