@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
@@ -95,7 +96,8 @@ func TestFewOpenTenants(t *testing.T) {
 		}
 	}
 	const ofDeployment, ofTenant = 8, 8
-	require.LessOrEqual(t, filesUnder(dir), ofDeployment+open*ofTenant)
+	require.EventuallyWithT(t, func(c *assert.CollectT) { assert.LessOrEqual(c, filesUnder(dir), ofDeployment+open*ofTenant) }, time.Minute, 10*time.Millisecond,
+		"once background work is done with the tenants")
 }
 
 // countingBackend is a backend that ignores Close and counts the workspaces that services open.
