@@ -75,6 +75,15 @@ type Remote interface {
 	Remote()
 }
 
+// Exact is a [Vectors] whose searches miss no near vector in partitions that are not too large. If it implements [ChunkScorer] too, recall asks it only for the scores of
+// those chunks that may be among the best, since it knows that a vector which a search did not return is not nearer than the last one that it did.
+//
+// If a Vectors does not implement Exact, recall asks a ChunkScorer for the scores of all chunks that only the keyword index found.
+type Exact interface {
+	// ExactUpTo returns the number of chunks of a partition up to which SearchVectors returns exactly the nearest vectors, whatever Recall is.
+	ExactUpTo() int
+}
+
 // Troubled is an [Index] on other machines that reports whether these work. The service applies changes to it in the background, and goes on
 // when a caller gives up. While the machines are in trouble, a search that can report an incomplete result does not wait for all changes.
 type Troubled interface {

@@ -184,7 +184,7 @@ func (s *collections) class(name string) *models.Class {
 		return class
 	}
 	class.VectorIndexType = "hnsw"
-	class.VectorIndexConfig = map[string]any{"distance": "dot", "maxConnections": 32, "efConstruction": 128, "ef": -1, "dynamicEfMin": 200, "dynamicEfMax": 1000, "flatSearchCutoff": 40000}
+	class.VectorIndexConfig = map[string]any{"distance": "dot", "maxConnections": 32, "efConstruction": 128, "ef": -1, "dynamicEfMin": 200, "dynamicEfMax": 1000, "flatSearchCutoff": exactVectors}
 	class.Properties = append(class.Properties, exact(propPlace), exact(propLane))
 	return class
 }

@@ -13,6 +13,12 @@ import (
 // Remote implements [backend.Remote].
 func (x *index) Remote() {}
 
+// exactVectors is the number of vectors passing a filter up to which the cluster compares all of them with the query.
+const exactVectors = 40_000
+
+// ExactUpTo implements [backend.Exact].
+func (x *index) ExactUpTo() int { return exactVectors }
+
 const (
 	// hitFields are the fields that a vector search returns.
 	hitFields = propChunk + " " + propSource + " _additional{distance}"

@@ -39,8 +39,11 @@ type world struct {
 	rest     []backend.Hit    // hits of a search for weighted terms
 	keys     map[string]int64 // entities by key
 	mu       sync.Mutex       // guards asked, since searches run at once
+	most     int              // number of calls of ScoreChunks that do not fail
 	asked    struct {
 		keywords, vectors int
+		scores            int      // calls of ScoreChunks
+		chunks            []int64  // chunks that they asked for
 		text              []string // texts of the keyword searches, for chunks and for sessions
 	}
 }
@@ -131,7 +134,19 @@ func (v vectors) SearchVectors(context.Context, backend.VectorQuery) ([]backend.
 // scorers are vectors that implement [backend.ChunkScorer].
 type scorers struct{ vectors }
 
+// exact are scorers that implement [backend.Exact].
+type exact struct {
+	scorers
+	upTo int
+}
+
+func (e exact) ExactUpTo() int { return e.upTo }
+
 func (s scorers) ScoreChunks(_ context.Context, q backend.ScoreQuery) ([]backend.Hit, error) {
+	if s.asked.scores++; s.asked.scores > s.most {
+		return nil, errors.New("down")
+	}
+	s.asked.chunks = append(s.asked.chunks, q.Chunks...)
 	var out []backend.Hit
 	for _, c := range q.Chunks {
 		for _, m := range s.memos {

@@ -99,15 +99,16 @@ func (q *work) lists() error {
 			return err
 		}
 		q.out.Cut = q.out.Cut || len(hits) >= k
+		least := float32(math.Inf(1))
 		for _, h := range hits {
-			if h.Score > 0 {
+			if least = min(least, h.Score); h.Score > 0 {
 				q.rows[q.at(h)].Dense = h.Score
 			}
 		}
 		q.lap("vector")
 		if len(hits) >= k { // there may be more hits
 			defer q.lap("rest")
-			return q.scoreRest()
+			return q.scoreRest(least)
 		}
 	}
 	return nil

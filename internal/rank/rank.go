@@ -71,6 +71,7 @@ type Request struct {
 	Part     backend.Partition
 	Question *Question
 	K        int // expected maximal n of Answer.Best
+	First    int // number of best hits that are final when Search returns; see Answer.Settle
 	Thinking bool
 	Auto     bool // choose Thinking from the question
 	Alpha    Alpha
@@ -107,7 +108,7 @@ type Answer struct {
 	work *work // owns the memory of the answer
 }
 
-// Best returns the n best hits, best first, and of equal scores the smaller chunk first. The result
+// Best returns the n best hits, best first, and of equal scores the smaller chunk first. If n is greater than Request.First, Settle has to be called before. The result
 // is valid until the next call.
 func (a *Answer) Best(n int) []Scored {
 	q := a.work
@@ -313,6 +314,12 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	}
 	if err != nil {
 		return nil, err
+	}
+	if q.open > 0 {
+		defer q.lap("rest")
+		if err := q.settle(req.First); err != nil {
+			return nil, err
+		}
 	}
 	return &q.out, nil
 }

@@ -73,7 +73,7 @@ func TestFusion(t *testing.T) {
 // TestScoresAllCandidates checks that the chunk with the best keyword score gets its dense score, although the vector search does not return it.
 func TestScoresAllCandidates(t *testing.T) {
 	t.Parallel()
-	w := &world{avg: 10, docs: 5000, memos: []memo{{chunk: 1, source: 1, keyword: 10, far: .3}, {chunk: 2, source: 2, keyword: 10, far: -.3}, {chunk: 3, source: 3, keyword: 10}}}
+	w := &world{avg: 10, docs: 5000, most: 10, memos: []memo{{chunk: 1, source: 1, keyword: 10, far: .3}, {chunk: 2, source: 2, keyword: 10, far: -.3}, {chunk: 3, source: 3, keyword: 10}}}
 	for i := range int64(256) {
 		w.memos = append(w.memos, memo{chunk: 10 + i, source: 10 + i, dense: .6})
 	}

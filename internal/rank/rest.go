@@ -2,17 +2,34 @@ package rank
 
 import "github.com/contextmem/contextmem/backend"
 
-// scoreRest sets the dense scores of candidates that only keywords found, if the index implements [backend.ChunkScorer].
-func (q *work) scoreRest() error {
+// scoreRest sets the dense scores of candidates that only keywords found, if the index implements [backend.ChunkScorer]. least is the least score that the
+// vector search found. If no other chunk can have a higher one, the scores may wait for settle.
+func (q *work) scoreRest(least float32) error {
 	if _, ok := q.Vectors.(backend.ChunkScorer); !ok {
 		return nil
 	}
 	at := q.spreadOfRows() // before more scores are added
 	q.settled = &at
+	if q.mayWait() {
+		q.most = max(least, 0)
+		for i := range q.rows {
+			if c := &q.cand[i]; c.in && q.rows[i].Dense == 0 {
+				c.open = true
+				q.open++
+			}
+		}
+		return nil
+	}
 	hits, err := q.scoreOthers(q.Lane, q.qvec, q.found)
 	if err != nil {
 		return err
 	}
+	q.setDense(hits)
+	return nil
+}
+
+// setDense sets the dense scores of candidates that only keywords found.
+func (q *work) setDense(hits []backend.Hit) {
 	q.found = hits[:0]
 	for _, h := range hits {
 		r := &q.rows[q.at(h)]
@@ -23,7 +40,6 @@ func (q *work) scoreRest() error {
 			}
 		}
 	}
-	return nil
 }
 
 // scoreOthers scores the candidates that have no dense score by their vectors in a lane. It appends to the memory of into.

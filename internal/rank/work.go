@@ -37,6 +37,8 @@ type work struct {
 	failed        bool    // the question has no vector, so only keywords are searched
 	replies, asks bool    // some candidate is an assistant's message; some only asks a question
 	talk          float64 // see Answer.Talk
+	open, final   int     // number of candidates that lack a dense score, and of the best hits that are final nevertheless
+	most          float32 // the highest dense score that these may have
 
 	beside   *sync.WaitGroup // searches that run beside others; nil: none
 	topical  []backend.Hit   // the best sessions for the question's words, best first; see bestSessions
@@ -120,4 +122,5 @@ type cand struct {
 	fast    bool  // the dense score is from Engine.Fast, converted to the scale of Engine
 	raw     float32
 	reply   bool // the speaker is an assistant
+	open    bool // the dense score is missing; see settle
 }

@@ -116,10 +116,26 @@ func (r *run) rankEach() error {
 func (r *run) rank(sc *scope) error {
 	return fault.Guard(func() (err error) {
 		sc.answer, err = r.Ranker.Search(r.ctx, rank.Space{Store: r.Store, Vectors: r.Vectors, Keywords: r.Keywords, Graph: r.Workspace.Graph, DenseOff: r.DenseOff, Lane: r.Lane, FastLane: r.FastLane},
-			rank.Request{Part: sc.Part, Question: r.question, K: r.most, Thinking: r.Mode == Thinking, Auto: r.Mode == Auto, Alpha: r.Alpha,
+			rank.Request{Part: sc.Part, Question: r.question, K: r.most, First: r.first(), Thinking: r.Mode == Thinking, Auto: r.Mode == Auto, Alpha: r.Alpha,
 				Filter: r.Filter, Now: r.Now, Deadline: r.Now.Add(r.Budget), Timed: r.Laps.Details()})
 		return err
 	})
+}
+
+// wanted returns the number of hits that finish asks for at first.
+func (r *run) wanted() int {
+	if r.RecencyBias > 0 || r.fades() || r.Apps || r.Boosts || r.Reranker != nil || r.Superseded == Drop || !r.AsOf.IsZero() {
+		return max(r.MaxResults*overFetch, minHits)
+	}
+	return r.MaxResults + 2 + r.MaxResults/10 // later steps may drop some
+}
+
+// first returns the number of hits of each scope that best or newest gathers first.
+func (r *run) first() int {
+	if r.RecencyBias > 0 {
+		return maxCandidates
+	}
+	return min(r.wanted()+fewMore, r.most)
 }
 
 // deepen ranks all scopes again for n hits each. It does nothing and returns false if that cannot bring more hits.
@@ -168,7 +184,10 @@ func (r *run) resolved() {
 func (r *run) best(want int) ([]*Hit, error) {
 	// Mostly the first few hits all pass, and no source has too many of them. The other hits then need not be sorted.
 	if few := want + fewMore; few < r.most {
-		all := r.gather(few)
+		all, err := r.gather(few)
+		if err != nil {
+			return nil, err
+		}
 		if !all {
 			r.hits = r.hits[:few]
 		}
@@ -179,7 +198,10 @@ func (r *run) best(want int) ([]*Hit, error) {
 		}
 	}
 	for n := r.most; ; n = min(n*moreHits, maxCandidates) {
-		all := r.gather(n)
+		all, err := r.gather(n)
+		if err != nil {
+			return nil, err
+		}
 		r.hits = r.diversify(r.hits)
 		hits, err := r.hydrate(want)
 		if err != nil || len(hits) >= want {
@@ -211,7 +233,9 @@ func (r *run) bounded() {
 // newest is best with scores lowered for age. Recency only lowers scores, so newest stops reading as soon as the next
 // ranked hit scores no more than the last of the want best (threshold algorithm; Fagin, Lotem and Naor, 2001).
 func (r *run) newest(want int) ([]*Hit, error) {
-	r.gather(maxCandidates)
+	if _, err := r.gather(maxCandidates); err != nil {
+		return nil, err
+	}
 	var out []*Hit
 	ranked := r.hits
 	for batch := max(want, minHits); len(ranked) > 0; batch *= 2 {
@@ -236,11 +260,14 @@ func (r *run) newest(want int) ([]*Hit, error) {
 }
 
 // gather sets r.hits to the n best hits of each scope, sorted. It reports whether these are all hits of the rankings.
-func (r *run) gather(n int) (all bool) {
+func (r *run) gather(n int) (all bool, err error) {
 	all = true
 	r.room, r.hits, r.said = r.room[:0], r.hits[:0], statements{}
 	for i := range r.scopes {
 		sc := &r.scopes[i]
+		if err := sc.answer.Settle(n); err != nil {
+			return false, err
+		}
 		some := sc.answer.Best(n)
 		all = all && len(some) < n
 		for _, s := range some {
@@ -253,7 +280,7 @@ func (r *run) gather(n int) (all bool) {
 	if len(r.scopes) > 1 {
 		slices.SortStableFunc(r.hits, compareScores)
 	}
-	return all
+	return all, nil
 }
 
 // compareScores orders hits by descending score.

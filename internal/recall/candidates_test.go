@@ -74,7 +74,9 @@ func TestBest(t *testing.T) {
 		require.NoError(t, err)
 		got := nums(found)
 		searched := len(r.hits)
-		if all := r.gather(r.most); searched < len(r.hits) {
+		all, err := r.gather(r.most)
+		require.NoError(t, err)
+		if searched < len(r.hits) {
 			few++
 		} else if all {
 			whole++

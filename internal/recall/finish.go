@@ -10,17 +10,11 @@ import (
 
 // finish reorders the hits by what their rows say, and adds the context that the request asks for.
 func (r *run) finish() error {
-	want := r.MaxResults
-	if r.RecencyBias > 0 || r.fades() || r.Apps || r.Boosts || r.Reranker != nil || r.Superseded == Drop || !r.AsOf.IsZero() {
-		want = max(want*overFetch, minHits)
-	} else {
-		want += 2 + want/10 // later steps may drop some
-	}
 	choose := r.best
 	if r.RecencyBias > 0 {
 		choose = r.newest
 	}
-	hits, err := r.spread(want, choose)
+	hits, err := r.spread(r.wanted(), choose)
 	if err != nil {
 		return err
 	}

@@ -115,6 +115,9 @@ func (r *run) reportRejected() error {
 		if sc.answer == nil {
 			continue
 		}
+		if err := sc.answer.Settle(n); err != nil {
+			return err
+		}
 		for _, s := range sc.answer.Best(n) {
 			all = append(all, &Hit{Score: s.Score * sc.Weight, ranked: s, scope: sc})
 		}
