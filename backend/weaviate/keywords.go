@@ -228,7 +228,7 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 			want[encodeTerm(t.Term)] = true
 		}
 	}
-	hits := into[:0]
+	hits, weights := into[:0], c.weigh(q.terms)
 	for _, o := range found {
 		of, err := readBag(o.text(propBag), want, len(q.phrases) > 0)
 		if err != nil {
@@ -241,7 +241,7 @@ func (q *keywordQuery) rank(found []object, c *counts, into []backend.Hit) ([]ba
 		if err != nil {
 			return nil, err
 		}
-		hits = append(hits, backend.Hit{Chunk: hit.chunk, Source: hit.source, Score: float32(c.score(&of, q.terms))})
+		hits = append(hits, backend.Hit{Chunk: hit.chunk, Source: hit.source, Score: float32(weights.score(&of))})
 	}
 	sortHits(hits)
 	return hits, nil

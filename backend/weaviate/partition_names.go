@@ -1,10 +1,10 @@
 package weaviate
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"math"
 	"math/bits"
-	"strconv"
-	"strings"
 
 	"github.com/go-openapi/strfmt"
 )
@@ -28,8 +28,17 @@ const namedBytes = 32
 
 // nameOf returns a number for the id of an object: the first bits of it, which are those of a hash, and never 0.
 func nameOf(id strfmt.UUID) uint64 {
-	n, _ := strconv.ParseUint(strings.ReplaceAll(string(id[:min(len(id), 18)]), "-", ""), 16, 64) // an id of another form is that of no chunk
-	return n | 1
+	var digits [16]byte
+	n := 0
+	for i := 0; i < len(id) && n < len(digits); i++ {
+		if id[i] != '-' {
+			digits[n] = id[i]
+			n++
+		}
+	}
+	var name [8]byte
+	_, _ = hex.Decode(name[:], digits[:]) // an id of another form is that of no chunk
+	return binary.BigEndian.Uint64(name[:]) | 1
 }
 
 // nameOfChunk returns the number for the id of a chunk's object.

@@ -226,21 +226,25 @@ func (o object) explanation(sp space) bag {
 		m, _ := o.props["_additional"].(map[string]any)
 		text, _ = m[explained].(string)
 	}
-	out := bag{tf: make(map[string]int)}
+	out, prefix := bag{tf: make(map[string]int, maxAsked)}, tokenOf(sp, "")
 	for part := range strings.SplitSeq(text, ", BM25F_") {
 		colon, ok := strings.LastIndexByte(part, ':'), false
 		if colon < 0 {
 			continue
 		}
-		n, err := strconv.ParseFloat(part[colon+1:], 64)
+		n, err := strconv.Atoi(part[colon+1:])
 		if err != nil {
-			continue
+			f, err := strconv.ParseFloat(part[colon+1:], 64)
+			if err != nil {
+				continue
+			}
+			n = int(f)
 		}
 		word := part[:colon]
 		if word, ok = strings.CutSuffix(word, "_frequency"); !ok {
-			out.tokens = int(n)
-		} else if term, ok := strings.CutPrefix(word, string(sp)+"~"); ok {
-			out.tf[term] = int(n)
+			out.tokens = n
+		} else if term, ok := strings.CutPrefix(word, prefix); ok {
+			out.tf[term] = n
 		}
 	}
 	return out

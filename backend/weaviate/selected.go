@@ -214,9 +214,9 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 			return nil, false, nil
 		}
 	}
-	hits := of.Answer.Into[:0]
+	hits, weights := of.Answer.Into[:0], c.weigh(q.terms)
 	for i := range found {
-		hits = append(hits, found[i].hit(c, q.terms))
+		hits = append(hits, found[i].hit(&weights))
 	}
 	if !sortSelected(hits, of.K) {
 		return nil, false, nil
@@ -238,8 +238,8 @@ type candidate struct {
 }
 
 // hit returns the chunk with its score by the statistics of the partition.
-func (f *candidate) hit(c *counts, terms []backend.WeightedTerm) backend.Hit {
-	return backend.Hit{Chunk: f.chunk, Source: f.source, Score: float32(c.score(&f.bag, terms))}
+func (f *candidate) hit(w *weights) backend.Hit {
+	return backend.Hit{Chunk: f.chunk, Source: f.source, Score: float32(w.score(&f.bag))}
 }
 
 // candidates returns the chunks that a node selects, in its order. It returns none if the node finds fewer than it should, or gives one no

@@ -155,13 +155,13 @@ func (w *weighing) correct(terms []askedTerm) bool {
 	return true
 }
 
-// scoreMatrix is the linear equations for the weights of terms: a row for each candidate with its saturations, and its score in the last column.
+// scoreMatrix is the linear equations for the weights of terms: a row for each candidate with its saturations, and its score in the last column. It is stored by columns.
 type scoreMatrix struct {
 	tfs      [][]int
 	tokens   []int
 	scores   []float64
 	expected []float64 // weights; nil: any weights will do
-	rows     [][]float64
+	columns  [][]float64
 	upper    [][]float64 // shares of earlier columns that were taken from later ones
 	left     []bool      // columns that do not depend on earlier ones
 }
@@ -197,35 +197,34 @@ func (m *scoreMatrix) off(w *weighing) float64 {
 // fit fills in the matrix for an average length and returns how far the scores are from the closest sum of multiples of the columns, relative to
 // their own length. The columns are made orthogonal one after the other, as by Gram and Schmidt.
 func (m *scoreMatrix) fit(average float64) float64 {
-	last := len(m.upper)
-	for n := len(m.tfs) + len(m.expected); len(m.rows) < n; {
-		m.rows = append(m.rows, make([]float64, last+1))
+	last, rows := len(m.upper), len(m.tfs)+len(m.expected)
+	for len(m.columns) <= last {
+		m.columns = append(m.columns, make([]float64, rows))
 	}
 	for i, tfs := range m.tfs {
-		row := m.rows[i]
+		half := halfSaturated(m.tokens[i], average)
 		for j, tf := range tfs {
-			row[j] = saturation(tf, m.tokens[i], average)
+			m.columns[j][i] = float64(tf) / (float64(tf) + half)
 		}
-		row[last] = m.scores[i]
+		m.columns[last][i] = m.scores[i]
 	}
 	share := math.Sqrt(expectedShare * float64(len(m.tfs)))
-	for j, e := range m.expected {
-		row := m.rows[len(m.tfs)+j]
-		clear(row)
-		row[j], row[last] = share, share*e
+	for i, e := range m.expected {
+		at := len(m.tfs) + i
+		for j := range last {
+			m.columns[j][at] = 0
+		}
+		m.columns[i][at], m.columns[last][at] = share, share*e
 	}
 	return m.residual()
 }
 
 // residual makes the columns orthogonal and returns what is left of the last one.
 func (m *scoreMatrix) residual() float64 {
-	if len(m.rows) == 0 {
-		return 0
-	}
-	last := len(m.rows[0]) - 1
+	last := len(m.columns) - 1
 	square := func(k int) (sum float64) {
-		for _, row := range m.rows {
-			sum += row[k] * row[k]
+		for _, v := range m.columns[k] {
+			sum += v * v
 		}
 		return sum
 	}
@@ -239,14 +238,16 @@ func (m *scoreMatrix) residual() float64 {
 		if m.left[k] = of > 1e-12*first[k]; !m.left[k] {
 			continue
 		}
+		column := m.columns[k]
 		for j := k + 1; j <= last; j++ {
-			dot := 0.0
-			for _, row := range m.rows {
-				dot += row[k] * row[j]
+			dot, other := 0.0, m.columns[j][:len(column)]
+			for i, v := range column {
+				dot += v * other[i]
 			}
-			m.upper[k][j] = dot / of
-			for _, row := range m.rows {
-				row[j] -= dot / of * row[k]
+			share := dot / of
+			m.upper[k][j] = share
+			for i, v := range column {
+				other[i] -= share * v
 			}
 		}
 	}

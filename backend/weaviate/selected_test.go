@@ -98,10 +98,11 @@ func TestScoresFollowFromExplanations(t *testing.T) {
 		}
 		found = append(found, object{props: map[string]any{"_additional": map[string]any{"id": string(uuidOf("chunk", number(chunk))), explained: explanation}}})
 	}
+	weights := c.weigh(q.terms)
 	var got []backend.Hit
 	for _, f := range d.candidates(q.space, found) {
 		require.Equal(t, 60, f.tokens)
-		got = append(got, f.hit(c, q.terms))
+		got = append(got, f.hit(&weights))
 	}
 	require.Len(t, got, 4)
 	sortHits(got)

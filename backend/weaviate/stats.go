@@ -256,12 +256,28 @@ func (c *counts) idf(term string) float64 {
 	return math.Log(1 + (float64(c.docs)-df+0.5)/(df+0.5))
 }
 
-// score returns the BM25 score of a chunk.
-func (c *counts) score(of *bag, terms []backend.WeightedTerm) float64 {
-	sum := 0.0
+// weights are terms with their weights by the statistics of a partition.
+type weights struct {
+	names   []string // encoded terms
+	weights []float64
+	average float64 // length of a chunk
+}
+
+// weigh returns the weights of terms.
+func (c *counts) weigh(terms []backend.WeightedTerm) (w weights) {
+	w.average = c.average()
 	for _, t := range terms {
-		if tf := of.tf[encodeTerm(t.Term)]; tf > 0 {
-			sum += float64(t.Weight) * c.idf(t.Term) * saturation(tf, of.length, c.average())
+		w.names, w.weights = append(w.names, encodeTerm(t.Term)), append(w.weights, float64(t.Weight)*c.idf(t.Term))
+	}
+	return w
+}
+
+// score returns the BM25 score of a chunk.
+func (w *weights) score(of *bag) float64 {
+	sum := 0.0
+	for i, name := range w.names {
+		if tf := of.tf[name]; tf > 0 {
+			sum += w.weights[i] * saturation(tf, of.length, w.average)
 		}
 	}
 	return sum
@@ -269,5 +285,10 @@ func (c *counts) score(of *bag, terms []backend.WeightedTerm) float64 {
 
 // saturation returns the BM25 weight of a term frequency in a chunk of a length, without the IDF.
 func saturation(tf, length int, average float64) float64 {
-	return float64(tf) / (float64(tf) + k1*(1-b+b*float64(length)/max(average, 1)))
+	return float64(tf) / (float64(tf) + halfSaturated(length, average))
+}
+
+// halfSaturated returns the term frequency whose saturation is .5 in a chunk of a length.
+func halfSaturated(length int, average float64) float64 {
+	return k1 * (1 - b + b*float64(length)/max(average, 1))
 }
