@@ -3,6 +3,7 @@ package text
 import (
 	"context"
 	"html"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,6 +24,9 @@ const (
 var (
 	// cueTime matches the timing line of a cue. WebVTT (W3C) uses a dot and optional hours; SubRip uses a comma.
 	cueTime = lazyregexp.New(`^\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})\s*-->\s*(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})`)
+	// cutTime matches what can be left of a timing line that was cut off, and cutArrow what has a whole time and a part of the arrow at least.
+	cutTime  = lazyregexp.New(`^\s*\d{1,4}(?::\d{0,2}){0,2}(?:[.,]\d{0,3})?\s*(?:-{1,2}|-->[\s\d:.,]*)?$`)
+	cutArrow = lazyregexp.New(`^\s*(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*(?:-{1,2}|-->[\s\d:.,]*)$`)
 	// cueVoice matches the WebVTT tag that names the speaker.
 	cueVoice = lazyregexp.New(`<v(?:\.[^ \t<>]*)?[ \t]+([^<>]{1,200})>`)
 	cueTag   = lazyregexp.New(`<[^<>]{0,200}>|\{\\[^{}]{0,100}\}`)
@@ -52,7 +56,7 @@ func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits)
 		return nil, err
 	}
 	s := &speech{w: output.New(lim, len(plain.Text))}
-	lines := strings.Split(plain.Text, "\n")
+	lines, cut := withoutCutCue(strings.Split(plain.Text, "\n"))
 	title := ""
 	if rest, ok := strings.CutPrefix(lines[0], "WEBVTT"); ok {
 		title = strings.TrimLeft(rest, " \t-")
@@ -78,6 +82,9 @@ func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits)
 	}
 	doc := s.w.Document()
 	doc.Title, doc.Partial = title, plain.Partial
+	if cut {
+		doc.AddPartial("the file ends before the time of a cue is complete, and may be cut off")
+	}
 	return doc, nil
 }
 
@@ -135,6 +142,44 @@ func cuesOf(ctx context.Context, lines []string) (cues []cue, err error) {
 		}
 	}
 	return cues, nil
+}
+
+// withoutCutCue removes a cue at the end of a file whose timing line is missing or not complete, and reports whether there was one. Speech of digits
+// only, such as a year, is none: the lines of a cue begin with the number that follows that of the cue before, or with a time of which hardly anything
+// is missing.
+func withoutCutCue(lines []string) (rest []string, cut bool) {
+	last := blockStart(lines, len(lines))
+	if last == 0 {
+		return lines, false
+	}
+	block := lines[last:]
+	n, numbered := cueNumber(block[0])
+	before, ok := cueNumber(lines[blockStart(lines, last-1)])
+	numbered = numbered && ok && n == before+1
+	switch {
+	case len(block) == 1 && numbered,
+		len(block) == 2 && numbered && cutTime.MatchString(block[1]) && !cueTime.MatchString(block[1]),
+		len(block) == 1 && cutArrow.MatchString(block[0]) && !cueTime.MatchString(block[0]):
+		return lines[:last], true
+	}
+	return lines, false
+}
+
+// blockStart returns the first of the lines that precede end without a blank line between them.
+func blockStart(lines []string, end int) int {
+	for end > 0 && strings.TrimSpace(lines[end-1]) == "" {
+		end--
+	}
+	for end > 0 && strings.TrimSpace(lines[end-1]) != "" {
+		end--
+	}
+	return end
+}
+
+// cueNumber returns the number of a SubRip cue.
+func cueNumber(line string) (n int, ok bool) {
+	n, err := strconv.Atoi(strings.TrimSpace(line))
+	return n, err == nil && n >= 0
 }
 
 // count counts the candidate speaker names.

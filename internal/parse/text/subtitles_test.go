@@ -39,6 +39,42 @@ func TestSubtitles(t *testing.T) {
 	}
 }
 
+// TestCutSubtitles checks that a file that ends within the lines before the words of a cue says so, and that no part of these lines becomes speech.
+func TestCutSubtitles(t *testing.T) {
+	t.Parallel()
+	const first, said = "1\n00:00:01,000 --> 00:00:04,000\nHello there\n", "[00:00:01] Hello there"
+	const vtt = "WEBVTT\n\n00:01.000 --> 00:04.000\nHello there\n"
+	for name, tt := range map[string]struct {
+		in, want string
+		cut      bool
+	}{
+		"after the number":          {first + "\n2\n", said, true},
+		"in the first time":         {first + "\n2\n00:00", said, true},
+		"after the first time":      {first + "\n2\n00:00:05,000", said, true},
+		"in the arrow":              {first + "\n2\n00:00:05,000 -", said, true},
+		"in the second time":        {first + "\n2\n00:00:05,000 --> 00:0", said, true},
+		"of WebVTT":                 {vtt + "\n00:05.000 --> 00:0", said, true},
+		"of WebVTT, in the arrow":   {vtt + "\n00:00:05.000 --", said, true},
+		"whole":                     {first + "\n2\n00:00:05,000 --> 00:00:06,000\nBye\n", said + " Bye", false},
+		"a cue without words":       {first + "\n2\n00:00:05,000 --> 00:00:06,000\n", said, false},
+		"a year is said":            {first + "\n1984\n", said + " 1984", false},
+		"a number is said":          {vtt + "\n2\n", said + " 2", false},
+		"a time is said":            {vtt + "\n10:30\n", said + " 10:30", false},
+		"a number in a cue":         {first + "\n2\n00:00:05,000 --> 00:00:06,000\n3\n", said + " 3", false},
+		"a score after a number":    {first + "\n2\nto 3\n", said + " 2 to 3", false},
+		"only a time":               {"WEBVTT\n\n00:05.000 --> 00:0", "WEBVTT\n\n00:05.000 --> 00:0", true},
+		"one block without a blank": {"1\n00:00:01,000 --> 00:00:04,000\n12", "[00:00:01] 12", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := ParseSubtitles(t.Context(), document.Input{Data: []byte(tt.in)}, document.Limits{}.WithDefaults(0))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, doc.Text)
+			assert.Equal(t, tt.cut, doc.Partial != "", doc.Partial)
+		})
+	}
+}
+
 func TestCards(t *testing.T) {
 	t.Parallel()
 	lim := document.Limits{}.WithDefaults(0)
