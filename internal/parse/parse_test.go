@@ -47,7 +47,8 @@ func TestRegistryRefusals(t *testing.T) {
 		"zip":              {in: document.Input{Data: []byte("PK\x03\x04 some archive")}, want: document.Malformed},
 		"binary":           {in: document.Input{Name: "a.bin", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: document.Unsupported},
 		"binary as text":   {in: document.Input{Name: "a.txt", Data: []byte("\x00\x01\x02\x03\x80\x90\xff\x00\x07\x06\x05")}, want: document.Malformed},
-		"old word":         {in: document.Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: document.Unsupported},
+		"cut old word":     {in: document.Input{Name: "a.doc", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: document.Malformed},
+		"old drawing":      {in: document.Input{Name: "a.vsd", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, want: document.Unsupported},
 		"too large":        {in: document.Input{Data: []byte("twelve bytes")}, lim: document.Limits{MaxInput: 11}, want: document.LimitExceeded},
 		"locked office": {
 			in:   document.Input{Name: "a.docx", Data: append([]byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1...."), utf16le("EncryptedPackage")...)},
@@ -70,7 +71,7 @@ func TestArchiveOfDocumentsIsAnArchive(t *testing.T) {
 
 func TestRegistryOldFormatsNameTheNewOne(t *testing.T) {
 	t.Parallel()
-	_, err := New().Parse(t.Context(), document.Input{Name: "plan.xls", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, document.Limits{})
+	_, err := New().Parse(t.Context(), document.Input{Name: "plan.mpp", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1....")}, document.Limits{})
 	assert.ErrorContains(t, err, ".xlsx")
 }
 

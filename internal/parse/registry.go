@@ -260,6 +260,9 @@ func (r *Registry) choose(in document.Input) (string, document.Parser, error) {
 		if sniffed.encrypted {
 			return "", nil, document.NewError(document.Encrypted, "the office document needs a password", nil).WithHint("save it without one")
 		}
+		if sniffed.damaged && r.parsers[byName] != nil && byName != media.Text {
+			return "", nil, document.NewError(document.Malformed, "the office document is cut off or damaged", nil)
+		}
 		if w := media.RefusedExt(e); w != nil {
 			why = w
 		}

@@ -19,6 +19,7 @@ type sniffed struct {
 	// certain is set if the name and the declared type cannot change the result.
 	certain   bool
 	encrypted bool
+	damaged   bool // an old office document without the directory of its streams
 }
 
 // magics are the first bytes of refused formats, and of PDF and RTF. Sources: the formats' specifications.
@@ -99,7 +100,7 @@ func sniff(data []byte) sniffed {
 			s := sniffed{mediaType: m.mediaType, certain: true}
 			s.encrypted = m.mediaType == media.OLE && bytes.Contains(clean.Head(data, 1<<20), utf16le("EncryptedPackage"))
 			if m.mediaType == media.OLE && !s.encrypted {
-				s.mediaType = sniffOLE(data)
+				s.mediaType, s.damaged = sniffOLE(data)
 			}
 			return s
 		}
@@ -121,20 +122,20 @@ func sniff(data []byte) sniffed {
 	return sniffText(data)
 }
 
-// sniffOLE distinguishes old office documents by their streams.
-func sniffOLE(data []byte) string {
+// sniffOLE distinguishes old office documents by their streams. damaged reports whether the directory of the streams is missing.
+func sniffOLE(data []byte) (mediaType string, damaged bool) {
 	f, err := ole.Open(data)
 	if err != nil {
-		return media.OLE
+		return media.OLE, true
 	}
 	for _, m := range []struct{ stream, mediaType string }{
 		{"WordDocument", media.DOC}, {"Workbook", media.XLS}, {"Book", media.XLS}, {"PowerPoint Document", media.PPT}, {mail.MSGMark, media.MSG},
 	} {
 		if f.Has(m.stream) {
-			return m.mediaType
+			return m.mediaType, false
 		}
 	}
-	return media.OLE
+	return media.OLE, f.Cut
 }
 
 // sniffText distinguishes marked-up text from plain text.

@@ -1,10 +1,13 @@
 package parse
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem/document"
 )
@@ -57,4 +60,31 @@ func TestTruncatedFilesAreReported(t *testing.T) {
 		})
 	}
 	assert.NotEmpty(t, mustParse(t, "a.txt", "text/plain; charset=utf-8", []byte("north gem\xfcse, and many more words that are as they should be: Gemüse, Möhren, Rüben, Kürbisse, Äpfel, Öl, über, für, grün, "+strings.Repeat("schön, früh, ", 20))).Partial)
+}
+
+// TestTruncatedOldOfficeFiles checks that an old office document that is cut off is called damaged, not a format that is not read, also where the
+// directory at its end is missing.
+func TestTruncatedOldOfficeFiles(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ferry.doc", "tables.doc", "energy.xls", "depots.xls", "old.ppt"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			whole, err := os.ReadFile(filepath.Join("testdata", "made", name))
+			require.NoError(t, err)
+			for i := range 9 {
+				data := whole[:max(512, len(whole)*(i+1)/10)]
+				doc, err := New().Parse(t.Context(), document.Input{Name: name, Data: data}, document.Limits{})
+				if err == nil {
+					assert.NotEmpty(t, doc.Partial, "%d tenths", i+1)
+					continue
+				}
+				var e *document.Error
+				require.ErrorAs(t, err, &e)
+				assert.NotContains(t, e.Message(), "save it as", "%d tenths", i+1)
+				assert.Contains(t, e.Message(), "send it again", "%d tenths", i+1)
+			}
+		})
+	}
+	_, err := New().Parse(t.Context(), document.Input{Name: "plan.mpp", Data: []byte("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + strings.Repeat("\x00", 600))}, document.Limits{})
+	require.ErrorContains(t, err, "save it as", "a format that is not read, damaged or not")
 }
