@@ -10,12 +10,13 @@ import (
 
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/servicetest"
 )
 
 func TestRecallRefusesBadParameters(t *testing.T) {
 	t.Parallel()
-	svc, _ := open(t, nil)
-	s := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "year", Type: content.Int32, Match: true}, {Name: "note"}}}).Sub("a")
+	svc, _ := servicetest.Open(t, nil)
+	s := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "year", Type: content.Int32, Match: true}, {Name: "note"}}}).Sub("a")
 	many := make([]any, 501)
 	for i := range many {
 		many[i] = "v"
@@ -95,10 +96,10 @@ func TestRecallRefusesBadParameters(t *testing.T) {
 
 func TestReadsRefuseBadParameters(t *testing.T) {
 	t.Parallel()
-	svc, _ := open(t, nil)
-	tn := tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "topic", Dense: true}}})
+	svc, _ := servicetest.Open(t, nil)
+	tn := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "f", Schema: []contextmem.Field{{Name: "dept", Match: true}, {Name: "topic", Dense: true}}})
 	s := tn.Sub("a")
-	remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"topic": "tea"}})
+	servicetest.Remember(t, s, contextmem.Memory{ID: "m", Text: "The kettle is on the shelf.", Metadata: map[string]any{"topic": "tea"}})
 	ctx := t.Context()
 	list := func(r contextmem.ListRequest) error { _, err := s.List(ctx, r); return err }
 	fetch := func(r contextmem.FetchRequest) error { _, err := s.Fetch(ctx, r); return err }
@@ -163,8 +164,8 @@ func TestReadsRefuseBadParameters(t *testing.T) {
 
 func TestVectorsRefuseBadInput(t *testing.T) {
 	t.Parallel()
-	svc, acme := open(t, nil)
-	raw := tenant(t, svc, contextmem.TenantSpec{ID: "raw", Embeddings: true, Dimension: 2})
+	svc, acme := servicetest.Open(t, nil)
+	raw := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "raw", Embeddings: true, Dimension: 2})
 	ctx := t.Context()
 	one := []contextmem.Vector{{ChunkID: "c", Vector: []float32{1, 0}}}
 	vec := func(v ...float32) []contextmem.VectorSource {
@@ -232,7 +233,7 @@ func manyVectors(n int) []contextmem.Vector {
 
 func TestOrganisationCallsRefuseBadInput(t *testing.T) {
 	t.Parallel()
-	svc, _ := open(t, nil)
+	svc, _ := servicetest.Open(t, nil)
 	ctx := t.Context()
 	const request = "0b0cb5dc-2f0a-4d2e-9d5a-4f2b0f8f3a11"
 	fb := func(edit func(f *contextmem.Feedback)) error {

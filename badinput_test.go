@@ -14,6 +14,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/content"
 	"github.com/contextmem/contextmem/fault"
+	"github.com/contextmem/contextmem/internal/servicetest"
 )
 
 // marker is content that must never appear in an error.
@@ -41,7 +42,7 @@ func oversizedText() string { return marker + strings.Repeat("x", 1<<20) }
 
 func TestAddMemoriesRefusesBadInput(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, &contextmem.Options{MaxMemories: 3, MaxMemoryBytes: 2 << 20})
+	_, acme := servicetest.Open(t, &contextmem.Options{MaxMemories: 3, MaxMemoryBytes: 2 << 20})
 	const text = "The kettle is on the shelf."
 	deep := any("x")
 	for range 200 {
@@ -108,7 +109,7 @@ func TestAddMemoriesRefusesBadInput(t *testing.T) {
 // TestTooLargeMapNamesItsKeys checks that the error lists the bytes of each key, the largest first.
 func TestTooLargeMapNamesItsKeys(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, nil)
+	_, acme := servicetest.Open(t, nil)
 	m := map[string]any{"alpha": strings.Repeat(marker, 60), "beta": strings.Repeat(marker, 10)}
 	for i := range 20 {
 		m[fmt.Sprintf("small%d", i)] = i
@@ -123,14 +124,14 @@ func TestTooLargeMapNamesItsKeys(t *testing.T) {
 // unchanged.
 func TestOddTextIsAccepted(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, nil)
+	_, acme := servicetest.Open(t, nil)
 	s := acme.Sub("../../x")
 	ids := []string{"../../x", "a,b", "a/b", `a\b`, "%00", "a b", "'; DROP TABLE sources; --", "日本", "\u202e", "-", ".", "_chunk_0"}
 	var ms []contextmem.Memory
 	for _, id := range ids {
 		ms = append(ms, contextmem.Memory{ID: id, Text: "The kettle " + id + " is on the shelf.", Metadata: map[string]any{"k": `\u0000`, "list": []string{"a"}}})
 	}
-	require.Equal(t, ids, remember(t, s, ms...))
+	require.Equal(t, ids, servicetest.Remember(t, s, ms...))
 	for _, id := range ids {
 		f, err := s.Fetch(t.Context(), contextmem.FetchRequest{ID: id})
 		require.NoError(t, err, id)
@@ -147,7 +148,7 @@ func TestOddTextIsAccepted(t *testing.T) {
 
 func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, &contextmem.Options{MaxFileBytes: 1000, MaxItems: 3})
+	_, acme := servicetest.Open(t, &contextmem.Options{MaxFileBytes: 1000, MaxItems: 3})
 	data := []byte("The kettle is on the shelf.")
 	file := func(edit func(f *contextmem.File)) contextmem.KnowledgeBatch {
 		f := contextmem.File{Name: "b.txt", Data: data}
@@ -201,7 +202,7 @@ func TestAddKnowledgeRefusesBadInput(t *testing.T) {
 
 func TestSuppliedGraphIsChecked(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, nil)
+	_, acme := servicetest.Open(t, nil)
 	ent := func(names ...string) map[string]content.SuppliedEntity {
 		m := map[string]content.SuppliedEntity{}
 		for _, n := range names {
@@ -250,7 +251,7 @@ func TestSuppliedGraphIsChecked(t *testing.T) {
 
 func TestCreateTenantRefusesBadInput(t *testing.T) {
 	t.Parallel()
-	svc, _ := open(t, nil)
+	svc, _ := servicetest.Open(t, nil)
 	for _, id := range []string{"", ".", "..", "../../x", "a/b", "a b", "-a", "é", "a\x00", strings.Repeat("a", 129), "a\n"} {
 		_, err := svc.CreateTenant(t.Context(), contextmem.TenantSpec{ID: id})
 		requireRefused(t, err, contextmem.ErrInvalid, "ID")
@@ -271,7 +272,7 @@ func TestCreateTenantRefusesBadInput(t *testing.T) {
 
 func TestSchemaRules(t *testing.T) {
 	t.Parallel()
-	svc, _ := open(t, nil)
+	svc, _ := servicetest.Open(t, nil)
 	flagged := func(n int) []contextmem.Field {
 		out := make([]contextmem.Field, n)
 		for i := range out {
@@ -315,7 +316,7 @@ func TestSchemaRules(t *testing.T) {
 	_, err := svc.Tenant("bad").Info(t.Context())
 	require.ErrorIs(t, err, contextmem.ErrNotFound, "a refused tenant does not exist")
 
-	full := tenant(t, svc, contextmem.TenantSpec{ID: "full", Schema: append(flagged(6), plain(25)...)})
+	full := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "full", Schema: append(flagged(6), plain(25)...)})
 	fs, err := full.Schema(t.Context())
 	require.NoError(t, err)
 	require.Len(t, fs, 31)
@@ -342,7 +343,7 @@ func TestSchemaRules(t *testing.T) {
 
 func TestSchemaValues(t *testing.T) {
 	t.Parallel()
-	svc, _ := open(t, nil)
+	svc, _ := servicetest.Open(t, nil)
 	types := map[content.DataType]struct{ good, bad []any }{
 		content.Bool:              {[]any{true, nil}, []any{1, "true", []any{}}},
 		content.Int8:              {[]any{127, -128, 5.0}, []any{128, -129, 1.5, "1", true}},
@@ -360,7 +361,7 @@ func TestSchemaValues(t *testing.T) {
 	for dt := range types {
 		schema = append(schema, contextmem.Field{Name: "f_" + strings.ToLower(string(dt)), Type: dt, MaxLength: 10, Match: true})
 	}
-	tn := tenant(t, svc, contextmem.TenantSpec{ID: "typed", Schema: schema})
+	tn := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "typed", Schema: schema})
 	for dt, c := range types {
 		name := "f_" + strings.ToLower(string(dt))
 		for _, v := range c.good {
@@ -376,7 +377,7 @@ func TestSchemaValues(t *testing.T) {
 	}
 	_, err := tn.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: map[string]any{"other": marker}}}})
 	requireRefused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.other")
-	req := tenant(t, svc, contextmem.TenantSpec{ID: "required", Schema: []contextmem.Field{{Name: "dept", Required: true}}})
+	req := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "required", Schema: []contextmem.Field{{Name: "dept", Required: true}}})
 	for _, m := range []map[string]any{nil, {"dept": nil}} {
 		_, err := req.AddMemories(t.Context(), contextmem.MemoryBatch{Memories: []contextmem.Memory{{Text: "x", Metadata: m}}})
 		requireRefused(t, err, contextmem.ErrUnprocessed, "Memories[0].Metadata.dept")
@@ -387,7 +388,7 @@ func TestSchemaValues(t *testing.T) {
 // others.
 func TestAppItemsFailAlone(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, nil)
+	_, acme := servicetest.Open(t, nil)
 	good := &content.AppContent{Text: "The lift is being repaired."}
 	res, err := acme.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Apps: []contextmem.AppItem{
 		{ID: "field", Kind: content.AppMessage, Fields: map[string]any{"body": 5}},

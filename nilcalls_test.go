@@ -8,6 +8,7 @@ import (
 	"github.com/contextmem/contextmem"
 	"github.com/contextmem/contextmem/backend/inmem"
 	"github.com/contextmem/contextmem/content"
+	"github.com/contextmem/contextmem/internal/servicetest"
 )
 
 // TestCallsOfNewcomers: what a first program gets wrong is an error that names what it wrote.
@@ -22,7 +23,7 @@ func TestCallsOfNewcomers(t *testing.T) {
 	svc, err := contextmem.New(ctx, inmem.New(), nil)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, svc.Close()) }()
-	s := tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("alice")
+	s := servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "acme"}).Sub("alice")
 	require.NoError(t, contextmem.Settled(ctx, s, nil), "nothing was added")
 
 	create := func(spec contextmem.TenantSpec) error { _, err := svc.CreateTenant(ctx, spec); return err }
@@ -51,9 +52,9 @@ func TestCallsOfNewcomers(t *testing.T) {
 // TestListNamesTheOtherClass: a list is of knowledge unless it is told otherwise. Where only memories match, it says so.
 func TestListNamesTheOtherClass(t *testing.T) {
 	t.Parallel()
-	_, acme := open(t, nil)
+	_, acme := servicetest.Open(t, nil)
 	s := acme.Sub("alice")
-	remember(t, s, contextmem.Memory{ID: "m1", Text: "Alice takes her coffee black."}, contextmem.Memory{ID: "m2", Text: "Alice lives in Lisbon.", Metadata: map[string]any{"k": "v"}})
+	servicetest.Remember(t, s, contextmem.Memory{ID: "m1", Text: "Alice takes her coffee black."}, contextmem.Memory{ID: "m2", Text: "Alice lives in Lisbon.", Metadata: map[string]any{"k": "v"}})
 	hint := []content.Warning{{Code: "hint", Field: "Class", Message: "no knowledge is listed, which is the default; memories that match: 2"}}
 	for name, c := range map[string]struct {
 		r    contextmem.ListRequest

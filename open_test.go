@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/servicetest"
 )
 
 func TestOpenTwice(t *testing.T) {
@@ -15,10 +16,10 @@ func TestOpenTwice(t *testing.T) {
 		svc, err := contextmem.Open(t.Context(), dir, nil)
 		require.NoError(t, err)
 		if i == 0 {
-			tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
+			servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "acme"})
 		}
 		s := svc.Tenant("acme").Sub("alice")
-		remember(t, s, contextmem.Memory{ID: "m1", Text: "Alice takes her coffee black."}, contextmem.Memory{ID: "m2", Text: "The report is due on Friday."})
+		servicetest.Remember(t, s, contextmem.Memory{ID: "m1", Text: "Alice takes her coffee black."}, contextmem.Memory{ID: "m2", Text: "The report is due on Friday."})
 		res, err := s.Recall(t.Context(), contextmem.Recall{Class: contextmem.ClassMemory, Query: "what does she drink?"})
 		require.NoError(t, err)
 		require.NotEmpty(t, res.Chunks)

@@ -12,17 +12,20 @@ import (
 )
 
 // TestAbove runs tests of other packages over this backend: the transcripts of both generations of the REST API, and
-// with CONTEXTMEM_TEST_ABOVE=all, which takes minutes, the tests of the root package. A compiler overlay adds a file to
-// each package that sets the backend.
+// with CONTEXTMEM_TEST_ABOVE=all, which takes minutes, the tests of whole services. A compiler overlay adds a file that sets the backend to the package
+// that opens the services.
 func TestAbove(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds tests of other packages")
 	}
 	sharedServer(t)
-	type tests struct{ folder, name, run string }
-	run := []tests{{"httpapi", "httpapi", "^TestTranscripts$"}}
+	type tests struct {
+		file, name, run string // the added file, its package, and the tests that run
+		of              []string
+	}
+	run := []tests{{"httpapi/zz_above_postgres_test.go", "httpapi", "^TestTranscripts$", []string{"./httpapi"}}}
 	if os.Getenv("CONTEXTMEM_TEST_ABOVE") == "all" {
-		run = append(run, tests{".", "contextmem_test", ""})
+		run = append(run, tests{"internal/servicetest/zz_above_postgres.go", "servicetest", "", []string{".", "./internal/behaviour/..."}})
 	}
 	for _, above := range run {
 		t.Run(above.name, func(t *testing.T) {
@@ -33,11 +36,11 @@ func TestAbove(t *testing.T) {
 			dir := t.TempDir()
 			file := filepath.Join(dir, "above_test.go")
 			require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), "PACKAGE", above.name, 1)), 0o600))
-			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, above.folder, "zz_above_postgres_test.go"): file}})
+			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(root, filepath.FromSlash(above.file)): file}})
 			require.NoError(t, err)
 			list := filepath.Join(dir, "overlay.json")
 			require.NoError(t, os.WriteFile(list, overlay, 0o600))
-			cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "-short", "-overlay", list, "-run", above.run, "./"+above.folder)
+			cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-count=1", "-short", "-overlay", list, "-run", above.run}, above.of...)...)
 			cmd.Dir = root
 			cmd.Env = append(os.Environ(), "CONTEXTMEM_TEST_POSTGRES="+database(t, "above"))
 			out, err := cmd.CombinedOutput()

@@ -23,7 +23,7 @@ var floors = [][]string{
 	{"examples/", "cmd/", "deploy/dev", "otel", "bench/cmd/", "bench/scale", "bench/neural", "bench/modernc", "models/e5-bge/build/", "models/change-multilingual/build/"},
 	{"cmd/contextmem/internal/", "adapters/"},
 	{"shared"},
-	{"httpapi", "console", "client", "eval", "eval/persona", "bench"},
+	{"httpapi", "console", "client", "eval", "eval/persona", "bench", "internal/servicetest", "internal/behaviour"},
 	{""},
 	{"models/e5-bge", "internal/vectors", "internal/search", "internal/transfer", "internal/verify", "internal/erase", "internal/backup"},
 	{"internal/intake", "internal/documents", "internal/recall", "internal/profile", "internal/explore", "internal/schedule", "connector/", "readers/", "models/change-multilingual", "models/e5-memory"},
@@ -145,7 +145,7 @@ func within(path string) string { return strings.TrimPrefix(strings.TrimPrefix(p
 func TestAssertionsStayInTests(t *testing.T) {
 	t.Parallel()
 	for _, p := range packages(t) {
-		if strings.HasSuffix(p.ImportPath, "/backendtest") || strings.HasSuffix(p.ImportPath, "/modeltest") || p.ImportPath == module+"/internal/testtool" { // tests alone import these
+		if strings.HasSuffix(p.ImportPath, "/backendtest") || strings.HasSuffix(p.ImportPath, "/modeltest") || p.ImportPath == module+"/internal/servicetest" || p.ImportPath == module+"/internal/testtool" { // tests alone import these
 			continue
 		}
 		for _, i := range p.Imports {
