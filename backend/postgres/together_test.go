@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,7 +95,7 @@ func startProcess(t *testing.T, url string, embedder contextmem.Embedder, previo
 	require.NoError(t, err)
 	p := &process{plan: backendtest.NewPlan()}
 	be := &writeHookBackend{backendtest.Faulty(backend.Compose(stores, indexes), p.plan), p}
-	p.Service, err = contextmem.New(t.Context(), be, &contextmem.Options{Judge: judge.None, Embedder: embedder, PreviousEmbedders: previous, Workers: 2, MaxAttempts: 3})
+	p.Service, err = contextmem.New(t.Context(), be, &contextmem.Options{Judge: judge.None, Embedder: embedder, PreviousEmbedders: previous, Workers: 2, MaxAttempts: 3, Lease: 30 * time.Second})
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		p.plan.Clear()
