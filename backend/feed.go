@@ -44,6 +44,9 @@ const (
 	PutVectors ChangeKind = 6
 	// DropVectors: all vectors in Lane were removed, except those of class Raw.
 	DropVectors ChangeKind = 7
+	// FoldEntity: the mentions of the entity From in Part are mentions of the entity Into. A feed does not have it: only the Placement of a
+	// [FinishReporter] does, in place of the PutGraph changes of the versions that mention From. Only a [Folder] applies it.
+	FoldEntity ChangeKind = 8
 )
 
 // Row is the data of a chunk that indexes use.
@@ -92,4 +95,6 @@ type Change struct {
 	Rows     []Row        // PutChunks, PutVectors
 	Tags     []uint64     // PutChunks, PutTags, PutVectors
 	Mentions []MentionRef // PutGraph
+	From     int64        // FoldEntity
+	Into     int64        // FoldEntity
 }

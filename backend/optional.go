@@ -36,7 +36,8 @@ type IndexReporter interface {
 //
 // If a Store does not implement FinishReporter, indexes read the feed.
 type FinishReporter interface {
-	// FinishAndReport does what Finish does. The Placement is like that of IndexAndReport.
+	// FinishAndReport does what Finish does. The Placement is like that of IndexAndReport, but may have FoldEntity changes for the merges that
+	// the call made. Only a [Folder] may then apply Placement.Changes.
 	FinishAndReport(ctx context.Context, items []Finished) (ok []bool, placed *Placement, err error)
 }
 
@@ -48,6 +49,15 @@ type Consumer interface {
 	// Consume does what Apply does. The caller does not read the changes afterwards, even after an error. Consume may clear all
 	// fields of their rows except the numbers. It does not change the memory that these fields point to.
 	Consume(ctx context.Context, changes []Change) error
+}
+
+// Folder is an [Index] that applies FoldEntity changes. A merge of two entities that many versions mention then does not put the mentions of all of
+// them into the index again.
+//
+// If an Index does not implement Folder, it gets these mentions from the feed.
+type Folder interface {
+	// FoldsEntities reports whether Apply accepts FoldEntity changes.
+	FoldsEntities() bool
 }
 
 // Peeker is a [Store] whose reads normally wait until LastSeq includes all changes that they return. So a caller that searches the indexes

@@ -78,8 +78,10 @@ func (m *indexModel) step() {
 	case n < 56 && len(m.versions) > 0:
 		v := m.anyVersion()
 		m.add(backend.Change{Kind: backend.PutTags, Part: m.parts[v], Source: v, Tags: m.retag(v)})
-	case n < 72 && len(m.versions) > 0:
+	case n < 69 && len(m.versions) > 0:
 		m.putGraph(m.anyVersion())
+	case n < 72:
+		m.fold()
 	case n < 82 && len(m.versions) > 0:
 		v := m.anyVersion()
 		m.add(backend.Change{Kind: backend.Drop, Part: m.parts[v], Source: v})
@@ -218,6 +220,17 @@ func (m *indexModel) putGraph(v int64) {
 		}
 	}
 	m.add(c)
+}
+
+// fold adds a change that makes the mentions of an entity those of another, unless an index under test gets them from the feed.
+func (m *indexModel) fold() {
+	for _, sh := range m.Indexes() {
+		if f, ok := sh.(backend.Folder); !ok || !f.FoldsEntities() {
+			return
+		}
+	}
+	part := pick(m.rng, modelQueries.parts)
+	m.add(backend.Change{Kind: backend.FoldEntity, Part: part, From: entityOf(part, m.rng.Int64N(3)), Into: entityOf(part, m.rng.Int64N(4))})
 }
 
 // entityOf returns the Num of an entity. Like a Store's, Nums of different partitions differ.

@@ -95,7 +95,7 @@ func (m *model) run(ops int) {
 func (m *model) lacks() string {
 	effects := []string{"index", "finish", "lost", "mention", "relation", "retired", "stated", "unstated", "visible", "place", "reported", "expected", "conflict", "vectors"}
 	if _, tells := m.got.(backend.FinishReporter); tells {
-		effects = append(effects, "reported graph")
+		effects = append(effects, "reported graph", "folded")
 	}
 	if _, ends := m.got.(backend.ClaimEnder); ends {
 		effects = append(effects, "claim ended")

@@ -1,7 +1,6 @@
 package backendtest
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -207,48 +206,6 @@ func (m *model) work() {
 func (m *model) indexSome() { m.index(m.someHeld(false)) }
 
 func (m *model) finishSome() { m.finish(m.someHeld(true)) }
-
-// indexAndReport calls IndexAndReport and compares the changes that it returns with the feed. It calls Index if
-// the Store does not implement [backend.IndexReporter].
-func (m *model) indexAndReport(ctx context.Context, items []backend.Indexed) ([]bool, error) {
-	t, ok := m.got.(backend.IndexReporter)
-	if !ok {
-		return m.got.Index(ctx, items)
-	}
-	before := m.got.LastSeq()
-	indexed, placed, err := t.IndexAndReport(ctx, items)
-	if err == nil && placed != nil {
-		m.did["reported"]++
-		m.inFeed(ctx, before, placed)
-	}
-	return indexed, err
-}
-
-// finishAndReport finishes, and compares the changes that the Store returns with its feed.
-func (m *model) finishAndReport(ctx context.Context, items []backend.Finished) ([]bool, error) {
-	t, ok := m.got.(backend.FinishReporter)
-	if !ok {
-		return m.got.Finish(ctx, items)
-	}
-	before := m.got.LastSeq()
-	finished, placed, err := t.FinishAndReport(ctx, items)
-	if err == nil && placed != nil {
-		m.did["reported graph"] += len(placed.Changes)
-		m.inFeed(ctx, before, placed)
-	}
-	return finished, err
-}
-
-// inFeed checks that the changes that a Store returned equal those in its feed after a sequence number.
-func (m *model) inFeed(ctx context.Context, before uint64, placed *backend.Placement) {
-	require.Equal(m.t, before, placed.After)
-	feed, err := m.got.Changes(ctx, before, 1<<20)
-	require.NoError(m.t, err)
-	require.GreaterOrEqual(m.t, len(feed), len(placed.Changes))
-	for i := range placed.Changes {
-		require.Equal(m.t, feed[i], placed.Changes[i])
-	}
-}
 
 func (m *model) index(held []*heldClaim) {
 	ctx := m.t.Context()

@@ -27,7 +27,7 @@ func kinds(cs []backend.Change) []string {
 	for _, c := range cs {
 		name := map[backend.ChangeKind]string{
 			backend.PutChunks: "chunks", backend.PutTags: "tags", backend.PutGraph: "graph", backend.Drop: "drop", backend.DropSub: "sub",
-			backend.PutVectors: "vectors", backend.DropVectors: "drop vectors",
+			backend.PutVectors: "vectors", backend.DropVectors: "drop vectors", backend.FoldEntity: "fold",
 		}[c.Kind]
 		out = append(out, strings.TrimSuffix(name+" "+c.SourceID, " "))
 	}

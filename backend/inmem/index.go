@@ -172,6 +172,10 @@ func (d *indexData) apply(c *backend.Change) {
 			p.removeRefs(v)
 			p.addRefs(v, c.Mentions)
 		}
+	case backend.FoldEntity:
+		if p := d.parts[c.Part]; p != nil {
+			p.foldEntity(c.From, c.Into)
+		}
 	case backend.PutVectors:
 		if v != nil {
 			d.parts[v.part].putVectors(v, c)
@@ -295,6 +299,34 @@ func (p *indexPart) addRefs(v *indexVersion, mentions []backend.MentionRef) {
 			p.keys[m.Key] = make(map[int64]int)
 		}
 		p.keys[m.Key][m.Entity]++
+	}
+}
+
+// FoldsEntities implements [backend.Folder].
+func (x *index) FoldsEntities() bool { return true }
+
+// foldEntity makes the mentions of one entity those of another.
+func (p *indexPart) foldEntity(from, into int64) {
+	again := make(map[*indexVersion][]backend.MentionRef)
+	for _, r := range p.rows {
+		if r.refs[from] != nil {
+			again[r.of] = nil
+		}
+	}
+	for v := range again {
+		var all []backend.MentionRef
+		for _, e := range v.refs {
+			m := backend.MentionRef{Chunk: e.row.Chunk, Entity: e.entity, Weight: e.weight}
+			if e.entity == from {
+				m.Entity = into
+			}
+			for _, m.Key = range e.keys {
+				all = append(all, m)
+				m.Weight = 0 // the sum of all keys
+			}
+		}
+		p.removeRefs(v)
+		p.addRefs(v, all)
 	}
 }
 

@@ -44,6 +44,9 @@ func (x *index) Consume(ctx context.Context, changes []backend.Change) error {
 	return x.change(ctx, changes, true)
 }
 
+// FoldsEntities implements [backend.Folder].
+func (x *index) FoldsEntities() bool { return true }
+
 func (x *index) change(ctx context.Context, changes []backend.Change, taken bool) error {
 	if err := x.enter(ctx); err != nil {
 		return err
@@ -102,7 +105,7 @@ func runLength(changes []backend.Change) int {
 	for i := range min(len(changes), maxRun) {
 		c := &changes[i]
 		switch c.Kind {
-		case backend.PutChunks, backend.PutVectors, backend.PutTags, backend.PutGraph, backend.Drop:
+		case backend.PutChunks, backend.PutVectors, backend.PutTags, backend.PutGraph, backend.FoldEntity, backend.Drop:
 		default:
 			return max(i, 1)
 		}
@@ -283,6 +286,8 @@ func (p *partition) apply(steps []step) (done int, err error) {
 			p.putTags(c.Source, c.Tags)
 		case backend.PutGraph:
 			p.putGraph(c.Source, c.Mentions)
+		case backend.FoldEntity:
+			p.foldEntity(c.From, c.Into)
 		case backend.Drop:
 			if err := p.drop(c.Source); err != nil {
 				return c.at, err

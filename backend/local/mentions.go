@@ -113,8 +113,8 @@ func (x *mentions) grow(n int) {
 }
 
 // putGraph replaces the mentions of a source. It ignores mentions of chunks that belong to
-// other sources. The caller holds mu. A merge of two entities puts the mentions of all sources that have one of them again, so that only the rows
-// whose mentions differ are changed.
+// other sources. The caller holds mu. A merge of two entities may put the mentions of all sources that have one of them again, so that only the
+// rows whose mentions differ are changed.
 func (p *partition) putGraph(num int64, refs []backend.MentionRef) {
 	at, ok := p.find(num)
 	if !ok {

@@ -67,6 +67,54 @@ func TestPutGraphAgain(t *testing.T) {
 	}
 }
 
+// TestFoldEntity checks that a fold leaves what putting the mentions of all sources again leaves.
+func TestFoldEntity(t *testing.T) {
+	t.Parallel()
+	const sources, rows = 4, 6
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 12))
+		c := &content{}
+		for i := range sources {
+			s := storedSource{num: int64(10 + i), source: source{time: noTime, first: uint32(i * rows), rows: rows}}
+			for j := range rows {
+				s.at = append(s.at, storedRow{chunk: int64(i*rows + j)})
+			}
+			c.sources = append(c.sources, s)
+		}
+		var ps [2]*partition
+		for i := range ps {
+			p, err := loadPartition(backend.Knowledge, []*block{graphBlock(t, c, sources*rows, true, secLinks)})
+			require.NoError(t, err)
+			_, err = p.need(allFacets)
+			require.NoError(t, err)
+			ps[i] = p
+		}
+		said := make([][]backend.MentionRef, sources)
+		for at := range said {
+			for range r.IntN(15) {
+				said[at] = append(said[at], backend.MentionRef{Chunk: int64(at*rows + r.IntN(rows)), Entity: int64(r.IntN(12)), Key: fmt.Sprint("key ", r.IntN(12)), Weight: float32(1 + r.IntN(2))})
+			}
+			for _, p := range ps {
+				p.putGraph(int64(10+at), slices.Clone(said[at]))
+			}
+		}
+		for step := range 8 {
+			from, into := int64(r.IntN(12)), int64(r.IntN(16))
+			for at, refs := range said {
+				for i := range refs {
+					if refs[i].Entity == from {
+						refs[i].Entity = into
+					}
+				}
+				ps[0].putGraph(int64(10+at), slices.Clone(refs))
+			}
+			ps[1].foldEntity(from, into)
+			require.Equal(t, ps[0].state(), ps[1].state(), "seed %d, step %d", seed, step)
+			require.Equal(t, ps[0].changedGraph, ps[1].changedGraph, "seed %d, step %d", seed, step)
+		}
+	}
+}
+
 // TestPutGraphUnchanged checks that the same mentions, put again, leave those in memory where they are.
 func TestPutGraphUnchanged(t *testing.T) {
 	t.Parallel()

@@ -34,12 +34,14 @@ func (s *store) FinishAndReport(ctx context.Context, items []backend.Finished) (
 			if err := t.flush(); err != nil {
 				return err
 			}
-			if err := t.Settle(); err != nil {
+			if err := t.Settle(); err != nil || placed == nil {
 				return err
 			}
-			if placed != nil && placed.After+uint64(len(placed.Changes))<<storerules.SeqShift != uint64(t.led.Seq)<<storerules.SeqShift {
+			if added := uint64(len(placed.Changes)) + uint64(t.Reput); t.Unfolded || placed.After+added<<storerules.SeqShift != uint64(t.led.Seq)<<storerules.SeqShift {
 				placed = nil
+				return nil
 			}
+			placed.Changes = append(placed.Changes, t.Folded...)
 			return nil
 		})
 	if err != nil {

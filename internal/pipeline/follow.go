@@ -305,7 +305,7 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 			apply = t.Consume
 		}
 		// An error here occurs again in catchUp, unless catchUp repairs its cause.
-		if mine, err := f.mayApply(ctx, s); err == nil && mine && s.Applied() == p.After && len(p.Changes) > 0 {
+		if mine, err := f.mayApply(ctx, s); err == nil && mine && s.Applied() == p.After && accepts(s, p.Changes) {
 			f.setEpoch(s, p.Changes[len(p.Changes)-1].Seq)
 			if apply(ctx, p.Changes) == nil {
 				f.reportChanges(p.Changes)
@@ -317,6 +317,13 @@ func (f *Follower) Advance(ctx context.Context, p *backend.Placement) error {
 		}
 	}
 	return nil
+}
+
+// accepts reports whether an index can apply the changes of a call, of which there is one at least.
+func accepts(s backend.Index, changes []backend.Change) bool {
+	t, folds := s.(backend.Folder)
+	folds = folds && t.FoldsEntities()
+	return len(changes) > 0 && (folds || !slices.ContainsFunc(changes, func(c backend.Change) bool { return c.Kind == backend.FoldEntity }))
 }
 
 // follow returns when every change that was committed before the call is applied. placed holds the changes that a call put

@@ -399,3 +399,42 @@ func TestSlicesOfChanges(t *testing.T) {
 		})
 	}
 }
+
+// plainIndex is an index that does not implement [backend.Folder].
+type plainIndex struct {
+	backend.Index
+	applied []backend.ChangeKind
+}
+
+func (x *plainIndex) Apply(ctx context.Context, changes []backend.Change) error {
+	for _, c := range changes {
+		x.applied = append(x.applied, c.Kind)
+	}
+	return x.Index.Apply(ctx, changes)
+}
+
+// foldingIndex is a plainIndex that says whether it folds entities.
+type foldingIndex struct {
+	plainIndex
+	folds bool
+}
+
+func (x *foldingIndex) FoldsEntities() bool { return x.folds }
+
+// TestAdvanceFolds checks that only an index that folds entities gets such changes of a call. Others read the feed.
+func TestAdvanceFolds(t *testing.T) {
+	t.Parallel()
+	for _, folds := range []bool{false, true} {
+		ws := openFollowed(t)
+		placed, err := ws.Store().Place(t.Context(), []backend.Placed{{
+			Incoming: backend.Incoming{Source: backend.Source{Part: backend.Partition{Class: backend.Raw, Sub: "s"}, ID: "a"}}, Chunks: []backend.Chunk{{Key: "a", Vector: []float32{1, 0}}},
+		}})
+		require.NoError(t, err)
+		last := placed.Changes[0].Seq
+		placed.Changes = []backend.Change{{Seq: last, Kind: backend.FoldEntity, Part: backend.Partition{Class: backend.Raw, Sub: "s"}, From: 1, Into: 2}}
+		plain, folding := &plainIndex{Index: ws.Workspace.Indexes()[0]}, &foldingIndex{plainIndex{Index: ws.second.Index}, folds}
+		require.NoError(t, newFollower(ws.Store(), []backend.Index{plain, folding}).Advance(t.Context(), placed))
+		assert.Equal(t, []backend.ChangeKind{backend.PutChunks}, plain.applied)
+		assert.Equal(t, []backend.ChangeKind{map[bool]backend.ChangeKind{false: backend.PutChunks, true: backend.FoldEntity}[folds]}, folding.applied)
+	}
+}

@@ -86,7 +86,14 @@ func (t *Tx) merge(p backend.Partition, from, into, reason string, now time.Time
 	if err != nil {
 		return 0, err
 	}
-	return t.Numbers.Merge, t.refold(part, moved, all)
+	before := t.Numbers.Seq
+	if err := t.refold(part, moved, all); err != nil {
+		return 0, err
+	}
+	if t.Numbers.Seq > before {
+		t.Folded = append(t.Folded, backend.Change{Seq: uint64(t.Numbers.Seq) << SeqShift, Kind: backend.FoldEntity, Part: p, From: a.Num, Into: b.Num})
+	}
+	return t.Numbers.Merge, nil
 }
 
 // UndoMerge undoes a merge for a caller.
@@ -164,6 +171,7 @@ func (t *Tx) unmerge(num int64, by Undone) error {
 	if err := t.Rows.SetRoot(moved, a.Num); err != nil {
 		return err
 	}
+	t.Unfolded = true
 	return t.refold(part, moved, append(rest, moved...))
 }
 
@@ -193,7 +201,7 @@ func (t *Tx) refold(part int64, moved, all Group) error {
 			return err
 		}
 		if v == nil {
-			t.Left = true // the row of a mention is damaged
+			t.Left, t.Unfolded = true, true // the row of a mention is damaged
 			continue
 		}
 		if err := t.Put(num, backend.PutGraph, &v.SeqGraph); err != nil {
@@ -202,6 +210,7 @@ func (t *Tx) refold(part int64, moved, all Group) error {
 		if err := t.Rows.SetGraphSeq(num, v.SeqGraph); err != nil {
 			return err
 		}
+		t.Reput++
 	}
 	return t.weighGroup(part, all)
 }

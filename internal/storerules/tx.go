@@ -37,6 +37,12 @@ type Tx struct {
 	Dropped  []backend.Change // tombstones that the current call has added to the feed
 	Left     bool             // the current call has removed a version of which something is damaged, so that rows may be left that belong to nothing
 
+	// Folded holds a FoldEntity change for each merge of the current call that changes mentions in the feed. Reput is the number of versions whose
+	// mentions it put into the feed again. Unfolded reports whether the call made a change of roots that Folded does not have.
+	Folded   []backend.Change
+	Reput    int64
+	Unfolded bool
+
 	// Mentioned holds the mentions of the last finished version in the form for indexes.
 	Mentioned []backend.MentionRef
 
@@ -61,7 +67,10 @@ func NewTx(rows Rows, n *Numbers) Tx {
 }
 
 // Begin starts a call.
-func (t *Tx) Begin() { t.Inserted, t.Dropped, t.Left = false, nil, false }
+func (t *Tx) Begin() {
+	t.Inserted, t.Dropped, t.Left = false, nil, false
+	t.Folded, t.Reput, t.Unfolded = nil, 0, false
+}
 
 // Clear drops the unwritten changes of a failed call.
 func (t *Tx) Clear() {
