@@ -69,6 +69,9 @@ func (c *Config) deferral(j *job, token string) backend.Deferred {
 	}
 	now := time.Now()
 	next := now.Add(Backoff(j.Attempts))
+	if j.fail.transient && j.fail.code == CodeStorage {
+		next = now.Add(BackoffAway(j.Attempts))
+	}
 	if pause := c.PausedUntil().Sub(now); j.fail.transient && pause > 0 { // another item probes the dependency first
 		next = now.Add(2 * pause)
 	}
@@ -101,8 +104,13 @@ func (c *Config) giveBack(st backend.Store, token string, jobs []*job) error {
 
 // Backoff returns the pause before try n+1: 100 ms, doubled for each try up to 1 minute. It
 // adds up to a quarter of jitter, so that items that failed together are not retried together.
-func Backoff(n int) time.Duration {
-	d := time.Minute
+func Backoff(n int) time.Duration { return backoff(n, time.Minute) }
+
+// BackoffAway is Backoff up to 5 seconds, for what needs a store or an index that does not answer. When it answers again, that is to be found out soon.
+func BackoffAway(n int) time.Duration { return backoff(n, 5*time.Second) }
+
+func backoff(n int, most time.Duration) time.Duration {
+	d := most
 	if n < 10 {
 		d = min(d, 100*time.Millisecond<<max(n-1, 0))
 	}

@@ -54,6 +54,9 @@ func TestBackoff(t *testing.T) {
 				got := Backoff(n)
 				require.GreaterOrEqual(t, got, want, n)
 				require.LessOrEqual(t, got, want+want/4, n)
+				got, want := BackoffAway(n), min(want, 5*time.Second)
+				require.GreaterOrEqual(t, got, want, n)
+				require.LessOrEqual(t, got, want+want/4, n)
 			}
 		})
 	}

@@ -45,7 +45,11 @@ func (c *Scheduler) worker() {
 			c.push(uid)
 		case err != nil:
 			a.tries++
-			c.setDue(uid, time.Now().Add(pipeline.Backoff(a.tries)))
+			pause := pipeline.Backoff(a.tries)
+			if errors.Is(err, backend.ErrUnavailable) {
+				pause = pipeline.BackoffAway(a.tries)
+			}
+			c.setDue(uid, time.Now().Add(pause))
 		case again:
 			a.tries = 0
 			c.push(uid)
