@@ -221,7 +221,7 @@ func (d *doc) validity(s *language.Sentence, dates []language.Date, st *statemen
 	count := 0
 	for i := range dates {
 		h := &dates[i]
-		if d.elsewhere(s, h, c) || d.otherDate(s, h, c) {
+		if d.elsewhere(s, h, c) || d.otherDate(s, h, c) || d.anniversary(s, h) {
 			continue
 		}
 		count++
@@ -298,7 +298,7 @@ func (d *doc) elsewhere(s *language.Sentence, h *language.Date, c *clause) bool 
 
 // endsPeriod reports whether the word at token i makes the date after it the end of a period; second says that it is the second date.
 func (d *doc) endsPeriod(s *language.Sentence, i int, second bool) bool {
-	return d.IsOneOf(s, i, "until", "till", "before") || second && (d.IsOneOf(s, i, "to", "and") || d.IsPunct(s, i, '-'))
+	return d.IsOneOf(s, i, "until", "till", "til", "before") || second && (d.IsOneOf(s, i, "to", "and") || d.IsPunct(s, i, '-'))
 }
 
 // isEvent reports whether a statement is one of an event.

@@ -44,7 +44,7 @@ func userTurns(t *testing.T, name string) map[string]judgement {
 	t.Helper()
 	dir := conversations
 	switch name {
-	case "messages", "told", "said", "fresh", "freshheld", "spoken", "spokenheld", "spokenlast", "voices", "matters", "folk", "folkheld", "everyday", "trades", "tradesheld", "tongues", "tonguesheld":
+	case "messages", "told", "said", "fresh", "freshheld", "spoken", "spokenheld", "spokenlast", "voices", "matters", "folk", "folkheld", "everyday", "trades", "tradesheld", "tongues", "tonguesheld", "jest", "jestheld":
 		dir = statements // messages of many people
 	}
 	b, err := os.ReadFile(dir + name + ".txt")
@@ -155,7 +155,7 @@ func TestGate(t *testing.T) {
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	for file, precision := range map[string]float64{"strict.txt": .925, "strictheld.txt": .9, "spokenstrict.txt": .87, "spokenlaststrict.txt": .87, "voicesstrict.txt": .86,
-		"folkstrict.txt": .93, "folkheldstrict.txt": .91, "everydaystrict.txt": .89, "tradesstrict.txt": .9, "tradesheldstrict.txt": .92} {
+		"folkstrict.txt": .93, "folkheldstrict.txt": .91, "everydaystrict.txt": .89, "tradesstrict.txt": .9, "tradesheldstrict.txt": .92, "jeststrict.txt": .92, "jestheldstrict.txt": .82} {
 		var with, without tally
 		for _, j := range readJudgements(t, file) {
 			for e, c := range map[*Extractor]*tally{{}: &with, {Unjudged: true}: &without} {

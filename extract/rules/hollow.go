@@ -140,6 +140,8 @@ func (d *doc) noVerb(s *language.Sentence, g *segment, verb int) bool {
 		return true
 	case next >= g.hi:
 		return false
+	case d.Tokens[next].Kind == language.KindClitic && d.Text[d.Tokens[next].End-1] == 's':
+		return true // "Lent's over"
 	case d.slang(next), d.IsWord(s, next, "like"), d.IsWord(s, next, "about") && (d.Tokens[next+1].Kind == language.KindNumber || d.Tokens[next+1].Is(language.NumberWord)):
 		return true
 	case d.verbName(verb) == "wish", d.verbName(verb) == "go" && !d.Tokens[next].Is(language.Preposition) && d.Tokens[next].Word().Form&language.IngForm == 0:

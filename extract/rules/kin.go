@@ -31,7 +31,7 @@ func (r *relator) kin(s *language.Sentence) {
 			continue
 		}
 		predicate := kinPredicate(strings.ToLower(d.TokenText(i)))
-		if predicate == "" || d.formerKin(s, i, predicate) {
+		if predicate == "" || d.formerKin(s, i, predicate) || r.notThatOne(s, i) {
 			continue
 		}
 		owner, ok := r.possessor(s, i)
@@ -56,6 +56,21 @@ func (d *doc) formerKin(s *language.Sentence, i int, predicate string) bool {
 		return d.IsOneOf(s, i-1, "old", "former", "previous", "ex")
 	}
 	return false
+}
+
+// notThatOne reports whether the kin noun at token i describes a name that is denied, so that a name behind it is of somebody else: "not Linda my
+// sister, Linda next door".
+func (r *relator) notThatOne(s *language.Sentence, i int) bool {
+	d := r.d
+	if i-3 < s.Lo || !d.in.Memory || !d.Tokens[i-1].Is(language.Possessive) {
+		return false
+	}
+	before := i - 2
+	if d.IsPunct(s, before, ',') {
+		before--
+	}
+	k := nodeAt(r.nodes, before)
+	return k >= 0 && r.nodes[k].kind == nodeName && d.IsWord(s, r.nodes[k].lo-1, "not")
 }
 
 // kinName returns the node of the name after the kin noun at token i, the form of "be" between them, and the token where the name is

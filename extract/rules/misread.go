@@ -9,7 +9,7 @@ import (
 
 // misread reports whether the words around a claim give its verb or its object another meaning.
 func (d *doc) misread(s *language.Sentence, c *claim) bool {
-	if d.otherMeaning(s, c) || d.halfObject(s, c) {
+	if d.otherMeaning(s, c) || d.halfObject(s, c) || d.unmeant(s, c) {
 		return true
 	}
 	if c.hi-c.lo == 1 && strings.Contains(c.predicate, "_") && !strings.HasSuffix(c.predicate, "_on") && c.predicate != "looks_forward_to" && d.weekdaysAt(c.lo) {

@@ -108,6 +108,9 @@ func (d *doc) dropsAtEnd(lo, i int) bool {
 // noObject reports whether the words [lo, hi) are only a function word, or begin with a conjunction: "died and the boat leans".
 func (d *doc) noObject(lo, hi int) bool {
 	if d.in.Memory {
+		if d.asksOn(lo, hi) {
+			return true
+		}
 		switch d.WordKey(lo) {
 		case "and", "but", "or":
 			return true

@@ -160,6 +160,23 @@ func (d *doc) everyWeek(s *language.Sentence, h *language.Date, c *clause) bool 
 	return true
 }
 
+// anniversary reports whether a number of years stands before a date, so that it is the day on which so many are complete: "twenty-two years in
+// November".
+func (d *doc) anniversary(s *language.Sentence, h *language.Date) bool {
+	i := h.Lo - 1
+	if !d.in.Memory || i-2 < s.Lo {
+		return false
+	}
+	if d.IsOneOf(s, i, "in", "on", "come", "this", "next") {
+		i--
+	}
+	if !d.IsOneOf(s, i, "years", "year", "yrs", "months") {
+		return false
+	}
+	n := &d.Tokens[i-1]
+	return n.Kind == language.KindNumber || n.Is(language.NumberWord) || d.IsOneOf(s, i-1, "a", "one")
+}
+
 // untilThing reports whether a date is that of a thing until which something was so: "until the flood in 2012".
 func (d *doc) untilThing(s *language.Sentence, h *language.Date) bool {
 	if !d.in.Memory || !d.IsOneOf(s, h.Lo-1, "in", "of", "on") {

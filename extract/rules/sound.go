@@ -144,6 +144,9 @@ func (d *doc) saysI() bool {
 // newStatement reports whether another statement begins at token i, before hi: "a splint and dreamt", "500 a month and she is proud",
 // "the blinds because it's hot".
 func (d *doc) newStatement(i, hi int) bool {
+	if d.asksOn(i, hi) {
+		return true
+	}
 	switch d.WordKey(i) {
 	case "because", "cuz", "cos", "coz":
 		return true
