@@ -22,7 +22,7 @@ func TestTurkishOfOthers(t *testing.T) {
 		}
 	}
 	for _, file := range []string{"languages.txt", "languagesheld.txt"} {
-		b, err := os.ReadFile("../../testdata/" + file)
+		b, err := os.ReadFile("../../internal/behaviour/memory/testdata/" + file)
 		require.NoError(t, err)
 		current := ""
 		for line := range strings.SplitSeq(string(b), "\n") {
