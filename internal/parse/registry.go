@@ -52,7 +52,7 @@ func New() *Registry {
 // bundled returns the parsers of this package by media type.
 func (r *Registry) bundled() map[string]document.Parser {
 	return map[string]document.Parser{
-		media.Text:     document.ParserFunc(text.Parse),
+		media.Text:     document.ParserFunc(text.ParsePlain),
 		media.Markdown: document.ParserFunc(text.ParseMarkdown),
 		media.HTML:     document.ParserFunc(markup.ParseHTML),
 		media.XHTML:    document.ParserFunc(markup.ParseHTML),

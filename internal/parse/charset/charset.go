@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/htmlindex"
 	"golang.org/x/text/encoding/ianaindex"
 	"golang.org/x/text/encoding/japanese"
@@ -155,6 +156,33 @@ func ToValid(data []byte) []byte {
 
 // MostlyUTF8 reports whether data is UTF-8 with little damage: at least sixteen multi-byte sequences for each invalid byte. In text of
 // another charset such sequences are accidents, so it never passes.
+// Mixed reports whether a text in a Latin charset of one byte for each character has parts in UTF-8, which that charset would show as "Ã¼" in place of
+// "ü". Three letters or quotation marks of a Western or Central European language suffice, since no such text has their bytes side by side.
+func Mixed(enc encoding.Encoding, data []byte) bool {
+	if !slices.Contains(latinCharsets, enc) {
+		return false
+	}
+	found := 0
+	for i := 0; i+1 < len(data); i++ {
+		if b := data[i]; b < 0xC3 || b > 0xC5 && b != 0xE2 {
+			continue
+		}
+		if r, n := utf8.DecodeRune(data[i:]); n > 1 && (r <= 'ž' || r >= '‐' && r <= '…') {
+			if found++; found == 3 {
+				return true
+			}
+			i += n - 1
+		}
+	}
+	return false
+}
+
+// latinCharsets lists the charsets of Latin letters with one byte for each character that texts may be taken for.
+var latinCharsets = []encoding.Encoding{
+	charmap.Windows1252, charmap.Windows1250, charmap.Windows1254, charmap.Windows1257, charmap.ISO8859_1, charmap.ISO8859_2, charmap.ISO8859_9, charmap.ISO8859_15,
+	charmap.Macintosh, charmap.CodePage850, charmap.CodePage852,
+}
+
 func MostlyUTF8(data []byte) bool {
 	if utf8.Valid(data) {
 		return true

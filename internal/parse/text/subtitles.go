@@ -1,8 +1,10 @@
 package text
 
 import (
+	"bytes"
 	"context"
 	"html"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,6 +29,8 @@ var (
 	// cutTime matches what can be left of a timing line that was cut off, and cutArrow what has a whole time and a part of the arrow at least.
 	cutTime  = lazyregexp.New(`^\s*\d{1,4}(?::\d{0,2}){0,2}(?:[.,]\d{0,3})?\s*(?:-{1,2}|-->[\s\d:.,]*)?$`)
 	cutArrow = lazyregexp.New(`^\s*(?:\d{1,4}:)?\d{1,2}:\d{2}[.,]\d{1,3}\s*(?:-{1,2}|-->[\s\d:.,]*)$`)
+	// badTime matches a timing line with a time that is none.
+	badTime = lazyregexp.New(`^\s*\d[^\s]{3,15}\s*(?:-->|-+>|→)\s*\S{4,16}(?:\s+\S+:\S+)*\s*$`)
 	// cueVoice matches the WebVTT tag that names the speaker.
 	cueVoice = lazyregexp.New(`<v(?:\.[^ \t<>]*)?[ \t]+([^<>]{1,200})>`)
 	cueTag   = lazyregexp.New(`<[^<>]{0,200}>|\{\\[^{}]{0,100}\}`)
@@ -61,9 +65,15 @@ func ParseSubtitles(ctx context.Context, in document.Input, lim document.Limits)
 	if rest, ok := strings.CutPrefix(lines[0], "WEBVTT"); ok {
 		title = strings.TrimLeft(rest, " \t-")
 	}
-	cues, err := cuesOf(ctx, lines)
+	cues, bad, err := cuesOf(ctx, lines)
 	if err != nil {
 		return nil, err
+	}
+	if n := len(cues); n > 1 && cues[n-1].silent() && !slices.ContainsFunc(cues[:n-1], cue.silent) && !bytes.HasSuffix(bytes.ReplaceAll(in.Data, []byte("\r"), nil), []byte("\n\n")) {
+		plain.AddPartial("the last cue has no words: the file may be cut off")
+	}
+	if bad > 0 {
+		plain.AddPartial(strconv.Itoa(bad) + " lines with the times of cues cannot be read; what is said there has the times of the cue before")
 	}
 	s.count(cues)
 	for i := range cues {
@@ -120,28 +130,53 @@ type cue struct {
 	lines      []string
 }
 
-// cuesOf reads the cues of a file. A cue ends at the next timing line, because generated files have empty lines within cues.
-func cuesOf(ctx context.Context, lines []string) (cues []cue, err error) {
+// silent reports whether a cue has no words.
+func (c cue) silent() bool {
+	return !slices.ContainsFunc(c.lines, func(l string) bool { return plainCue(l) != "" })
+}
+
+// cuesOf reads the cues of a file. A cue ends at the next timing line, because generated files have empty lines within cues. bad is the number of
+// timing lines whose times are none. What follows such a line begins a cue at the end of the one before.
+func cuesOf(ctx context.Context, lines []string) (cues []cue, bad int, err error) {
 	blank := func(i int) bool { return i < 0 || i >= len(lines) || strings.TrimSpace(lines[i]) == "" }
 	var c *cue // nil while the lines are not speech
 	for i := range lines {
 		if i&1023 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, 0, ctx.Err()
 		}
 		m := cueTime.FindStringSubmatch(lines[i])
 		switch {
 		case m != nil:
 			cues = append(cues, cue{start: cueMillis(m[1:5]), end: cueMillis(m[5:9])})
 			c = &cues[len(cues)-1]
+		case malformed(lines, i):
+			end := 0
+			if bad++; len(cues) > 0 {
+				end = cues[len(cues)-1].end
+			}
+			cues = append(cues, cue{start: end, end: end})
+			c = &cues[len(cues)-1]
 		case c == nil || blank(i):
 		case blank(i-1) && cueBlock.MatchString(lines[i]):
 			c = nil
-		case blank(i-1) && i+1 < len(lines) && cueTime.MatchString(lines[i+1]): // the name of the next cue
+		case blank(i-1) && i+1 < len(lines) && (cueTime.MatchString(lines[i+1]) || malformed(lines, i+1)): // the name of the next cue
 		default:
 			c.lines = append(c.lines, lines[i])
 		}
 	}
-	return cues, nil
+	return cues, bad, nil
+}
+
+// malformed reports whether a line stands where the times of a cue do and has an arrow, but no times. It begins its cue, or follows its number.
+func malformed(lines []string, i int) bool {
+	if !badTime.MatchString(lines[i]) || cueTime.MatchString(lines[i]) || !strings.ContainsAny(lines[i], ":.") {
+		return false
+	}
+	first := i == 0 || strings.TrimSpace(lines[i-1]) == ""
+	if !first {
+		_, first = cueNumber(lines[i-1])
+	}
+	return first
 }
 
 // withoutCutCue removes a cue at the end of a file whose timing line is missing or not complete, and reports whether there was one. Speech of digits

@@ -56,7 +56,11 @@ func TestCutSubtitles(t *testing.T) {
 		"of WebVTT":                 {vtt + "\n00:05.000 --> 00:0", said, true},
 		"of WebVTT, in the arrow":   {vtt + "\n00:00:05.000 --", said, true},
 		"whole":                     {first + "\n2\n00:00:05,000 --> 00:00:06,000\nBye\n", said + " Bye", false},
-		"a cue without words":       {first + "\n2\n00:00:05,000 --> 00:00:06,000\n", said, false},
+		"after the times":           {first + "\n2\n00:00:05,000 --> 00:00:06,000", said, true},
+		"after the line of times":   {first + "\n2\n00:00:05,000 --> 00:00:06,000\n", said, true},
+		"a cue without words":       {first + "\n2\n00:00:05,000 --> 00:00:06,000\n\n", said, false},
+		"of Windows without words":  {first + "\n2\n00:00:05,000 --> 00:00:06,000\r\n\r\n", said, false},
+		"cues without words":        {first + "\n2\n00:00:05,000 --> 00:00:06,000\n\n3\n00:00:07,000 --> 00:00:08,000\n", said, false},
 		"a year is said":            {first + "\n1984\n", said + " 1984", false},
 		"a number is said":          {vtt + "\n2\n", said + " 2", false},
 		"a time is said":            {vtt + "\n10:30\n", said + " 10:30", false},
@@ -73,6 +77,28 @@ func TestCutSubtitles(t *testing.T) {
 			assert.Equal(t, tt.cut, doc.Partial != "", doc.Partial)
 		})
 	}
+}
+
+// TestMalformedTimes checks that a timing line that cannot be read makes subtitles partial, is no speech, and leaves the speech after it.
+func TestMalformedTimes(t *testing.T) {
+	t.Parallel()
+	const first, last = "1\n00:00:01,000 --> 00:00:04,000\nHello there.\n\n", "\n\n3\n00:00:20,000 --> 00:00:21,000\nBye.\n"
+	for _, tt := range []struct {
+		times string
+		bad   bool
+	}{
+		{"00:00:0x,000 --> 00:00:06,000", true}, {"00:00:05,000 -> 00:00:06,000", true}, {"00:00:05 --> 00:00:06", true}, {"00;00;05,000 --> 00:00:06,000", true},
+		{"00:00:05,000 --> 00:00:o6,000 align:start", true}, {"00:00:05,000-->00:00:06,000", false}, {"0:0:05,000 --> 00:00:06,000", false},
+	} {
+		doc, err := ParseSubtitles(t.Context(), document.Input{Data: []byte(first + "2\n" + tt.times + "\nIn between." + last)}, document.Limits{}.WithDefaults(0))
+		require.NoError(t, err)
+		assert.Equal(t, "[00:00:01] Hello there. In between.\n\n[00:00:20] Bye.", doc.Text, tt.times)
+		assert.Equal(t, tt.bad, doc.Partial != "", tt.times)
+	}
+	doc, err := ParseSubtitles(t.Context(), document.Input{Data: []byte("WEBVTT\n\n00:0x.000 --> 00:02.000\nHello.\n\n00:05.000 --> 00:06.000\nfrom 3.5 --> 4.5\n2019 --> 2020 it grew\n\na --> b\n")}, document.Limits{}.WithDefaults(0))
+	require.NoError(t, err)
+	assert.Equal(t, "[00:00:00] Hello.\n\n[00:00:05] from 3.5 --> 4.5 2019 --> 2020 it grew a --> b", doc.Text)
+	assert.Contains(t, doc.Partial, "1 lines")
 }
 
 func TestCards(t *testing.T) {

@@ -4,6 +4,7 @@ package text
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,6 +12,7 @@ import (
 	"golang.org/x/text/encoding"
 
 	"github.com/contextmem/contextmem/document"
+	"github.com/contextmem/contextmem/internal/lazyregexp"
 	"github.com/contextmem/contextmem/internal/parse/charset"
 	"github.com/contextmem/contextmem/internal/parse/clean"
 	"github.com/contextmem/contextmem/internal/parse/media"
@@ -32,7 +34,11 @@ func Parse(_ context.Context, in document.Input, lim document.Limits) (*document
 	if err := t.ReadAll(charset.DecodingReader(enc, data)); err != nil {
 		return nil, err
 	}
-	return textDocument(t.Finish()), nil
+	doc := textDocument(t.Finish())
+	if charset.Mixed(enc, data) {
+		doc.AddPartial("letters are in UTF-8 where the text is taken to be, or said to be, in another charset: they may be wrong")
+	}
+	return doc, nil
 }
 
 // textDocument makes a document of a text. The text must not change afterwards.
@@ -118,6 +124,8 @@ func ParseMarkdown(ctx context.Context, in document.Input, lim document.Limits) 
 		if lines := frontLines(front); lines != "" {
 			doc.Text = lines + "\n\n" + strings.TrimLeft(body, "\n")
 		}
+	} else if openFront(doc.Text) {
+		doc.AddPartial("the front matter has no end: the file may be cut off")
 	}
 	return output.Titled(doc), nil
 }
@@ -146,6 +154,28 @@ func frontMatter(text string) (front, body string, ok bool) {
 		return "", text, false
 	}
 	return front, body, true
+}
+
+var (
+	// frontLine matches a line of YAML: a field, an entry of a list, or what is indented.
+	frontLine = lazyregexp.New(`^(?:[A-Za-z_][\w -]{0,40}:(?:\s|$)|-(?:\s|$)|\s+\S)`)
+	// frontField matches a field that front matters usually have.
+	frontField = lazyregexp.New(`(?i)^(?:title|author|authors|date|created|updated|modified|lastmod|lang|language|description|summary|tags|keywords|categories|layout|draft|slug|permalink):(?:\s|$)`)
+)
+
+// openFront reports whether a text begins with a front matter that does not end: its first line has a usual field, or all of its lines are YAML and
+// more than two. A rule followed by a paragraph with a colon is none.
+func openFront(text string) bool {
+	rest, ok := strings.CutPrefix(text, "---\n")
+	if !ok || strings.Contains(rest, "\n---") || strings.Contains(rest, "\n...") {
+		return false
+	}
+	if frontField.MatchString(rest) {
+		return true
+	}
+	lines := strings.Split(rest, "\n")
+	return len(lines) > 2 && !strings.HasPrefix(lines[0], "-") && !strings.HasPrefix(lines[0], " ") &&
+		!slices.ContainsFunc(lines[:len(lines)-1], func(l string) bool { return !frontLine.MatchString(l) })
 }
 
 // frontMatter takes title, author, dates and language from the simple fields of a front matter.
