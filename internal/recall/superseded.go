@@ -65,14 +65,15 @@ type link struct {
 // succession holds the successions that concern the hits of a partition.
 type succession struct {
 	*run
-	part   backend.Partition
-	links  map[int64][]link     // by earlier version, in descending order of confidence
-	hints  []backend.Succession // successions of the hits of any confidence
-	pieces []backend.Succession // successions of the hits that ended a part of them, whatever the question is about
-	known  map[int64]bool       // versions whose links were read; nil if there are no successions
-	asked  *change.Asked        // what the question asks about; nil: not read yet
-	hits   []*Hit
-	texts  map[int64]string // texts of the hits by version; nil: not read yet
+	part     backend.Partition
+	links    map[int64][]link     // by earlier version, in descending order of confidence
+	hints    []backend.Succession // successions of the hits of any confidence
+	pieces   []backend.Succession // successions of the hits that ended a part of them, whatever the question is about
+	known    map[int64]bool       // versions whose links were read; nil if there are no successions
+	asked    *change.Asked        // what the question asks about; nil: not read yet
+	happened bool                 // the question asks what happened: see asksWhatHappened
+	hits     []*Hit
+	texts    map[int64]string // texts of the hits by version; nil: not read yet
 }
 
 // succeed marks superseded hits, and puts the superseding memories before them.
@@ -116,6 +117,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 		if r.Superseded == Mark || past || asksOfStart(r.Query) {
 			continue
 		}
+		s.happened = r.AsOf.IsZero() && asksWhatHappened(r.Query) && readable([]string{"en"}, r.Query)
 		if some, hits, err = s.weigh(sc, some, hits); err != nil {
 			return nil, err
 		}

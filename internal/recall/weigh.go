@@ -135,7 +135,8 @@ func (s *succession) value(of map[int64][]*weighed, all []weighed, talk float64,
 	return true
 }
 
-// counts reports whether a hint is about two hits and counts. What the decider about notes found orders by itself or not at all; see tooWeak.
+// counts reports whether a hint is about two hits and counts. An uncertain one does not where the question asks what happened. What the decider about notes
+// found orders by itself or not at all; see tooWeak.
 func (s *succession) counts(f *backend.Succession, a, b *weighed) bool {
 	if change.OrdersByScores(f) {
 		return false
@@ -146,7 +147,7 @@ func (s *succession) counts(f *backend.Succession, a, b *weighed) bool {
 	if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) {
 		return false
 	}
-	return f.Confidence >= change.Shown || a.own && b.own && item.StatedAt(b.Row.Src).Sub(item.StatedAt(a.Row.Src)) >= oneSitting
+	return f.Confidence >= change.Shown || !s.happened && a.own && b.own && item.StatedAt(b.Row.Src).Sub(item.StatedAt(a.Row.Src)) >= oneSitting
 }
 
 // keepBehind keeps a memory, and the answer to it, behind a memory that may have superseded it if they were in this order before the reranker. A reranker reads
