@@ -52,6 +52,9 @@ type Answer struct {
 	AnyOrder bool
 	// Into is memory to which the index may write the hits, from its start.
 	Into []Hit
+	// Unlisted, if not nil, is set by SearchKeywords to an upper bound of the scores of all chunks that it leaves out, if one may have a higher score than
+	// the last hit: an index that lets others select may miss such a chunk.
+	Unlisted *float32
 }
 
 // Vectors is the dense index.

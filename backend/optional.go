@@ -88,6 +88,8 @@ type Remote interface {
 // Exact is a [Vectors] whose searches miss no near vector in partitions that are not too large. If it implements [ChunkScorer] too, recall asks it only for the scores of
 // those chunks that may be among the best, since it knows that a vector which a search did not return is not nearer than the last one that it did.
 //
+// It then also asks the [Keywords] for half as many hits first where keywords weigh most, and for the others only if these may be among the best.
+//
 // If a Vectors does not implement Exact, recall asks a ChunkScorer for the scores of all chunks that only the keyword index found.
 type Exact interface {
 	// ExactUpTo returns the number of chunks of a partition up to which SearchVectors returns exactly the nearest vectors, whatever Recall is.

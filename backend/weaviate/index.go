@@ -34,6 +34,7 @@ type index struct {
 	leading        atomic.Bool          // whether role is leader
 	idle           idleChanges          // the last changes that are not stored in the cluster
 	wroteLate      atomic.Bool          // whether a write may be carried out after the lead of this process ended; see confess
+	averageAtNodes atomicFloat          // average length of all chunks as the nodes' scores have shown it last; 0: they have not yet
 	incomplete     atomic.Uint64        // number of reads that may have missed changes
 	marks          rewriteMarks
 	repaired       moment // when this process last rewrote something

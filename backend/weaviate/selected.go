@@ -13,8 +13,8 @@ import (
 
 const (
 	// minCandidates is the minimum number of chunks that the cluster selects by its own BM25, and moreCandidates the share, one in
-	// moreCandidates, by which they are more than a search returns.
-	minCandidates, moreCandidates = 128, 4
+	// moreCandidates, by which they are more than a search returns. If they may lack some of the best, and are fewer than enoughCandidates, twice as many are selected.
+	minCandidates, moreCandidates, enoughCandidates = 80, 4, 128
 	// candidateFields are the fields of candidates, and explainedFields those of candidates whose names a dictionary has.
 	candidateFields = rankFields + " _additional{score}"
 	explainedFields = " _additional{id score " + explained + "}"
@@ -161,12 +161,20 @@ func repeats(weights, matter []float64) (times []int) {
 
 // selected ranks those chunks alone that the cluster selects by its own BM25, and recent ones, if there are many matches. It
 // returns false if that may leave out some of the best.
+func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) (hits []backend.Hit, ok bool, err error) {
+	for most := max(minCandidates, of.K+of.K/moreCandidates); ; most *= 2 {
+		if hits, ok, err = x.selectedOf(ctx, q, c, of, most); ok || err != nil || most >= enoughCandidates {
+			return hits, ok, err
+		}
+	}
+}
+
+// selectedOf is selected for most chunks that the cluster selects, or more if terms are left out.
 //
 // A node counts chunks that were deleted or stored again in the statistics of a term until it has compacted its segments. So each
 // answer is checked: by how many chunks it has, by their scores, which must show that it weighs lengths and what each term weighs, and by how the node ranks the
 // best ones. If terms weigh too little the node is asked once more, with repeats by what they weigh there.
-func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery) ([]backend.Hit, bool, error) {
-	most := max(minCandidates, of.K+of.K/moreCandidates)
+func (x *index) selectedOf(ctx context.Context, q *keywordQuery, c *counts, of *backend.KeywordQuery, most int) ([]backend.Hit, bool, error) {
 	if len(q.phrases) > 0 || most > maxResults || q.matches(c) <= most {
 		return nil, false, nil
 	}
@@ -196,18 +204,20 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 		return nil, false, nil
 	}
 	var found []candidate
+	leftOut := 0.0
 	for again := false; ; again = true {
 		var err error
 		found, err = x.candidates(ctx, q, of.Part, objects.haveEvery(c.docs), searchRequest{collection: x.x.schema.chunks(), tenant: x.uid, where: w, words: q.text(terms), limit: most, fields: fields})
 		if err != nil || len(found) == 0 {
 			return nil, false, err
 		}
-		weighs, ok := weighingOf(terms, c.average(), found)
+		weighs, ok := weighingOf(terms, c.average(), x.averageAtNodes.load(), found)
 		if !ok {
 			return nil, false, nil
 		}
+		x.averageAtNodes.store(weighs.average)
 		weighs.unasked = unasked
-		if weighs.finds(terms, found, of.K) {
+		if leftOut = weighs.leftOut(terms, found, of.K); leftOut <= leftOutShare {
 			break
 		}
 		if again || !weighs.correct(terms) {
@@ -227,7 +237,11 @@ func (x *index) selected(ctx context.Context, q *keywordQuery, c *counts, of *ba
 	}
 	hits = append(slices.DeleteFunc(hits, func(h backend.Hit) bool { return known[h.Chunk] }), recent...)
 	sortHits(hits)
-	return hits[:min(of.K, len(hits))], true, nil
+	hits = hits[:min(of.K, len(hits))]
+	if of.Answer.Unlisted != nil {
+		*of.Answer.Unlisted = hits[len(hits)-1].Score * float32(leftOut)
+	}
+	return hits, true, nil
 }
 
 // candidate is a chunk that a node has selected. bag has no terms that its BM25 does not score.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync/atomic"
 )
 
 // A node whose memory held only deletions when it wrote that to a segment has an average length that is no number from then on, for good: up
@@ -26,7 +27,7 @@ const (
 	// expectedShare says how much the weights that a node should have count beside what the scores show. Some terms cannot be told apart by these, or
 	// are in no candidate.
 	expectedShare = 1e-5
-	// leftOutShare is how much better than the last hit a chunk may be at most that the node has left out.
+	// leftOutShare is how many times as good as the last hit a chunk may be at most that the node has left out.
 	leftOutShare = 1.03
 )
 
@@ -50,31 +51,32 @@ type weighing struct {
 
 // weighingOf returns how a node weighs, as its scores of candidates show. It returns false if the scores do not depend on lengths as they should: those by an
 // average length that comes into question have to be at most half as far off from the node's as scores without an average length are. What each term weighs at
-// the node follows from the scores, since the node may count chunks that are gone. average is the average length of the partition.
-func weighingOf(terms []askedTerm, average float64, found []candidate) (weighing, bool) {
+// the node follows from the scores, since the node may count chunks that are gone. average is the average length of the partition. before is that of the node as an
+// earlier answer has shown it, or 0: only if it is another one now, all that come into question are tried.
+func weighingOf(terms []askedTerm, average, before float64, found []candidate) (weighing, bool) {
 	m := newScoreMatrix(terms, found[:min(lengthsOf, len(found))])
-	off := func(octaves float64) float64 { return m.fit(max(average, 1) * math.Exp2(octaves)) }
-	best, least := 0.0, math.Inf(1)
-	for i := range averages {
-		octaves := float64(i-averages/2) / averagesPerOctave
-		if o := off(octaves); o < least {
-			best, least = octaves, o
-		}
-	}
 	without := min(m.fit(0), m.fit(math.Inf(1)))
-	if !(without > minOff && 2*least < without) { // not if one is no number
+	if !(without > minOff) { // not if it is no number
 		return weighing{}, false
 	}
-	from, to := best-1./averagesPerOctave, best+1./averagesPerOctave
-	for range averageSteps {
-		third := (to - from) / 3
-		if off(from+third) < off(to-third) {
-			to -= third
-		} else {
-			from += third
-		}
+	w, known := weighing{}, false
+	if before > 0 {
+		w.average = m.closest(before)
+		known = math.Abs(math.Log2(w.average/before)) < .5/averagesPerOctave && 2*m.fit(w.average) < without
 	}
-	w := weighing{average: max(average, 1) * math.Exp2((from+to)/2)}
+	if !known {
+		best, least := 0.0, math.Inf(1)
+		for i := range averages {
+			at := max(average, 1) * math.Exp2(float64(i-averages/2)/averagesPerOctave)
+			if o := m.fit(at); o < least {
+				best, least = at, o
+			}
+		}
+		if !(2*least < without) {
+			return weighing{}, false
+		}
+		w.average = m.closest(best)
+	}
 	m = newScoreMatrix(terms, found)
 	for _, t := range terms {
 		m.expected = append(m.expected, t.once*float64(t.times))
@@ -84,9 +86,24 @@ func weighingOf(terms []askedTerm, average float64, found []candidate) (weighing
 	return w, m.off(&w) <= maxOff
 }
 
-// finds reports whether no chunk that a node has left out can be much better than the last of k hits, except by its length. found is what the node has selected, in its
-// order.
-func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
+// closest returns an average length near another one by which the scores are closest to the node's.
+func (m *scoreMatrix) closest(near float64) float64 {
+	from, to := -1./averagesPerOctave, 1./averagesPerOctave
+	off := func(octaves float64) float64 { return m.fit(near * math.Exp2(octaves)) }
+	for range averageSteps {
+		third := (to - from) / 3
+		if off(from+third) < off(to-third) {
+			to -= third
+		} else {
+			from += third
+		}
+	}
+	return near * math.Exp2((from+to)/2)
+}
+
+// leftOut returns how many times as good as the last of k hits a chunk may be at most that a node has left out, except by its length. found is what the node has selected,
+// in its order.
+func (w *weighing) leftOut(terms []askedTerm, found []candidate, k int) float64 {
 	scores := make([]float64, len(found))
 	for i := range found {
 		for _, t := range terms {
@@ -117,7 +134,7 @@ func (w *weighing) finds(terms []askedTerm, found []candidate, k int) bool {
 		most += share * terms[i].weight
 		rest -= share * w.terms[i]
 	}
-	return most <= leftOutShare*scores[max(len(scores)-k, 0)]
+	return most / scores[max(len(scores)-k, 0)]
 }
 
 // allIn reports whether found and the recent chunks are all that have a term.
@@ -154,6 +171,12 @@ func (w *weighing) correct(terms []askedTerm) bool {
 	setRepeats(terms, 0)
 	return true
 }
+
+// atomicFloat is a number that several goroutines load and store.
+type atomicFloat struct{ bits atomic.Uint64 }
+
+func (f *atomicFloat) load() float64   { return math.Float64frombits(f.bits.Load()) }
+func (f *atomicFloat) store(v float64) { f.bits.Store(math.Float64bits(v)) }
 
 // scoreMatrix is the linear equations for the weights of terms: a row for each candidate with its saturations, and its score in the last column. It is stored by columns.
 type scoreMatrix struct {

@@ -70,8 +70,10 @@ func TestNodeHasToWeighLengths(t *testing.T) {
 		"equally long, each once":     {once(40, 0, by(23, 0)), false}, // shows nothing
 		"one":                         {all(10, 5, by(20, 0))[:1], false},
 	} {
-		_, ok := weighingOf(terms, 20, d.found)
-		assert.Equal(t, d.want, ok, what)
+		for _, before := range []float64{0, 4, 20, 21, 100} {
+			_, ok := weighingOf(terms, 20, before, d.found)
+			assert.Equal(t, d.want, ok, "%s, %v before", what, before)
+		}
 	}
 }
 
@@ -140,7 +142,7 @@ func TestNodesWeightsAreFound(t *testing.T) {
 		}
 		for again := false; ; again = true {
 			found, rest := r.ask(terms, selected)
-			w, ok := weighingOf(terms, 25, found)
+			w, ok := weighingOf(terms, 25, []float64{0, 4, 27, 30, 33, 36, 300}[seed%7], found)
 			require.True(t, ok)
 			assert.InEpsilon(t, 30, w.average, .05)
 			for i, term := range terms {
@@ -161,7 +163,7 @@ func TestNodesWeightsAreFound(t *testing.T) {
 			}
 			slices.Sort(best)
 			misses := slices.Max(left) > 1.05*best[selected-k]
-			if !w.finds(terms, found, k) {
+			if w.leftOut(terms, found, k) > leftOutShare {
 				require.False(t, again, "seed %d: the repeats do not help", seed)
 				require.True(t, w.correct(terms), "seed %d", seed)
 				corrected++
@@ -224,14 +226,14 @@ func TestRareAndCommonTerms(t *testing.T) {
 				words += term.times
 			}
 			found, rest := r.ask(terms, selected)
-			w, ok := weighingOf(terms, c.average(), found)
+			w, ok := weighingOf(terms, c.average(), 0, found)
 			require.True(t, ok)
-			if !w.finds(terms, found, k) {
+			if w.leftOut(terms, found, k) > leftOutShare {
 				again++
 				require.True(t, w.correct(terms))
 				found, rest = r.ask(terms, selected)
-				w, ok = weighingOf(terms, c.average(), found)
-				require.True(t, ok && w.finds(terms, found, k), "%d chunks have a rare term, seed %d", rare, seed)
+				w, ok = weighingOf(terms, c.average(), 0, found)
+				require.True(t, ok && w.leftOut(terms, found, k) <= leftOutShare, "%d chunks have a rare term, seed %d", rare, seed)
 			}
 			weights := c.weigh(q.terms)
 			var best []float64
@@ -247,13 +249,13 @@ func TestRareAndCommonTerms(t *testing.T) {
 			}
 			zebra := slices.IndexFunc(terms, func(t askedTerm) bool { return t.name == "zebra" })
 			w.terms[zebra] /= 10 // as if the node counted chunks that are gone
-			require.True(t, w.finds(terms, found, k), "the chunk is there")
+			require.LessOrEqual(t, w.leftOut(terms, found, k), leftOutShare, "the chunk is there")
 			for i := range found {
 				delete(found[i].tf, "zebra")
 			}
-			require.False(t, w.finds(terms, found, k), "the chunk may be left out")
+			require.Greater(t, w.leftOut(terms, found, k), leftOutShare, "the chunk may be left out")
 			terms[zebra].recent = []int64{docs}
-			require.True(t, w.finds(terms, found, k), "a recent chunk has the term")
+			require.LessOrEqual(t, w.leftOut(terms, found, k), leftOutShare, "a recent chunk has the term")
 		}
 	}
 	t.Logf("%d words a question, %d were asked again", words/9, again)

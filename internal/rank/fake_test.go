@@ -40,8 +40,12 @@ type world struct {
 	keys     map[string]int64 // entities by key
 	mu       sync.Mutex       // guards asked, since searches run at once
 	most     int              // number of calls of ScoreChunks that do not fail
-	asked    struct {
+	listed   int              // number of keyword searches that do not fail; 0: none fails
+	// leavesOut returns the keyword hits without some that a search for k of them does not find, and the highest score of these; nil: it finds all.
+	leavesOut func(all []backend.Hit, k int) (some []backend.Hit, unlisted float32)
+	asked     struct {
 		keywords, vectors int
+		lists             []int    // lengths of keyword lists
 		scores            int      // calls of ScoreChunks
 		chunks            []int64  // chunks that they asked for
 		text              []string // texts of the keyword searches, for chunks and for sessions
@@ -100,8 +104,19 @@ func (k keywords) SearchKeywords(_ context.Context, q backend.KeywordQuery) ([]b
 	k.mu.Lock()
 	k.asked.keywords++
 	k.asked.text = append(k.asked.text, q.Text)
+	k.asked.lists = append(k.asked.lists, q.K)
 	k.mu.Unlock()
-	return hits(k.memos, func(m *memo) float32 { return m.keyword }), nil
+	if k.listed > 0 && len(k.asked.lists) > k.listed {
+		return nil, errors.New("down")
+	}
+	all := hits(k.memos, func(m *memo) float32 { return m.keyword })
+	if k.leavesOut != nil {
+		var unlisted float32
+		if all, unlisted = k.leavesOut(all, q.K); q.Answer.Unlisted != nil {
+			*q.Answer.Unlisted = unlisted
+		}
+	}
+	return all[:min(q.K, len(all))], nil
 }
 
 func (k keywords) SearchSessions(_ context.Context, q backend.KeywordQuery) ([]backend.Hit, error) {

@@ -83,13 +83,22 @@ func (q *work) lists() error {
 	k := q.depth()
 	nearest := q.nearest(k)
 	if q.w < 1 {
-		hits, err := q.Keywords.SearchKeywords(q.ctx, backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: k, Filter: q.req.Filter, Answer: q.anyOrder()})
+		some := k
+		if q.fewWillDo(k) {
+			some = k / 2
+		}
+		hits, err := q.searchKeywords(some, &q.unlisted)
 		if err != nil {
 			return err
 		}
-		q.found, q.out.Cut = hits[:0], len(hits) >= k
+		last := float32(math.Inf(1))
 		for _, h := range hits {
-			q.rows[q.at(h)].Keyword = h.Score
+			q.rows[q.at(h)].Keyword, last = h.Score, min(last, h.Score)
+		}
+		if q.out.Cut = len(hits) >= some; q.out.Cut && some < k {
+			q.unlisted = max(q.unlisted, last)
+		} else {
+			q.unlisted = 0
 		}
 		q.lap("keyword")
 	}
@@ -112,6 +121,17 @@ func (q *work) lists() error {
 		}
 	}
 	return nil
+}
+
+// searchKeywords returns the k best chunks for the words of the question, in any order. It sets unlisted, which may be nil, if another chunk may be better than these.
+func (q *work) searchKeywords(k int, unlisted *float32) ([]backend.Hit, error) {
+	ask := backend.KeywordQuery{Part: q.req.Part, Text: q.words(), K: k, Filter: q.req.Filter, Answer: q.anyOrder()}
+	ask.Answer.Unlisted = unlisted
+	hits, err := q.Keywords.SearchKeywords(q.ctx, ask)
+	if err == nil {
+		q.found = hits[:0]
+	}
+	return hits, err
 }
 
 // fuse adds up the weighted scores of the searches, each as a share of its best score.

@@ -315,7 +315,7 @@ func (e *Engine) search(ctx context.Context, sp Space, req Request) (*Answer, er
 	if err != nil {
 		return nil, err
 	}
-	if q.open > 0 {
+	if q.open > 0 || q.unlisted > 0 {
 		defer q.lap("rest")
 		if err := q.settle(req.First); err != nil {
 			return nil, err

@@ -11,7 +11,7 @@ func (q *work) scoreRest(least float32) error {
 	at := q.spreadOfRows() // before more scores are added
 	q.settled = &at
 	if q.mayWait() {
-		q.most = max(least, 0)
+		q.most, q.waits = max(least, 0), true
 		for i := range q.rows {
 			if c := &q.cand[i]; c.in && q.rows[i].Dense == 0 {
 				c.open = true

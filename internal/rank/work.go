@@ -39,6 +39,8 @@ type work struct {
 	talk          float64 // see Answer.Talk
 	open, final   int     // number of candidates that lack a dense score, and of the best hits that are final nevertheless
 	most          float32 // the highest dense score that these may have
+	waits         bool    // candidates that only keywords find lack their dense scores until settle
+	unlisted      float32 // the highest keyword score of a chunk that is not in the first part of the keyword list; 0: the list is whole
 
 	beside   *sync.WaitGroup // searches that run beside others; nil: none
 	topical  []backend.Hit   // the best sessions for the question's words, best first; see bestSessions
