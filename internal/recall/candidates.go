@@ -74,6 +74,9 @@ func (r *run) search() error {
 	if r.Hint == "" {
 		r.cues = question.Cues()
 	}
+	if r.AsOf.IsZero() && r.Superseded != Mark {
+		r.askedOf = askedOf(r.Query, question.Cues(), r.Now)
+	}
 	r.question = question
 	r.most = max(r.MaxResults*overFetch, minHits)
 	if r.RecencyBias > 0 {
@@ -342,12 +345,6 @@ func (r *run) read(hits []*Hit, out []*Hit) ([]*Hit, error) {
 
 // allows reports whether a source may be in the result by the filter and by KnownAt.
 func (r *run) allows(src *backend.Source) bool { return item.Live(r.Filter, src.Tags) && !r.later(src) }
-
-// afterwards reports whether a memory was told after AsOf. Such a memory may still say something about that moment, for
-// example "I lived in Porto then".
-func (r *run) afterwards(src *backend.Source) bool {
-	return !r.AsOf.IsZero() && src.Part.Class == backend.Memory && item.StatedAt(src).After(r.AsOf)
-}
 
 // unknown reports whether something that became known at a time was not known yet at KnownAt.
 func (r *run) unknown(at time.Time) bool {

@@ -18,7 +18,9 @@ func (s *succession) handBack(sc *scope, nums []int64, hits []*Hit) ([]*Hit, err
 	if err != nil {
 		return nil, err
 	}
-	found = slices.DeleteFunc(s.concerned(found), func(f backend.Succession) bool { return f.Confidence <= change.Orders || f.Retracts })
+	found = slices.DeleteFunc(s.concerned(found), func(f backend.Succession) bool {
+		return f.Confidence <= change.Orders || f.Retracts && s.askedOf.IsZero()
+	})
 	if len(found) == 0 {
 		return hits, nil
 	}
@@ -35,7 +37,7 @@ func (s *succession) handBack(sc *scope, nums []int64, hits []*Hit) ([]*Hit, err
 	anchors := slices.Clone(hits)
 	slices.SortStableFunc(anchors, func(a, b *Hit) int { return cmp.Compare(b.Score, a.Score) })
 	for _, later := range anchors {
-		if later.Row.Src.Part != s.part || given[later] {
+		if later.Row.Src.Part != s.part || given[later] || !s.askedOf.IsZero() && !s.afterwards(later.Row.Src) {
 			continue
 		}
 		var former []*backend.Hydrated

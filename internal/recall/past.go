@@ -27,6 +27,12 @@ var pastParts = []string{
 var pastBefore = lazyregexp.New(`(?i)\b(before (i|we|you|he|she|they|it|the|my|our|his|her|their|that|this)|before \pL+ (and|came|went|moved|left|took|got|had)|had \pL+ before)\b` +
 	`|\bhad \pL+ before \pL+`)
 
+// formerly matches "before" where nothing follows it: "what did we run CI on before?".
+var formerly = lazyregexp.New(`(?i)\bbefore\W*$`)
+
+// whether matches a question, or the part of it behind a time, that asks whether something is so.
+var whether = lazyregexp.New(`(?i)(^|, )(and |so |but )?(did|didn['’]t|was|were|wasn['’]t|weren['’]t|had|have|has)\b`)
+
 // startWords are words and parts of words without which asksOfStart is false.
 var startWords = []string{"first", "start", "begin", "outset", "initially", "back "}
 
@@ -73,7 +79,7 @@ func asksOfPast(question string) bool {
 			return true
 		}
 	}
-	return strings.Contains(low, "before") && pastBefore.MatchString(low)
+	return strings.Contains(low, "before") && (pastBefore.MatchString(low) || formerly.MatchString(low) && pastVerb.MatchString(low) && !whether.MatchString(low))
 }
 
 // hasWord reports whether text has word with neither a letter nor a digit beside it.

@@ -177,6 +177,7 @@ type run struct {
 	res      Result
 	cues     *language.Cues // cues of the query without its hint, as of Now; nil: not read yet
 	question *rank.Question
+	askedOf  time.Time     // see askedOf
 	said     statements    // inferred statements among the hits
 	most     int           // number of ranked hits of a scope to consider
 	view     *graph.View   // what the caller may see of the graph; nil: everything

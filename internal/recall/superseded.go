@@ -97,8 +97,13 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 		if err := s.read(r.nums); err != nil {
 			return nil, err
 		}
-		if past && r.Superseded != Mark {
+		if (past || !r.askedOf.IsZero()) && r.Superseded != Mark {
 			if hits, err = s.handBack(sc, r.nums, hits); err != nil {
+				return nil, err
+			}
+		}
+		if !r.askedOf.IsZero() {
+			if err := s.readBack(r.nums); err != nil {
 				return nil, err
 			}
 		}
@@ -117,7 +122,7 @@ func (r *run) succeed(hits []*Hit) (_ []*Hit, err error) {
 		if r.Superseded == Mark || past || asksOfStart(r.Query) {
 			continue
 		}
-		s.happened = r.AsOf.IsZero() && asksWhatHappened(r.Query) && readable([]string{"en"}, r.Query)
+		s.happened = r.heldAt().IsZero() && asksWhatHappened(r.Query) && readable([]string{"en"}, r.Query)
 		if some, hits, err = s.weigh(sc, some, hits); err != nil {
 			return nil, err
 		}

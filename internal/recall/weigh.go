@@ -113,11 +113,12 @@ func (s *succession) value(of map[int64][]*weighed, all []weighed, talk float64,
 				if !s.counts(f, a, b) {
 					continue
 				}
-				gains, loses := strength*a.about, strength*b.about
-				if certain { // it rises at most to the rank of the memory that it supersedes
-					gains = min(gains, max(0, valueOf(a.share)-valueOf(b.share)))
+				holds, other := s.holding(a, b)
+				gains, loses := strength*other.about, strength*holds.about
+				if certain { // it rises at most to the rank of the other memory
+					gains = min(gains, max(0, valueOf(other.share)-valueOf(holds.share)))
 				}
-				b.gains, a.loses = max(b.gains, gains), max(a.loses, loses)
+				holds.gains, other.loses = max(holds.gains, gains), max(other.loses, loses)
 			}
 		}
 	}
@@ -144,10 +145,21 @@ func (s *succession) counts(f *backend.Succession, a, b *weighed) bool {
 	if at := ordinalOf(a.Hit); f.EarlierChunk >= 0 && at >= 0 && f.EarlierChunk != at {
 		return false
 	}
-	if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at || s.afterwards(b.Row.Src) {
+	if at := ordinalOf(b.Hit); f.LaterChunk >= 0 && at >= 0 && f.LaterChunk != at {
+		return false
+	}
+	if s.afterwards(b.Row.Src) && (s.askedOf.IsZero() || s.afterwards(a.Row.Src)) {
 		return false
 	}
 	return f.Confidence >= change.Shown || !s.happened && a.own && b.own && item.StatedAt(b.Row.Src).Sub(item.StatedAt(a.Row.Src)) >= oneSitting
+}
+
+// holding returns which of two memories, of which b may supersede a, holds at the time that is asked for, and the other one.
+func (s *succession) holding(a, b *weighed) (holds, other *weighed) {
+	if s.afterwards(b.Row.Src) {
+		return a, b
+	}
+	return b, a
 }
 
 // keepBehind keeps a memory, and the answer to it, behind a memory that may have superseded it if they were in this order before the reranker. A reranker reads
@@ -162,9 +174,10 @@ func (s *succession) keepBehind(of map[int64][]*weighed, talk float64) {
 					if !s.counts(f, a, b) {
 						continue
 					}
-					moved = a.stay(b) || moved
-					if a.answer != nil && talk >= wholeTalk {
-						moved = a.answer.stay(b) || moved
+					holds, other := s.holding(a, b)
+					moved = other.stay(holds) || moved
+					if other.answer != nil && talk >= wholeTalk {
+						moved = other.answer.stay(holds) || moved
 					}
 				}
 			}
@@ -242,8 +255,13 @@ func (s *succession) named(sc *scope, some []*Hit) ([]*Hit, error) {
 	want := map[int64]float64{}
 	for _, h := range some {
 		for i := range s.hints {
-			if f := &s.hints[i]; f.Earlier == h.Row.Src.Num {
+			switch f := &s.hints[i]; h.Row.Src.Num {
+			case f.Earlier:
 				want[f.Later] = max(want[f.Later], f.Confidence*h.Score)
+			case f.Later:
+				if s.afterwards(h.Row.Src) {
+					want[f.Earlier] = max(want[f.Earlier], f.Confidence*h.Score)
+				}
 			}
 		}
 	}
