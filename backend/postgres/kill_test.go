@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -145,20 +146,24 @@ func TestDeadlock(t *testing.T) {
 	for _, id := range []string{"a", "b"} {
 		require.NoError(t, d.reg.WriteRecords(ctx, []backend.RecordWrite{{Record: backend.Record{Kind: "k", ID: id}}}))
 	}
-	runs := 0
-	var mu sync.Mutex
+	var runs atomic.Int32
+	var locked sync.WaitGroup // until each write has locked its first row
+	locked.Add(2)
 	write := func(ids ...string) error {
+		first := sync.OnceFunc(func() {
+			locked.Done()
+			locked.Wait()
+		})
 		return d.write(ctx, everything, func(c *conn) error {
-			mu.Lock()
-			runs++
-			mu.Unlock()
+			runs.Add(1)
 			for _, id := range ids {
 				if _, err := c.exec(bg, "UPDATE records SET rev = rev + 1 WHERE id = $1", id); err != nil {
 					return err
 				}
-				if err := c.do("SELECT pg_sleep(0.3)"); err != nil {
+				if err := c.do("SELECT 1"); err != nil { // sends what waits
 					return err
 				}
+				first()
 			}
 			return nil
 		})
@@ -167,7 +172,7 @@ func TestDeadlock(t *testing.T) {
 	wg.Go(func() { assert.NoError(t, write("a", "b")) })
 	wg.Go(func() { assert.NoError(t, write("b", "a")) })
 	wg.Wait()
-	assert.Greater(t, runs, 2, "one had to be tried again")
+	assert.Greater(t, int(runs.Load()), 2, "one had to be tried again")
 	for _, id := range []string{"a", "b"} {
 		r, err := d.reg.Record(ctx, "k", "", id)
 		require.NoError(t, err)
