@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/contextmem/contextmem"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
 
 // flipText flips a bit in each occurrence of a text in the stores of a deployment.
@@ -56,7 +57,7 @@ func TestListsLeaveOutWhatIsDamaged(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "d")
-			var log bytes.Buffer
+			var log testtool.Log
 			open := func() *contextmem.Service {
 				svc, err := contextmem.Open(t.Context(), dir, &contextmem.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
 				require.NoError(t, err)

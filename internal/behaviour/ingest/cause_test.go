@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,19 +14,8 @@ import (
 	"github.com/contextmem/contextmem/backend/inmem"
 	"github.com/contextmem/contextmem/extract"
 	"github.com/contextmem/contextmem/internal/servicetest"
+	"github.com/contextmem/contextmem/internal/testtool"
 )
-
-// lockedText collects the log.
-type lockedText struct {
-	mu sync.Mutex
-	strings.Builder
-}
-
-func (l *lockedText) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Builder.Write(p)
-}
 
 // TestWhyAnItemFailed: the message of an item names the kind of cause and no text of the plug-in; the log has that.
 func TestWhyAnItemFailed(t *testing.T) {
@@ -45,7 +32,7 @@ func TestWhyAnItemFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				var log lockedText
+				var log testtool.Log
 				e := contextmem.EmbedderFunc{Name: "mine", Length: 3, Embed: func(_ context.Context, texts []string, _ bool) ([][]float32, error) { return c.embed(texts) }}
 				svc, err := contextmem.New(t.Context(), inmem.New(), &contextmem.Options{Embedder: e, MaxAttempts: 1, RetryFor: time.Minute, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 				require.NoError(t, err)
