@@ -139,6 +139,9 @@ func (c *cluster) write(ctx context.Context, stop <-chan struct{}, n int) {
 			}
 			return err
 		})
+		if took := time.Since(added); took > longWait {
+			c.t.Logf("%v: ten items of client %d in %s were completed after %v", time.Since(c.began).Round(time.Millisecond), n, tenant, took.Round(time.Millisecond))
+		}
 		waiting = nil
 		q := contextmem.Recall{Query: fmt.Sprintf("n%dx%d", n, i), Class: contextmem.ClassMemory, MaxResults: 10, Alpha: contextmem.FixedAlpha(0)}
 		asked := time.Now()
@@ -224,6 +227,9 @@ func (c *cluster) raiseIfCalm(n *atomic.Int64, since int64) {
 		raise(n, time.Since(time.Unix(0, since)))
 	}
 }
+
+// longWait is a time for ten items to be completed that the test reports.
+const longWait = 15 * time.Second
 
 // lateLimit is how long a missing item is looked for.
 const lateLimit = 20 * time.Second
@@ -337,8 +343,8 @@ func TestClusterIsKilled(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	total := count()
-	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall of what was written meanwhile %v; while nothing was away %v between two recalls and %v for ten items to be completed; longest that a client waited for a recall %v, and that a tenant was without an answer to its reader (%d answers) %v; %d recalls, %d without the item asked for, which the same server then found after %v at most; statuses %v (0: no answer), 503 without Retry-After %d",
-		total, clients, time.Since(began).Round(time.Second), kills, slowest, time.Duration(c.apart.Load()).Round(time.Millisecond), time.Duration(c.waited.Load()).Round(time.Millisecond), time.Duration(c.longest.Load()).Round(time.Millisecond), c.reads.Load(), unread, c.recalls.Load(), c.late.Load(), time.Duration(c.lateness.Load()).Round(time.Millisecond), c.seen.count, c.seen.without)
+	t.Logf("%d acknowledged by %d clients in %v; kills %v; longest from a kill to the next recall of what was written meanwhile %v; while nothing was away %v between two recalls and %v for ten items to be completed; longest that a client waited for a recall %v, and that a tenant was without an answer to its reader (%d answers) %v; %d recalls, %d without the item asked for, which the same server then found after %v at most; statuses %v (0: sent and not answered), %d requests to a server that was not there, 503 without Retry-After %d",
+		total, clients, time.Since(began).Round(time.Second), kills, slowest, time.Duration(c.apart.Load()).Round(time.Millisecond), time.Duration(c.waited.Load()).Round(time.Millisecond), time.Duration(c.longest.Load()).Round(time.Millisecond), c.reads.Load(), unread, c.recalls.Load(), c.late.Load(), time.Duration(c.lateness.Load()).Round(time.Millisecond), c.seen.count, c.seen.unsent, c.seen.without)
 	require.Empty(t, c.foes)
 
 	stores, err := postgres.Open(ctx, url, nil)
@@ -376,16 +382,14 @@ func TestClusterIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, report.Problems, "the indexes have what the store has")
 	t.Logf("drained, listed and verified (%d rows) in %v", report.Rows, time.Since(drained).Round(time.Second))
-	requests, refused := 0, 0
+	requests, failed := 0, 0
 	for status, n := range c.seen.count {
-		if status != 0 { // the server was killed
-			requests += n
-		}
-		if status/100 != 2 && status != 0 {
-			assert.Equal(t, http.StatusServiceUnavailable, status)
-			refused += n
+		requests += n
+		if status/100 != 2 {
+			assert.Contains(t, []int{0, http.StatusServiceUnavailable}, status)
+			failed += n
 		}
 	}
 	assert.Zero(t, c.seen.without, "503 without Retry-After")
-	assert.Less(t, refused*100, requests, "of %d requests %d were refused", requests, refused)
+	assert.Less(t, failed*100, requests, "of %d requests %d failed", requests, failed)
 }

@@ -15,11 +15,13 @@ import (
 	"github.com/contextmem/contextmem/client"
 )
 
-// statuses counts responses by status. A refused request must have a Retry-After header.
+// statuses counts responses by status: 0 where a request was sent and not answered. A refused request must have a
+// Retry-After header.
 type statuses struct {
 	mu      sync.Mutex
 	count   map[int]int
 	without int // 503 without Retry-After
+	unsent  int // requests to a server that was not there
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -27,6 +29,10 @@ func (s *statuses) RoundTrip(r *http.Request) (*http.Response, error) {
 	res, err := http.DefaultTransport.RoundTrip(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err != nil && refusedConnection(err) {
+		s.unsent++
+		return nil, err
+	}
 	if err != nil {
 		s.count[0]++
 		return nil, err
