@@ -54,7 +54,7 @@ func (s scope) erase(ctx context.Context, op string, q EraseRequest, all bool) (
 	if r.TenantUID = ref.UID; !all {
 		r.Sub, eq.Subs = name, []string{name}
 	}
-	e := erase.Engine{Registry: s.svc().reg, Deleted: s.svc().sched.Deleted, Feedback: s.svc().eraseFeedback, Others: s.svc().leases != nil}
+	e := erase.Engine{Registry: s.svc().reg, Deleted: s.svc().sched.Deleted, Empty: s.svc().documents.Empty, Feedback: s.svc().eraseFeedback, Others: s.svc().leases != nil}
 	n, err := e.Run(ctx, ref, eq)
 	if err != nil {
 		return EraseReceipt{}, fault.Wrap(op, fault.Tenant, s.tenant, err)

@@ -89,6 +89,12 @@ func (f *faultyStore) Delete(ctx context.Context, part backend.Partition, ids []
 	return get(ctx, f.plan, "Store.Delete", func() ([]backend.DeleteResult, error) { return f.real.Delete(ctx, part, ids, o) })
 }
 
+// DeleteJointly implements [backend.JointDeleter]. It counts as one call of Store.Delete. It is not joint if the real store does
+// not implement it.
+func (f *faultyStore) DeleteJointly(ctx context.Context, all []backend.Deletion) ([]backend.Deleted, error) {
+	return get(ctx, f.plan, "Store.Delete", func() ([]backend.Deleted, error) { return backend.DeleteJointly(ctx, f.real, all) })
+}
+
 func (f *faultyStore) DeleteSub(ctx context.Context, sub string, limit int) (int, error) {
 	return get(ctx, f.plan, "Store.DeleteSub", func() (int, error) { return f.real.DeleteSub(ctx, sub, limit) })
 }

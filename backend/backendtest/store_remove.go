@@ -13,6 +13,8 @@ var storeRemoveTests = []namedTest[*storeEnv]{
 	{"Delete", testDelete},
 	{"DeleteWhileIndexing", testDeleteWhileIndexing},
 	{"DeleteStill", testDeleteStill},
+	{"DeleteJointly", testDeleteJointly},
+	{"DeleteJointlyAtOnce", testDeleteJointlyAtOnce},
 	{"LastNum", testLastNum},
 	{"DeleteSub", testDeleteSub},
 	{"Expire", testExpire},

@@ -55,12 +55,16 @@ func (x *index) Purge(ctx context.Context) error {
 // EraseEvents implements [backend.EventEraser].
 func (s *store) EraseEvents(ctx context.Context, _, sub string, ids []string) (n int, err error) {
 	err = s.write(ctx, func(d *storeData) error {
-		before := len(d.events)
-		d.events = slices.DeleteFunc(d.events, func(e backend.Event) bool { return e.Part.Sub == sub && (ids == nil || slices.Contains(ids, e.ItemID)) })
-		n = before - len(d.events)
+		n = d.eraseEvents(sub, ids)
 		return nil
 	})
 	return n, err
+}
+
+func (d *storeData) eraseEvents(sub string, ids []string) int {
+	before := len(d.events)
+	d.events = slices.DeleteFunc(d.events, func(e backend.Event) bool { return e.Part.Sub == sub && (ids == nil || slices.Contains(ids, e.ItemID)) })
+	return before - len(d.events)
 }
 
 // EraseEvents implements [backend.EventEraser].

@@ -11,25 +11,47 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) (out []backend.DeleteResult, err error) {
+var _ backend.JointDeleter = (*store)(nil)
+
+func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) ([]backend.DeleteResult, error) {
+	out, err := s.DeleteJointly(ctx, []backend.Deletion{{Part: part, IDs: ids, DeleteOptions: o}})
+	if err != nil {
+		return nil, err
+	}
+	return out[0].Items, nil
+}
+
+// DeleteJointly implements [backend.JointDeleter].
+func (s *store) DeleteJointly(ctx context.Context, all []backend.Deletion) (out []backend.Deleted, err error) {
 	err = s.write(ctx, func(d *storeData) error {
-		out = make([]backend.DeleteResult, len(ids))
-		for i, id := range ids {
-			it := d.item(part, id)
-			if it == nil {
-				continue
-			}
-			src := &it.newest.src
-			conflict := o.Conflicts(i, src.Version()) && (o.Still == nil || !o.Still.Meets(src))
-			out[i] = backend.DeleteResult{Found: true, Indexing: !src.State.Terminal(), Conflict: conflict}
-			if (!out[i].Indexing || !o.KeepIndexing) && !out[i].Conflict {
-				d.removeItem(it)
+		out = make([]backend.Deleted, len(all))
+		for i := range all {
+			out[i].Items = d.removeItems(&all[i])
+			if all[i].Events {
+				out[i].Events = d.eraseEvents(all[i].Part.Sub, all[i].IDs)
 			}
 		}
 		d.feed.tidy()
 		return nil
 	})
 	return out, err
+}
+
+func (d *storeData) removeItems(q *backend.Deletion) []backend.DeleteResult {
+	out := make([]backend.DeleteResult, len(q.IDs))
+	for i, id := range q.IDs {
+		it := d.item(q.Part, id)
+		if it == nil {
+			continue
+		}
+		src := &it.newest.src
+		conflict := q.Conflicts(i, src.Version()) && (q.Still == nil || !q.Still.Meets(src))
+		out[i] = backend.DeleteResult{Found: true, Indexing: !src.State.Terminal(), Conflict: conflict}
+		if (!out[i].Indexing || !q.KeepIndexing) && !out[i].Conflict {
+			d.removeItem(it)
+		}
+	}
+	return out
 }
 
 func (s *store) DeleteSub(ctx context.Context, sub string, limit int) (n int, err error) {

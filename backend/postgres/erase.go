@@ -23,11 +23,15 @@ var (
 // EraseEvents implements [backend.EventEraser].
 func (s *store) EraseEvents(ctx context.Context, _, sub string, ids []string) (n int, err error) {
 	err = s.change(ctx, func(t *tx) error {
-		gone, err := t.c.exec(bg, "DELETE FROM events WHERE ws = $1 AND sub = $2 AND ($3 OR item = ANY($4))", sub, ids == nil, ids)
-		n = int(gone)
+		n, err = t.eraseEvents(sub, ids)
 		return err
 	})
 	return n, err
+}
+
+func (t *tx) eraseEvents(sub string, ids []string) (int, error) {
+	gone, err := t.c.exec(bg, "DELETE FROM events WHERE ws = $1 AND sub = $2 AND ($3 OR item = ANY($4))", sub, ids == nil, ids)
+	return int(gone), err
 }
 
 // EraseEvents implements [backend.EventEraser].

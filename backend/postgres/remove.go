@@ -8,15 +8,39 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) (out []backend.DeleteResult, err error) {
-	err = s.removing(ctx, func(t *tx) (err error) {
-		out, err = t.Delete(part, ids, o)
-		return err
-	}, func(t *tx) (err error) {
-		out, err = t.razeItems(part, ids, o)
-		return err
-	})
+var _ backend.JointDeleter = (*store)(nil)
+
+func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string, o backend.DeleteOptions) ([]backend.DeleteResult, error) {
+	out, err := s.DeleteJointly(ctx, []backend.Deletion{{Part: part, IDs: ids, DeleteOptions: o}})
 	if err != nil {
+		return nil, err
+	}
+	return out[0].Items, nil
+}
+
+// DeleteJointly implements [backend.JointDeleter].
+func (s *store) DeleteJointly(ctx context.Context, all []backend.Deletion) (out []backend.Deleted, err error) {
+	by := func(items func(*tx, backend.Partition, []string, backend.DeleteOptions) ([]backend.DeleteResult, error)) func(*tx) error {
+		return func(t *tx) (err error) {
+			out = make([]backend.Deleted, len(all))
+			for i := range all {
+				d := &all[i]
+				if out[i].Items, err = items(t, d.Part, d.IDs, d.DeleteOptions); err != nil {
+					return err
+				}
+				if d.Events {
+					if out[i].Events, err = t.eraseEvents(d.Part.Sub, d.IDs); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		}
+	}
+	remove := func(t *tx, p backend.Partition, ids []string, o backend.DeleteOptions) ([]backend.DeleteResult, error) {
+		return t.Delete(p, ids, o)
+	}
+	if err := s.removing(ctx, by(remove), by((*tx).razeItems)); err != nil {
 		return nil, err
 	}
 	return out, nil

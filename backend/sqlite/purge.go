@@ -103,7 +103,7 @@ func vacuum(ctx context.Context, c *conn) error {
 // EraseEvents implements [backend.EventEraser].
 func (s *store) EraseEvents(ctx context.Context, _, sub string, ids []string) (n int, err error) {
 	err = s.change(ctx, func(t *tx) error {
-		n, err = eraseEvents(t.c, "DELETE FROM events WHERE sub = ?", "item", ids, sub)
+		n, err = t.eraseEvents(sub, ids)
 		return err
 	})
 	return n, err
@@ -116,6 +116,10 @@ func (g *registry) EraseEvents(ctx context.Context, uid, sub string, ids []strin
 		return err
 	})
 	return n, err
+}
+
+func (t *tx) eraseEvents(sub string, ids []string) (int, error) {
+	return eraseEvents(t.c, "DELETE FROM events WHERE sub = ?", "item", ids, sub)
 }
 
 func eraseEvents(c *conn, sql, column string, ids []string, args ...any) (int, error) {

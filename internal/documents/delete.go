@@ -27,12 +27,13 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 	for i, id := range r.IDs {
 		out.Items[i] = content.DeleteItem{ID: id, Err: workspace.SourceError(op, r.Class, id, backend.ErrNotFound)}
 	}
+	var all []backend.Deletion
 	for _, class := range cs {
-		var res []backend.DeleteResult
-		if res, err = ref.Store.Delete(ctx, backend.Partition{Class: class, Sub: sub}, r.IDs, backend.DeleteOptions{KeepIndexing: r.KeepIndexing}); err != nil {
-			break // what went before is told below
-		}
-		for i, d := range res {
+		all = append(all, backend.Deletion{Part: backend.Partition{Class: class, Sub: sub}, IDs: r.IDs, DeleteOptions: backend.DeleteOptions{KeepIndexing: r.KeepIndexing}})
+	}
+	res, err := backend.DeleteJointly(ctx, ref.Store, all) // what was deleted before an error is told below
+	for _, class := range res {
+		for i, d := range class.Items {
 			it := &out.Items[i]
 			switch {
 			case !d.Found || it.Deleted:
@@ -60,27 +61,26 @@ func (e *Engine) Delete(ctx context.Context, op string, ref *workspace.Ref, sub 
 
 // DeleteSub deletes all items of a sub-tenant, given by its stored name. It returns fault.ErrNotFound if there are none.
 func (e *Engine) DeleteSub(ctx context.Context, op string, ref *workspace.Ref, sub string) error {
-	total, err := e.deleteLargeSub(ctx, ref, sub)
+	total, err := e.Empty(ctx, ref, sub)
 	if err != nil {
 		return fault.Wrap(op, fault.Sub, sub, err)
 	}
-	for {
-		n, err := ref.Store.DeleteSub(ctx, sub, deleteWhole)
-		if err != nil {
-			return fault.Wrap(op, fault.Sub, sub, err)
-		}
-		if n > 0 {
-			total += n
-			continue
-		}
-		if total == 0 {
-			return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Sub, ID: fault.ShortID(sub), Err: errors.New("sub-tenant not found")}
-		}
-		ref.AddUnflushed(total)
-		ref.StateChanged()
-		e.Deleted(ref.UID)
-		return nil
+	if total == 0 {
+		return &fault.Error{Op: op, Kind: fault.KindNotFound, Resource: fault.Sub, ID: fault.ShortID(sub), Err: errors.New("sub-tenant not found")}
 	}
+	ref.AddUnflushed(total)
+	ref.StateChanged()
+	e.Deleted(ref.UID)
+	return nil
+}
+
+// Empty deletes all items of a sub-tenant, and returns their number, also with an error. The caller tells others of it.
+func (e *Engine) Empty(ctx context.Context, ref *workspace.Ref, sub string) (total int, err error) {
+	total, err = e.deleteLargeSub(ctx, ref, sub)
+	for n := 1; err == nil && n > 0; total += n {
+		n, err = ref.Store.DeleteSub(ctx, sub, deleteWhole)
+	}
+	return total, err
 }
 
 // deleteLargeSub deletes what a sub-tenant has now if that takes several transactions, and returns the number of items.

@@ -44,6 +44,8 @@ type Engine struct {
 	// Feedback deletes feedback records of an organisation about a tenant. It deletes the records of the sub-tenants subs (nil: of
 	// any) and those that name one of the items ids (nil: none). It returns the number of deleted records.
 	Feedback func(ctx context.Context, org, tenant string, subs, ids []string) (int, error)
+	// Empty deletes all items of a sub-tenant, and returns their number, also with an error. A large one is ended after a crash.
+	Empty func(ctx context.Context, ref *workspace.Ref, sub string) (int, error)
 	// Others reports whether other processes have the deployment open.
 	Others bool
 }
@@ -52,8 +54,11 @@ type Engine struct {
 const others = "index files of other processes, which rewrite them by and by: delete their folder below --data while they do not run"
 
 const (
-	batch = 500 // items deleted together
+	batch = 500 // items expired or looked for together
 	page  = 500 // items read together
+	// together is the number of ids of partitions that one transaction deletes: as many as a call about a sub-tenant can name. Other writes of
+	// the tenant wait for it, as they do afterwards for the rewriting of the files.
+	together = 3 * maxIDs
 )
 
 // run is an erasure in progress.
@@ -67,9 +72,9 @@ type run struct {
 	gone map[string][]string
 }
 
-// Run erases the selected items. After a failure some items may be deleted but not yet erased; repeating the call continues the
-// erasure. What is about the items goes before them, since who repeats the call may not find any more which they were, and once more after
-// them, since it may have become more meanwhile.
+// Run erases the selected items. After a failure they may be deleted but not yet erased; repeating the call continues the
+// erasure. What is about the items outside their store goes before them, since who repeats the call may not find any more which they were, and once
+// more after them, since it may have become more meanwhile. Events in the store go with items that are named.
 func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts, error) {
 	r := &run{Engine: e, Request: &q, ctx: ctx, ref: ref, gone: map[string][]string{}}
 	store, ok1 := ref.Store.(backend.Purger)
@@ -85,7 +90,11 @@ func (e *Engine) Run(ctx context.Context, ref *workspace.Ref, q Request) (Counts
 	if err := r.find(); err != nil {
 		return r.out, err
 	}
-	if err := r.traces(events, deliveries); err != nil {
+	before := []backend.EventEraser{deliveries}
+	if _, joint := ref.Store.(backend.JointDeleter); !joint || r.everything() {
+		before = append(before, events)
+	}
+	if err := r.traces(before...); err != nil {
 		return r.out, err
 	}
 	err := r.deleteAll()
@@ -199,56 +208,61 @@ func (r *run) named(sub string) func(yield func([]string) bool) {
 }
 
 func (r *run) deleteAll() error {
-	if r.User != "" {
-		return r.ofUser(func(sub string, ids []string) error {
-			return r.delete(backend.Partition{Class: backend.Memory, Sub: sub}, ids)
-		})
-	}
-	for _, sub := range r.Subs {
-		if r.everything() {
-			if err := r.all(sub); err != nil {
+	var all []backend.Deletion
+	switch {
+	case r.everything():
+		for _, sub := range r.Subs {
+			n, err := r.Empty(r.ctx, r.ref, sub)
+			if r.out.Items += n; err != nil {
 				return err
 			}
-			continue
 		}
-		for _, class := range []backend.Class{backend.Knowledge, backend.Memory, backend.Raw} {
-			for ids := range slices.Chunk(r.IDs, batch) {
-				if err := r.delete(backend.Partition{Class: class, Sub: sub}, ids); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// all deletes every item of a sub-tenant.
-func (r *run) all(sub string) error {
-	for {
-		n, err := r.ref.Store.DeleteSub(r.ctx, sub, 5000)
+		return nil
+	case r.User != "":
+		err := r.ofUser(func(sub string, ids []string) error {
+			all = append(all, backend.Deletion{Part: backend.Partition{Class: backend.Memory, Sub: sub}, IDs: ids, Events: true})
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		if r.out.Items += n; n == 0 {
-			return nil
-		}
-	}
-}
-
-func (r *run) delete(part backend.Partition, ids []string) error {
-	fates, err := r.ref.Store.Delete(r.ctx, part, ids, backend.DeleteOptions{})
-	if err != nil {
-		return err
-	}
-	for i, f := range fates {
-		if f.Found {
-			r.out.Items++
-			if r.User != "" { // it may be newer than what find found
-				r.gone[part.Sub] = append(r.gone[part.Sub], ids[i])
+	default:
+		for _, sub := range r.Subs {
+			for _, class := range []backend.Class{backend.Knowledge, backend.Memory, backend.Raw} {
+				all = append(all, backend.Deletion{Part: backend.Partition{Class: class, Sub: sub}, IDs: r.IDs, Events: class == backend.Knowledge})
 			}
 		}
 	}
+	for len(all) > 0 {
+		n, ids := 0, 0
+		for n < len(all) && ids+len(all[n].IDs) <= together {
+			ids += len(all[n].IDs)
+			n++
+		}
+		if err := r.delete(all[:n]); err != nil {
+			return err
+		}
+		all = all[n:]
+	}
 	return nil
+}
+
+// delete deletes in one transaction if the store can.
+func (r *run) delete(all []backend.Deletion) error {
+	out, err := backend.DeleteJointly(r.ctx, r.ref.Store, all)
+	for k, d := range out {
+		r.out.Events += d.Events
+		for i, f := range d.Items {
+			if !f.Found {
+				continue
+			}
+			r.out.Items++
+			if sub := all[k].Part.Sub; r.User != "" { // it may be newer than what find found
+				r.gone[sub] = append(r.gone[sub], all[k].IDs[i])
+			}
+		}
+	}
+	return err
 }
 
 // ofUser calls do with the ids of the memories about a user.

@@ -37,6 +37,8 @@ func TestMain(m *testing.M) {
 		err = syncPagedProvider(dir, kill)
 	} else if how := os.Getenv(childDelete); how != "" {
 		err = deleteMany(dir, how)
+	} else if how := os.Getenv(childJoint); how != "" {
+		err = deleteBoth(dir, how)
 	} else if os.Getenv(childLarge) != "" {
 		err = writeLarge(dir)
 	} else {
