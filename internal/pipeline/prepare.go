@@ -17,7 +17,7 @@ import (
 	"github.com/contextmem/contextmem/internal/chunk"
 	"github.com/contextmem/contextmem/internal/item"
 	"github.com/contextmem/contextmem/internal/language"
-	"github.com/contextmem/contextmem/internal/parse/clean"
+	"github.com/contextmem/contextmem/internal/models"
 	"github.com/contextmem/contextmem/internal/parse/media"
 )
 
@@ -101,7 +101,7 @@ func (c *Config) prepareDocument(ctx context.Context, j *job, original []byte) {
 		}
 	}
 	if !textIsOriginal(original, d) {
-		p.blobs = append(p.blobs, backend.Blob{Kind: backend.Text, Data: clean.Bytes(d.Text)})
+		p.blobs = append(p.blobs, backend.Blob{Kind: backend.Text, Data: models.Bytes(d.Text)})
 	}
 	if err := p.note(d); err != nil {
 		j.fail = &failure{code: CodeInternal, message: "internal error while processing the item"}

@@ -203,6 +203,3 @@ func IsLetter(r rune) bool {
 // String returns the bytes as a string without copying. The bytes must not change while the string is in use: never if the string is kept,
 // or during the call if it is passed to the writer, which copies.
 func String(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
-
-// Bytes returns the bytes of a string without copying. They must never be changed.
-func Bytes(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
