@@ -8,7 +8,7 @@ func (m *Mem) FindAny(terms []string, rows []uint32, has, known []bool) error {
 	defer m.mu.RUnlock()
 	var ids []uint32
 	for _, t := range terms {
-		if id, ok := m.ids[t]; ok {
+		if id, ok := m.ids.of(m.terms, t); ok {
 			ids = append(ids, id)
 		}
 	}

@@ -27,7 +27,7 @@ const compactMin = 256
 // deleted. It is safe for concurrent use. A writer excludes other writers and all readers.
 type Mem struct {
 	mu       sync.RWMutex
-	ids      map[string]uint32
+	ids      termNumbers
 	recent   []uint32 // numbers of terms by their place, see recentPlace; nil in a small index
 	terms    []memTerm
 	store    arena
@@ -56,7 +56,7 @@ type memTerm struct {
 
 // NewMem returns an empty index.
 func NewMem() *Mem {
-	return &Mem{ids: make(map[string]uint32), dead: bitset.New(0)}
+	return &Mem{dead: bitset.New(0)}
 }
 
 // Add indexes doc under row. It returns ErrOrder unless row is greater than all rows added
@@ -160,13 +160,12 @@ func (m *Mem) number(term string) uint32 {
 
 // known is number without the table of recent terms.
 func (m *Mem) known(term string) uint32 {
-	if id, ok := m.ids[term]; ok {
-		return id
+	id, hash, ok := m.ids.find(m.terms, term)
+	if !ok {
+		id = uint32(len(m.terms))
+		m.ids.add(hash, id)
+		m.terms = append(m.terms, memTerm{text: strings.Clone(term)})
 	}
-	term = strings.Clone(term)
-	id := uint32(len(m.terms))
-	m.ids[term] = id
-	m.terms = append(m.terms, memTerm{text: term})
 	return id
 }
 
@@ -306,8 +305,7 @@ func (m *Mem) eachTerm(doc uint32, f func(term, tf uint32)) {
 func (m *Mem) compact() {
 	live := len(m.rows) - m.deadDocs
 	old := m.frozen()
-	m.ids = make(map[string]uint32, len(old.ids)/2)
-	m.terms, m.store, m.recent = nil, arena{}, nil
+	m.ids, m.terms, m.store, m.recent = termNumbers{}, nil, arena{}, nil
 	m.rows, m.lens = make([]uint32, 0, live), make([]uint32, 0, live)
 	m.forward = make([]uint32, 0, live)
 	m.dead, m.deadDocs = bitset.New(live), 0

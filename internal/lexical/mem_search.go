@@ -142,15 +142,14 @@ func (m *Mem) numbered(term string, after uint32) (uint32, bool) {
 	if id := after - 1; after > 0 && int(id) < len(m.terms) && m.terms[id].text == term {
 		return id, true
 	}
-	id, ok := m.ids[term]
-	return id, ok
+	return m.ids.of(m.terms, term)
 }
 
 // cursors returns the cursors of the terms of s, with nil for terms without postings.
 func (m *Mem) cursors(s *scorer) []cursor {
 	cs := make([]cursor, len(s.terms))
 	for i, t := range s.terms {
-		if id, ok := m.ids[t.term]; ok && m.terms[id].df > 0 {
+		if id, ok := m.ids.of(m.terms, t.term); ok && m.terms[id].df > 0 {
 			cs[i] = m.cursor(id)
 		}
 	}
@@ -164,7 +163,7 @@ func (m *Mem) count(r *run, ids []uint32) error {
 	r.stats.Docs += len(m.rows) - m.deadDocs
 	r.stats.TotalLen += m.totalLen
 	for i := range r.terms {
-		if id, ok := m.ids[r.terms[i].term]; ok {
+		if id, ok := m.ids.of(m.terms, r.terms[i].term); ok {
 			r.df[i] += int(m.terms[id].df)
 			ids[i] = id + 1
 		}
@@ -215,7 +214,7 @@ func (m *Mem) SizeBytes() int64 {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	const (
-		perTerm = 96 // memTerm, its text and its map entry
+		perTerm = 96 // memTerm, its text and its place in ids
 		perDoc  = 20
 	)
 	return m.store.bytes + int64(len(m.terms))*perTerm + int64(len(m.rows))*perDoc
@@ -225,7 +224,7 @@ func (m *Mem) SizeBytes() int64 {
 func (m *Mem) EachPosting(term string, accept *bitset.Set, f func(rows, tfs []uint32)) error {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	id, ok := m.ids[term]
+	id, ok := m.ids.of(m.terms, term)
 	if !ok || m.terms[id].df == 0 {
 		return nil
 	}
