@@ -143,6 +143,7 @@ type Hit struct {
 type scope struct {
 	Scope
 	answer *rank.Answer // the ranking; nil for a boolean search
+	hinted []*Hit       // see succession.hinted; nil unless the question asks what happened
 }
 
 // Related is a neighbour of a hit in its source.

@@ -28,6 +28,7 @@ const (
 	judgedBehind = 2
 	behindShare  = .4
 	judgeBudget  = 2 * time.Second
+	hintedMost   = 6  // hits of which doubt rates judgedFast, or as many exchanges of two
 	judgedMost   = 50 // hits that it rates if MinRelevance is set
 )
 
@@ -65,9 +66,24 @@ func (r *run) judge(hits []*Hit) error {
 	case r.res.Thinking:
 		n = judgedThinking
 	}
-	g, err := r.together(hits, n)
-	if err != nil {
+	g, rated, err := r.rated(hits, n)
+	if err != nil || rated == nil {
 		return err
+	}
+	for i, k := range g.of {
+		hits[i].Relevance = pooled(rated[k:min(len(rated), k+1+judgedBehind)], g.behind)
+	}
+	least := probability(slices.Min(rated))
+	for _, h := range hits[len(g.of):] {
+		h.Relevance = min(h.Relevance, least)
+	}
+	return r.doubt(hits)
+}
+
+// rated returns what the judge rates of the first hits, and the odds that it gives. odds is nil if the judge failed. The error is one of the Store.
+func (r *run) rated(hits []*Hit, n int) (g *judged, odds []float64, err error) {
+	if g, err = r.together(hits, n); err != nil {
+		return nil, nil, err
 	}
 	ctx, cancel := context.WithDeadline(r.ctx, r.Now.Add(max(r.Budget, judgeBudget)))
 	defer cancel()
@@ -84,17 +100,9 @@ func (r *run) judge(hits []*Hit) error {
 			r.Logger.Warn("judging relevance failed", "err", err)
 			r.warn("degraded", "MinRelevance", "the judge failed or was late: relevance is told by scores")
 		}
-		return nil
+		return nil, nil, nil
 	}
-	rated := g.odds(probs)
-	for i, k := range g.of {
-		hits[i].Relevance = pooled(rated[k:min(len(rated), k+1+judgedBehind)], g.behind)
-	}
-	least := probability(slices.Min(rated))
-	for _, h := range hits[len(g.of):] {
-		h.Relevance = min(h.Relevance, least)
-	}
-	return nil
+	return g, g.odds(probs), nil
 }
 
 // pooled returns the probability that a hit answers the question, from the odds that the judge gives it and the hits behind it. behind is the share of the

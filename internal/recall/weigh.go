@@ -65,6 +65,9 @@ func (s *succession) weigh(sc *scope, some, hits []*Hit) (_, _ []*Hit, err error
 		reranked = reranked || h.Parts.Rerank != 0
 	}
 	talk := exchanges(sc, all)
+	if s.happened {
+		sc.hinted = s.hinted(of, all, talk)
+	}
 	if reranked {
 		s.value(of, all, talk, func(h *Hit) float64 { return h.Score - h.Parts.Rerank })
 		for i := range all {
