@@ -21,27 +21,14 @@ func (s *store) Delete(ctx context.Context, part backend.Partition, ids []string
 
 // DeleteJointly implements [backend.JointDeleter].
 func (s *store) DeleteJointly(ctx context.Context, all []backend.Deletion) (out []backend.Deleted, err error) {
-	by := func(items func(*tx, backend.Partition, []string, backend.DeleteOptions) ([]backend.DeleteResult, error)) func(*tx) error {
-		return func(t *tx) (err error) {
-			out = make([]backend.Deleted, len(all))
-			for i := range all {
-				d := &all[i]
-				if out[i].Items, err = items(t, d.Part, d.IDs, d.DeleteOptions); err != nil {
-					return err
-				}
-				if d.Events {
-					if out[i].Events, err = t.eraseEvents(d.Part.Sub, d.IDs); err != nil {
-						return err
-					}
-				}
-			}
-			return nil
-		}
-	}
-	remove := func(t *tx, p backend.Partition, ids []string, o backend.DeleteOptions) ([]backend.DeleteResult, error) {
-		return t.Delete(p, ids, o)
-	}
-	if err := s.removing(ctx, by(remove), by((*tx).razeItems)); err != nil {
+	err = s.removing(ctx, func(t *tx) (err error) {
+		out, err = storerules.Delete(all, t.Delete, t.eraseEvents)
+		return err
+	}, func(t *tx) (err error) {
+		out, err = storerules.Delete(all, t.razeItems, t.eraseEvents)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	return out, nil

@@ -235,7 +235,7 @@ func (r *run) deleteAll() error {
 	}
 	for len(all) > 0 {
 		n, ids := 0, 0
-		for n < len(all) && ids+len(all[n].IDs) <= together {
+		for n < len(all) && (n == 0 || ids+len(all[n].IDs) <= together) {
 			ids += len(all[n].IDs)
 			n++
 		}

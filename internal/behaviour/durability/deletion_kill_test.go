@@ -1,11 +1,8 @@
 package durability_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -89,8 +86,6 @@ func addMany(t *testing.T, tn contextmem.Tenant) {
 // deletes the others, without being asked, and nothing that was added since.
 func TestKilledDeletionIsFinished(t *testing.T) {
 	t.Parallel()
-	exe, err := os.Executable()
-	require.NoError(t, err)
 	for how := range deletionsOfMany {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
@@ -103,17 +98,7 @@ func TestKilledDeletionIsFinished(t *testing.T) {
 			addMany(t, servicetest.Tenant(t, svc, contextmem.TenantSpec{ID: "acme"}))
 			require.NoError(t, svc.Drain(t.Context()))
 			require.NoError(t, svc.Close())
-			cmd := exec.CommandContext(t.Context(), exe)
-			cmd.Env = append(os.Environ(), childDir+"="+dir, childDelete+"="+how)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			sc := bufio.NewScanner(out)
-			require.True(t, sc.Scan())
-			require.Equal(t, "half", sc.Text())
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait() // killed
+			killAfterWord(t, "half", childDir+"="+dir, childDelete+"="+how)
 
 			svc, err = contextmem.Open(t.Context(), dir, nil)
 			require.NoError(t, err)

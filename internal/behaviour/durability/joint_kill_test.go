@@ -1,14 +1,12 @@
 package durability_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -141,8 +139,6 @@ func countBoth(t *testing.T, tn contextmem.Tenant) (n int) {
 // then, and repeating an erasure rewrites the files and gives a receipt.
 func TestKilledDeletionOfBothClasses(t *testing.T) {
 	t.Parallel()
-	exe, err := os.Executable()
-	require.NoError(t, err)
 	left := map[string]int{"delete": 4, "erase": 4, "erase tenant": 0, "erase user": 4}
 	for how, call := range deletionsOfBoth {
 		t.Run(how, func(t *testing.T) {
@@ -161,17 +157,7 @@ func TestKilledDeletionOfBothClasses(t *testing.T) {
 			require.NoError(t, svc.Drain(t.Context()))
 			require.Equal(t, 8, countBoth(t, tn))
 			require.NoError(t, svc.Close())
-			cmd := exec.CommandContext(t.Context(), exe)
-			cmd.Env = append(os.Environ(), childDir+"="+dir, childJoint+"="+how)
-			cmd.Stderr = os.Stderr
-			out, err := cmd.StdoutPipe()
-			require.NoError(t, err)
-			require.NoError(t, cmd.Start())
-			sc := bufio.NewScanner(out)
-			require.True(t, sc.Scan())
-			require.Equal(t, "deleted", sc.Text())
-			_ = cmd.Process.Kill()
-			_ = cmd.Wait() // killed
+			killAfterWord(t, "deleted", childDir+"="+dir, childJoint+"="+how)
 
 			svc, err = contextmem.Open(t.Context(), dir, nil)
 			require.NoError(t, err)

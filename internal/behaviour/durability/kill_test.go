@@ -159,6 +159,23 @@ func TestKill(t *testing.T) {
 	require.GreaterOrEqual(t, acks, rounds/2, "the children must have got some work done")
 }
 
+// killAfterWord starts this program again with more variables in its environment, and kills it when it has printed a word.
+func killAfterWord(t *testing.T, word string, env ...string) {
+	t.Helper()
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), exe)
+	cmd.Env, cmd.Stderr = append(os.Environ(), env...), os.Stderr
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	sc := bufio.NewScanner(out)
+	require.True(t, sc.Scan())
+	require.Equal(t, word, sc.Text())
+	_ = cmd.Process.Kill()
+	_ = cmd.Wait() // killed
+}
+
 func kill(t *testing.T, dir string, round int, after time.Duration, fates map[string]*expected) int {
 	t.Helper()
 	exe, err := os.Executable()
