@@ -6,7 +6,7 @@ import (
 )
 
 // doubt limits the relevance of hits where the question asks what happened. Their order leaves uncertain hints out (see asksWhatHappened), and what did not
-// happen has memories too: "how was the fair?" finds the plan to go, and a hint names the memory that called it off. So no hit is more relevant than the best
+// happen has memories too: "what did the fair cost me?" finds the plan to go, and a hint names the memory that called it off. So no hit is more relevant than the best
 // one would be if hints counted. The errors are those of the Store.
 func (r *run) doubt(hits []*Hit) error {
 	sc := hits[0].scope

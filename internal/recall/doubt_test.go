@@ -45,7 +45,7 @@ func TestDoubt(t *testing.T) {
 		{"no hints", nil, inOrder}, {"the same order", []*Hit{plan, off}, inOrder}, {"called off", []*Hit{off, plan}, probability(odds(.02) + .4*odds(.5))},
 	} {
 		sc.hinted = c.hinted
-		r := &run{Engine: &Engine{Judge: rater{of: of}}, Workspace: &Workspace{}, Request: &Request{Query: "how was the fair?", Now: time.Now()}, ctx: t.Context()}
+		r := &run{Engine: &Engine{Judge: rater{of: of}}, Workspace: &Workspace{}, Request: &Request{Query: "what did the fair cost me?", Now: time.Now()}, ctx: t.Context()}
 		require.NoError(t, r.judge(hits))
 		assert.InDelta(t, c.want, plan.Relevance, 1e-9, c.name)
 		assert.InDelta(t, .3, note.Relevance, 1e-9, c.name)

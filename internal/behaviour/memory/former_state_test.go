@@ -55,3 +55,16 @@ func TestQuestionsForAPastTime(t *testing.T) {
 	assert.Equal(t, "green", first(unsure, contextmem.Recall{Query: "which tea did I drink for breakfast and lunch in March 2024?"}))
 	assert.Equal(t, "black", first(unsure, contextmem.Recall{Query: "which tea did I drink for breakfast and lunch in July 2024?"}))
 }
+
+// TestRelevanceOfWhatDidNotHappen: a question for what happened finds the plan first, and the plan is no more relevant than the memory that may have called it off
+// would be.
+func TestRelevanceOfWhatDidNotHappen(t *testing.T) {
+	t.Parallel()
+	j := fixedJudge{replaces: map[[2]string]float64{{"stall", "flooded"}: .3}, answers: map[string]float64{"stall": .6, "flooded": .02}}
+	s := rememberCompared(t, j,
+		contextmem.Memory{ID: "plan", Text: "I rent a stall at the spring fair, it costs me forty", Time: servicetest.OnDay("2024-01-02")},
+		contextmem.Memory{ID: "off", Text: "the spring fair ground flooded, nobody goes", Time: servicetest.OnDay("2024-02-02")})
+	ids, by := recallMemories(t, s, contextmem.Recall{Query: "what did the stall at the spring fair cost me?"})
+	require.Equal(t, []string{"plan", "off"}, ids)
+	assert.Less(t, by["plan"].Relevance, .5, "the judge says .6")
+}
