@@ -40,12 +40,13 @@ type unfinishedWork struct {
 func (x *index) startMaintenance() {
 	ctx, cancel := context.WithCancel(context.Background())
 	x.maintenance.cancel = cancel
+	x.maintenance.running.Go(func() { x.keepUsed(ctx) })
 	x.maintenance.running.Go(func() {
 		tick := time.NewTicker(maintenanceInterval)
 		defer tick.Stop()
 		for {
-			if !x.attend(ctx) {
-				return
+			if x.presence.isAway() {
+				x.bringBack(ctx)
 			}
 			select {
 			case <-ctx.Done():

@@ -61,7 +61,7 @@ func (c storing) open(t *testing.T, prefix string, o Options) *Indexers {
 	if patient {
 		o.Retry = slowly
 	}
-	o.Logger = slog.New(slog.NewTextHandler(t.Output(), nil))
+	o.Logger = slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	x, err := Open(t.Context(), c.URLs(), inmem.New(), &o)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = x.Close() })
@@ -182,7 +182,8 @@ func testOffloadedComesBack(t *testing.T, c storing) {
 	}
 }
 
-// testUsedIsNotOffloaded checks that a workspace which another process has open is not offloaded, and is once that has closed it.
+// testUsedIsNotOffloaded checks that a workspace which another process has open is not offloaded, though that is busy with a long repair, and is once
+// that has closed it.
 func testUsedIsNotOffloaded(t *testing.T, c storing) {
 	const idle = 4 * testIdle // a busy process stores its use late
 	x, y, uid, feed := c.open(t, "Used", Options{OffloadAfter: idle}), c.open(t, "Used", Options{OffloadAfter: idle}), backendtest.UID("used"), testFeed(10)
@@ -191,12 +192,23 @@ func testUsedIsNotOffloaded(t *testing.T, c storing) {
 	require.NoError(t, err)
 	applyAll(t, set.Indexes()[0], feed)
 	requireMatchesFeed(t, set, feed, "it may have been offloaded before")
+	last, err := y.offloading.lastUse(t.Context(), uid)
+	require.NoError(t, err)
+	done, err := y.offloading.offload(t.Context(), last)
+	require.False(t, done)
+	require.ErrorContains(t, err, "this process has the workspace open")
+	requireConfirmed(t, set.Indexes()[0])
+	repair := &set.Indexes()[0].(*index).mu
+	repair.Lock()
+	unlock := sync.OnceFunc(repair.Unlock)
+	defer unlock()
 	for end := time.Now().Add(2 * idle); time.Now().Before(end); {
 		s, err := x.schema.status(t.Context(), x.schema.chunks(), uid)
 		require.NoError(t, err)
 		require.False(t, isAway(s), s)
 		requireMatchesFeed(t, set, feed, "meanwhile")
 	}
+	unlock()
 	require.NoError(t, set.Close())
 	require.Eventually(t, func() bool {
 		s, err := x.schema.status(t.Context(), x.schema.chunks(), uid)

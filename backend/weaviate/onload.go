@@ -8,85 +8,12 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/weaviate/weaviate/entities/models"
 
 	"github.com/contextmem/contextmem/backend"
 )
-
-// presence tells whether the tenant of an open index is on the nodes. Calls of an index wait while it is not. The zero value says
-// that it is.
-type presence struct {
-	// The next two are only used by background maintenance once the index is open.
-	renewed time.Time // when the use was last stored
-	told    bool      // whether a record of a process that offloads the tenant was read then
-
-	mu     sync.Mutex
-	back   chan struct{} // closed when the tenant is on the nodes, or the index is closed; nil: it is on the nodes
-	closed bool
-}
-
-// leave records that the tenant is not on the nodes.
-func (p *presence) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.back == nil && !p.closed {
-		p.back = make(chan struct{})
-	}
-}
-
-// come records that the tenant is on the nodes again.
-func (p *presence) come() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.back != nil {
-		close(p.back)
-		p.back = nil
-	}
-}
-
-// close ends all waits.
-func (p *presence) close() {
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	p.come()
-}
-
-// isAway reports whether the tenant is not on the nodes.
-func (p *presence) isAway() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.back != nil
-}
-
-// awayPatience is how long calls other than searches wait for a tenant that is being brought back. The service tries them again.
-const awayPatience = 500 * time.Millisecond
-
-// errAway is returned while the tenant of a workspace is being brought back.
-var errAway = fmt.Errorf("weaviate: the tenant was offloaded and is being brought back: %w", backend.ErrUnavailable)
-
-// wait waits until the tenant is on the nodes, for patience at most.
-func (p *presence) wait(ctx context.Context, patience time.Duration) error {
-	p.mu.Lock()
-	back := p.back
-	p.mu.Unlock()
-	if back == nil {
-		return nil
-	}
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	select {
-	case <-back:
-		return nil
-	case <-timer.C:
-		return errAway
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // openAway stores that this process uses the workspace. away reports whether the tenant is, or may be, offloaded. The index then
 // has the position that it had when it was offloaded, and background maintenance brings the tenant back.
@@ -128,40 +55,13 @@ func onlyLeftovers(records map[string]offloadRecord) bool {
 	return true
 }
 
-// renewUse stores that this process uses the workspace. It returns the records of processes that offload it, or have offloaded it.
-func (x *index) renewUse(ctx context.Context) (map[string]offloadRecord, error) {
-	o := x.x.offloading
-	if err := o.markUsed(ctx, x.uid); err != nil {
-		return nil, err
-	}
-	records, err := o.records(ctx, x.uid)
-	if err == nil {
-		x.presence.renewed, x.presence.told = time.Now(), !onlyLeftovers(records)
-	}
-	return records, err
-}
-
-// attend renews the use of the workspace when that is due, and brings its tenant back if it is away. It returns false when ctx ends.
-func (x *index) attend(ctx context.Context) bool {
-	o := x.x.offloading
-	if o.marks && !x.presence.isAway() && time.Since(x.presence.renewed) >= o.renewal() {
-		if records, err := x.renewUse(ctx); err == nil && !onlyLeftovers(records) {
-			x.presence.leave() // the clocks differ, or this process was suspended
-		}
-	}
-	if x.presence.isAway() {
-		x.bringBack(ctx)
-	}
-	return ctx.Err() == nil
-}
-
 // bringBack brings the tenant back, until it is back or ctx ends. A tenant that does not come back, or not completely, is built anew.
 func (x *index) bringBack(ctx context.Context) {
 	began, o := time.Now(), x.x.offloading
 	log := func(level slog.Level, text string, err error) {
 		o.x.cluster.log.LogAttrs(ctx, level, text, slog.String("uid", x.uid), slog.Duration("after", time.Since(began)), slog.Any("err", err))
 	}
-	r := returning{o: o, uid: x.uid, since: began, told: x.presence.told, begun: map[uint64]time.Time{}}
+	r := returning{o: o, uid: x.uid, since: began, told: x.presence.told.Load(), begun: map[uint64]time.Time{}}
 	for pause := firstPause; ctx.Err() == nil; pause = min(2*pause, longestPause) {
 		done, err := r.step(ctx)
 		if err == nil && done {

@@ -35,6 +35,10 @@ func (o *offloading) sweep(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if later := notNow(""); errors.As(oerr, &later) {
+			o.x.cluster.log.LogAttrs(ctx, slog.LevelDebug, "the tenant of an idle workspace is not offloaded now", slog.String("uid", u.uid), slog.Any("err", oerr))
+			oerr = nil
+		}
 		if !done {
 			oerr = errors.Join(oerr, o.postpone(ctx, u))
 		}
@@ -45,13 +49,22 @@ func (o *offloading) sweep(ctx context.Context) error {
 	return err
 }
 
-// errNotAlike is returned if the replicas of a tenant differ.
-var errNotAlike = errors.New("weaviate: the replicas of a tenant differ")
+// notNow is why a tenant is not offloaded before a later sweep.
+type notNow string
 
-// offload offloads the tenant of a workspace that was last used at u. done is false if it may not be offloaded now.
+func (n notNow) Error() string { return "weaviate: " + string(n) }
+
+// errNotAlike is returned if the replicas of a tenant differ.
+const errNotAlike = notNow("the replicas of a tenant differ")
+
+// offload offloads the tenant of a workspace that was last used at u. done is false if it may not be offloaded now; the error is a notNow then,
+// or there is none if the workspace was used meanwhile.
 func (o *offloading) offload(ctx context.Context, u use) (done bool, err error) {
+	if o.x.open.Has(u.uid) {
+		return false, notNow("this process has the workspace open")
+	}
 	if !o.x.cluster.allUpFor(min(o.after/4, longestSweep)) {
-		return false, nil
+		return false, notNow("a node did not answer lately")
 	}
 	if last, err := o.lastUse(ctx, u.uid); err != nil || last != u {
 		return false, err
@@ -75,8 +88,8 @@ func (o *offloading) offload(ctx context.Context, u use) (done bool, err error) 
 			return true, o.finish(ctx, u)
 		}
 	}
-	if len(records) > 0 { // the next use checks the content
-		return false, nil
+	if len(records) > 0 {
+		return false, notNow("offloading it has failed before, so that its next use checks the content first")
 	}
 	return o.offloadClaimed(ctx, u, collections)
 }
@@ -94,8 +107,7 @@ func (o *offloading) offloadClaimed(ctx context.Context, u use, collections []st
 	if mine, err := o.claimed(ctx, u); err != nil || !mine {
 		return true, drop(err)
 	}
-	whole, err := o.survey(ctx, u.uid, collections, &r)
-	if err != nil || !whole {
+	if err := o.survey(ctx, u.uid, collections, &r); err != nil {
 		return false, drop(errors.Join(err, o.cool(ctx, u, collections)))
 	}
 	r.Claim = false
@@ -210,35 +222,32 @@ func isAway(status string) bool {
 	return status != "" && status != models.TenantActivityStatusHOT && status != models.TenantActivityStatusCOLD
 }
 
-// survey activates a tenant and stores in r what it has. It returns false if the tenant has unfinished work, which the next process that
-// opens the workspace completes, or if its replicas differ.
-func (o *offloading) survey(ctx context.Context, uid string, collections []string, r *offloadRecord) (bool, error) {
+// survey activates a tenant and stores in r what it has. It returns a notNow if the tenant has unfinished work, which the next
+// process that opens the workspace completes, or if its replicas differ.
+func (o *offloading) survey(ctx context.Context, uid string, collections []string, r *offloadRecord) error {
 	// A tenant that is inactive when it is offloaded is activated again by the nodes' own calls, and then comes back empty.
 	for _, c := range collections {
 		if err := o.set(ctx, c, uid, models.TenantActivityStatusACTIVE, time.Time{}); err != nil {
-			return false, err
+			return err
 		}
 	}
 	ix := &index{x: o.x, uid: uid}
 	found, err := ix.states(ctx)
 	if err != nil {
-		return false, err
+		return err
 	}
 	for i := range found.all {
 		if found.all[i].unfinished() {
-			return false, nil
+			return notNow("a process has unfinished work in it")
 		}
 	}
 	r.States, r.Generation = found.all, found.generation
 	r.Counts, err = o.counts(ctx, uid, collections)
-	switch {
-	case errors.Is(err, errNotAlike):
-		return false, nil
-	case errors.Is(err, errNotIndexed):
+	if errors.Is(err, errNotIndexed) {
 		o.x.cluster.log.LogAttrs(ctx, slog.LevelWarn, "a tenant that is offloaded is built anew when it comes back", slog.String("uid", uid), slog.Any("err", err))
 		err = nil
 	}
-	return err == nil, err
+	return err
 }
 
 // errNotIndexed is returned if a filter that every object of a tenant passes does not find all of them.

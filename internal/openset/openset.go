@@ -73,6 +73,14 @@ func (s *Set[T]) reserve(ctx context.Context, uid, what string) error {
 	return nil
 }
 
+// Has reports whether a workspace is open, or is being opened or removed.
+func (s *Set[T]) Has(uid string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.open[uid]
+	return ok
+}
+
 // Release allows a workspace to be opened again.
 func (s *Set[T]) Release(uid string) {
 	s.mu.Lock()

@@ -27,13 +27,16 @@ func TestSet(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := s.Open(ctx, uid, func() (*thing, error) { return nil, broken })
 	require.ErrorIs(t, err, broken)
+	require.False(t, s.Has(uid))
 	x, err := s.Open(ctx, uid, open)
 	require.NoError(t, err, "what failed to open is not open")
 	_, err = s.Open(ctx, uid, open)
 	require.ErrorIs(t, err, backend.ErrConflict)
 	require.ErrorIs(t, s.Remove(ctx, uid, func() error { panic("it is open") }), backend.ErrConflict)
+	require.True(t, s.Has(uid))
 	s.Release(uid)
 	require.NoError(t, s.Remove(ctx, uid, func() error {
+		assert.True(t, s.Has(uid), "while it is removed")
 		_, err := s.Open(ctx, uid, open)
 		assert.ErrorIs(t, err, backend.ErrConflict, "while it is removed")
 		return nil
