@@ -17,6 +17,7 @@ import (
 // working have to be taken over. In the end each client's memories are read at another server. CONTEXTMEM_KILL_TEST=full runs the
 // test for six minutes, with a kill every nine seconds.
 func TestChangesOverPostgresAreKilled(t *testing.T) {
+	withCgo(t)
 	clients, kills, lasts, pause := 3, 4, 6*time.Minute, time.Second
 	if os.Getenv("CONTEXTMEM_KILL_TEST") == "full" {
 		clients, kills, pause = 6, 100_000, 9*time.Second

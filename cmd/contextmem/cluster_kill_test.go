@@ -276,6 +276,7 @@ func (c *cluster) killNode(i int, away time.Duration) {
 // or stored twice, no tenant may find an item of another, and in the end the indexes must match the store.
 // CONTEXTMEM_KILL_TEST=full runs it for ten minutes.
 func TestClusterIsKilled(t *testing.T) {
+	withCgo(t)
 	clients, lasts, most := 8, time.Minute, 3
 	if os.Getenv("CONTEXTMEM_KILL_TEST") == "full" {
 		clients, lasts, most = 32, 10*time.Minute, 1000

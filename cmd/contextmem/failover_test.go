@@ -47,6 +47,7 @@ func (s *statuses) RoundTrip(r *http.Request) (*http.Response, error) {
 // TestServersFailOver checks that two servers continue over the promoted standby of their database. No acknowledged
 // item may be lost, and the only error of clients may be 503 with Retry-After.
 func TestServersFailOver(t *testing.T) {
+	withCgo(t)
 	if testing.Short() {
 		t.Skip("starts processes")
 	}

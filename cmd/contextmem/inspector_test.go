@@ -52,6 +52,7 @@ func installInspector(ctx context.Context, t *testing.T) string {
 // TestInspector runs the command line of the official MCP Inspector against the program, over stdio and over HTTP.
 func TestInspector(t *testing.T) {
 	t.Parallel()
+	withCgo(t)
 	if testing.Short() {
 		t.Skip("the Inspector comes from the npm registry: left out with -short")
 	}

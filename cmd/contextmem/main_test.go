@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +31,17 @@ func TestMain(m *testing.M) {
 		return
 	}
 	os.Exit(withCaches(m.Run))
+}
+
+// withCgo skips a test in a build without cgo. The test opens no SQLite, or tries what does not depend on it, and nothing
+// else of the program depends on cgo: the gate runs the test once, in the build with cgo.
+func withCgo(t *testing.T) {
+	t.Helper()
+	info, ok := debug.ReadBuildInfo()
+	require.True(t, ok)
+	if slices.Contains(info.Settings, debug.BuildSetting{Key: "CGO_ENABLED", Value: "0"}) {
+		t.Skip("does not depend on how SQLite is built: runs in the build with cgo")
+	}
 }
 
 // withCaches runs the tests with a temporary folder for the user's caches. Cached builds of test tools stay where they

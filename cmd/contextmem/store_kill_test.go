@@ -105,6 +105,7 @@ func (s *seat) client(t testing.TB) *client.Client {
 // itself, is killed and started again. No acknowledged item may be lost or stored twice, and every item must be
 // announced. CONTEXTMEM_KILL_TEST=full runs it longer.
 func TestServersOverOneDatabaseAreKilled(t *testing.T) {
+	withCgo(t)
 	clients, each := 4, 25
 	if os.Getenv("CONTEXTMEM_KILL_TEST") == "full" {
 		clients, each = 16, 400
@@ -241,6 +242,7 @@ func TestServersOverOneDatabaseAreKilled(t *testing.T) {
 
 // TestRevocationReachesOtherProcesses checks that a key revoked in one process is refused in another within a second.
 func TestRevocationReachesOtherProcesses(t *testing.T) {
+	withCgo(t)
 	if testing.Short() {
 		t.Skip("starts a database")
 	}

@@ -43,6 +43,7 @@ func (p *slowProvider) Sync(ctx context.Context, _ connector.SyncRequest) (*conn
 
 // TestConnectorHasOneOwner checks that one process at a time syncs a connector, whichever was asked.
 func TestConnectorHasOneOwner(t *testing.T) {
+	withCgo(t)
 	if testing.Short() {
 		t.Skip("starts a database")
 	}

@@ -16,6 +16,7 @@ import (
 // changes through --store-listen.
 func TestServeStore(t *testing.T) {
 	t.Parallel()
+	withCgo(t)
 	for _, args := range [][]string{{"--store", "mysql://secret@x/y"}, {"--store-listen", "postgres://secret@x/y"}, {"--store", "postgres://u@127.0.0.1:1/x", "--store-listen", "nowhere"}} {
 		c := inProcess(t, t.TempDir(), "", append([]string{"serve", "--api-keys", "k", "--addr", "127.0.0.1:0"}, args...)...)
 		require.NotZero(t, c.code)
