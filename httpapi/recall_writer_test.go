@@ -270,7 +270,11 @@ func appendAnswer(res *contextmem.Result, f family) ([]byte, error) {
 func TestRecallAnswer(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 1000 {
+	n := 1000
+	if testing.Short() {
+		n = 100
+	}
+	for range n {
 		res := randomResult(r)
 		for _, f := range []family{gen1, gen2} {
 			want, err := json.Marshal(resultJSON(res, f))

@@ -162,6 +162,9 @@ func testReset(t *testing.T, e *indexEnv) {
 func testIndexReopen(t *testing.T, e *indexEnv) {
 	made := openIndexFeed(t)
 	for i, c := range made.feed {
+		if testing.Short() && i%3 > 0 {
+			continue
+		}
 		e.feed, e.seq, e.chunk, e.source = made.feed[:i+1], c.Seq, made.chunk, made.source
 		e.replay()
 		if i%2 == 0 {
@@ -202,6 +205,9 @@ func testIndexCrash(t *testing.T, e *indexEnv) {
 		copyFiles(t, e.dir, dirs[i])
 	}
 	for i, dir := range dirs {
+		if testing.Short() && i%4 > 0 {
+			continue
+		}
 		after := &indexEnv{t: t, h: e.h, dir: dir, uid: e.uid}
 		after.open()
 		for _, sh := range after.Indexes() {

@@ -19,7 +19,11 @@ func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	m := newModel(4)
 	var batches [][]backend.Change
-	for range 120 {
+	n := 120
+	if testing.Short() {
+		n = 60
+	}
+	for range n {
 		var batch []backend.Change
 		for range 10 {
 			batch = append(batch, m.change())

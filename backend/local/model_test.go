@@ -318,7 +318,7 @@ func TestModel(t *testing.T) {
 	t.Parallel()
 	seeds := uint64(12)
 	if testing.Short() {
-		seeds = 4
+		seeds = 2
 	}
 	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

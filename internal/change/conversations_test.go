@@ -21,6 +21,9 @@ import (
 // these say so in words; a pair that the rules find should be one of them.
 func TestConversations(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	f, err := os.Open("testdata/conversations.jsonl.gz")
 	require.NoError(t, err)
 	defer f.Close()

@@ -15,6 +15,9 @@ import (
 // and other scripts included, and it finds few others.
 func TestAnalyzeSome(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	words := strings.Fields(`dying lying skies ugly early only yearly youth's Youths YES generate generously foo.bar err_1042 iPhone15 getUserName École ecole naïve
 		a@b.de I i'm we're 12 1,024 x1 42nd zzz 東京都 คน caféteria's don’t O'Neill C# well-being`)
 	for form, base := range irregular {

@@ -20,6 +20,9 @@ func generatedStem(word string) string {
 // TestStemEnglishAsGenerated compares the stemmer with the generated one: on words that the suffixes of all steps make of many beginnings, and on
 // letters at random.
 func TestStemEnglishAsGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	check := func(word string) {
 		if len(word) < 3 {
 			return

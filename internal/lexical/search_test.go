@@ -57,6 +57,9 @@ func zipfQuery(z zipf, terms int) *Query {
 // search of a Mem, which TestModel checks.
 func TestSegmentEqualsMem(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	const docs = 30_000
 	mem := zipfMem(t, docs, 5000)
 	seg := segmentOf(t, mem)
@@ -275,6 +278,9 @@ func TestConcurrentUse(t *testing.T) {
 
 func TestDamage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	data := segmentBytes(t)
 	s, err := OpenSegment(data)
 	require.NoError(t, err)

@@ -173,6 +173,9 @@ func detectable(name, kind string) bool {
 // TestDamageIsReported damages files in ways that lose text. It expects an error or a reason in Partial for each file that lost more than one
 // word in a hundred.
 func TestDamageIsReported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	r := New()
 	seeds := hostileSeeds(t)
 	names := make([]string, 0, len(seeds))

@@ -42,6 +42,9 @@ func parseBounded(t *testing.T, data []byte, lim Limits) (*Result, error) {
 }
 
 func TestHostile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes in one goroutine: left out with -short")
+	}
 	text := textAt(72, 700, "Some text before the trouble.")
 	plain := string(onePage(text))
 	xref := strings.Index(plain, "xref\n")
