@@ -14,7 +14,8 @@ import (
 	_ "github.com/contextmem/contextmem/backend/sqlite/purego"
 )
 
-// TestSuite runs all tests of backend/sqlite, conformance and kills among them, on this driver in a build without cgo.
+// TestSuite runs the tests of backend/sqlite, conformance and kills among them, on this driver in a build without cgo. It leaves out the test that
+// damages each column of each table in turn, which is about statements: these are the same with either driver, and their damage is tried with the other.
 func TestSuite(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -29,7 +30,7 @@ func TestSuite(t *testing.T) {
 	require.NoError(t, err)
 	overlay := filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(overlay, b, 0o600))
-	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, ".")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-overlay", overlay, "-skip", "^TestWhateverIsDamagedCanBeDeleted$", ".")
 	cmd.Dir = above
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
