@@ -63,17 +63,32 @@ func Analyze(dst []Token, text string) []Token {
 // AnalyzeDocument is [Analyze] for a document that is to be indexed. It also returns stop words, which [Token.Stop]
 // recognises. If in is not 0, it also returns the stems of words in that language, which [IsStem] recognises.
 func AnalyzeDocument(dst []Token, text string, in StemLanguage) []Token {
-	a := analyzer{text: text, dst: dst, stops: true}
+	a := analyzer{text: text, dst: dst}
+	a.document(in)
+	return a.dst
+}
+
+// wordsOf is AnalyzeDocument for a [Mem].
+func wordsOf(dst []docWord, text string, in StemLanguage) []docWord {
+	a := analyzer{text: text, words: dst, index: true}
+	a.document(in)
+	return a.words
+}
+
+// document analyzes the text as that of a document.
+func (a *analyzer) document(in StemLanguage) {
+	a.stops = true
 	if in != 0 {
 		a.in = []StemLanguage{in}
 	}
 	a.run()
-	return a.dst
 }
 
 type analyzer struct {
 	text  string
 	dst   []Token
+	words []docWord // takes the place of dst if index is set
+	index bool
 	kinds []kind // parallel to dst, kept for queries only
 	query bool
 	stops bool        // also emit stop words, under the terms that stopTerm returns
@@ -133,18 +148,32 @@ func lowerASCII(c byte) byte {
 	return c
 }
 
-func (a *analyzer) emit(term string, k kind, pos, start, end int) {
+// emit emits a term. cached is nil if the term is not in a cache.
+func (a *analyzer) emit(term string, cached *cachedTerm, k kind, pos, start, end int) {
+	if a.index {
+		a.words = append(a.words, docWord{term, cached, uint32(pos)})
+		return
+	}
 	a.dst = append(a.dst, Token{term, pos, start, end})
 	if a.query {
 		a.kinds = append(a.kinds, k)
 	}
 }
 
+// emitEntry emits the term of an entry.
+func (a *analyzer) emitEntry(e *wordEntry, k kind, start, end int) {
+	cached := &e.cachedTerm
+	if e.n == 0 { // it is in no cache
+		cached = nil
+	}
+	a.emit(e.term, cached, k, a.pos, start, end)
+}
+
 // stems emits the stems of text[start:end], the word at the current position.
 func (a *analyzer) stems(start, end int) {
 	for _, in := range a.in {
-		if term := stemTerm(a.text[start:end], in); term != "" {
-			a.emit(term, kindStem, a.pos, start, end)
+		if term, cached := stemTerm(a.text[start:end], in); term != "" {
+			a.emit(term, cached, kindStem, a.pos, start, end)
 		}
 	}
 }
@@ -215,12 +244,12 @@ func (a *analyzer) word(i int) int {
 		}
 	}
 	if seen == bitDigit {
-		a.emit(text[i:j], kindWord, a.pos, i, j)
+		a.emit(text[i:j], nil, kindWord, a.pos, i, j)
 	} else if a.begin != nil && !a.begin.has(a.buf[:n]) {
 		a.pos++
 		return after
 	} else if e := lookupASCII(a.buf[:n], hashSlot(h)); !e.stop || a.stops {
-		a.emit(e.term, e.kind, a.pos, i, j)
+		a.emitEntry(e, e.kind, i, j)
 		if a.in != nil && !e.stop && e.kind == kindWord {
 			a.stems(i, j)
 		}

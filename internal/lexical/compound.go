@@ -90,13 +90,13 @@ func (a *analyzer) compound(i int) int {
 		for k, p := range parts {
 			b[k] = lowerASCII(text[p.start])
 		}
-		a.emit(string(b[:n]), kindWord, a.pos, parts[0].start, i)
+		a.emit(string(b[:n]), nil, kindWord, a.pos, parts[0].start, i)
 		a.pos++
 		return i
 	}
 	if start := parts[0].start; i-start <= maxTermBytes && !(hyphens && allLetters(text, parts)) {
 		if whole := a.whole(start, i, parts); whole != "" {
-			a.emit(whole, kindExtra, a.pos, start, i)
+			a.emit(whole, nil, kindExtra, a.pos, start, i)
 		}
 	}
 	for _, p := range parts {
@@ -201,7 +201,7 @@ func (a *analyzer) single(p part) int {
 			end = i + 1
 		}
 		if end > i && charBits[text[p.start]]&bitDigit == 0 && (end == len(text) || !continuesWord(text, end)) {
-			a.emit(strings.ToLower(text[p.start:end]), kindWord, a.pos, p.start, end)
+			a.emit(strings.ToLower(text[p.start:end]), nil, kindWord, a.pos, p.start, end)
 			if i-p.start > 1 {
 				a.piece(p.start, i)
 			}
@@ -225,7 +225,7 @@ func (a *analyzer) part(p part) {
 			return
 		}
 		if !e.stop || a.stops {
-			a.emit(e.term, e.kind, a.pos, p.start, p.end)
+			a.emitEntry(e, e.kind, p.start, p.end)
 			if a.in != nil && !e.stop && e.kind == kindWord {
 				a.stems(p.start, p.end)
 			}
@@ -242,7 +242,7 @@ func (a *analyzer) part(p part) {
 		n = splitMixed(&bounds, raw)
 	}
 	if e := a.asciiTerm(clip(raw)); !e.stop || a.stops {
-		a.emit(e.term, e.kind, a.pos, p.start, p.end)
+		a.emitEntry(e, e.kind, p.start, p.end)
 		if a.in != nil && !e.stop && e.kind == kindWord {
 			a.stems(p.start, p.end)
 		}
@@ -260,14 +260,14 @@ func (a *analyzer) piece(start, end int) {
 		return
 	}
 	if e := a.asciiTerm(raw); !e.stop {
-		a.emit(e.term, kindExtra, a.pos, start, end)
+		a.emitEntry(e, kindExtra, start, end)
 	}
 }
 
 // asciiTerm returns the entry of an ASCII word of at most maxTermBytes.
 func (a *analyzer) asciiTerm(raw string) *wordEntry {
 	if len(raw) > wordBufBytes {
-		return &wordEntry{term: strings.ToLower(raw)}
+		return &wordEntry{cachedTerm: cachedTerm{strings.ToLower(raw)}}
 	}
 	h := uint32(hashSeed)
 	for i := range len(raw) {

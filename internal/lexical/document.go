@@ -29,20 +29,32 @@ type TermFreq struct {
 	TF   uint32
 }
 
-// analyzed holds the tokens of a document. The zero value is ready to use.
+// docWord is a token of a document that is to be indexed.
+type docWord struct {
+	term   string      // it may alias the document
+	cached *cachedTerm // nil: the term is in no cache
+	pos    uint32
+}
+
+// uncounted is [Token.Uncounted].
+func (w *docWord) uncounted() bool {
+	return len(w.term) > 0 && (w.term[0] == stopMark[0] || w.term[0] == stemMark)
+}
+
+// analyzed holds the words of a document. The zero value is ready to use.
 type analyzed struct {
-	tokens []Token
+	words  []docWord
 	fields []analyzedField
 }
 
-// bytesOfWord estimates the number of bytes of text per token.
+// bytesOfWord estimates the number of bytes of text per word.
 const bytesOfWord = 5
 
-type analyzedField struct{ tokens, weight int }
+type analyzedField struct{ words, weight int }
 
 // read analyzes doc.
 func (a *analyzed) read(doc Doc) {
-	a.tokens, a.fields = a.tokens[:0], a.fields[:0]
+	a.words, a.fields = a.words[:0], a.fields[:0]
 	longest, size := "", 0
 	for _, f := range doc.Fields {
 		size += len(f.Text)
@@ -50,12 +62,12 @@ func (a *analyzed) read(doc Doc) {
 			longest = f.Text
 		}
 	}
-	a.tokens = slices.Grow(a.tokens, size/bytesOfWord)
+	a.words = slices.Grow(a.words, size/bytesOfWord)
 	in := StemLanguageOf(longest)
 	for _, f := range doc.Fields {
-		n := len(a.tokens)
-		if a.tokens = AnalyzeDocument(a.tokens, f.Text, in); len(a.tokens) > n {
-			a.fields = append(a.fields, analyzedField{len(a.tokens) - n, max(f.Weight, 1)})
+		n := len(a.words)
+		if a.words = wordsOf(a.words, f.Text, in); len(a.words) > n {
+			a.fields = append(a.fields, analyzedField{len(a.words) - n, max(f.Weight, 1)})
 		}
 	}
 }
@@ -87,24 +99,24 @@ type bagOccur struct{ pos, next uint32 }
 // none is the next of a term's last occurrence.
 const none = math.MaxUint32
 
-// fill sets b to the bag of a document. number returns the number of a term; it must copy the term
+// fill sets b to the bag of a document. number returns the number of the term of a word; it must copy the text
 // if it keeps it.
-func (b *bag) fill(a *analyzed, number func(term string) uint32) {
+func (b *bag) fill(a *analyzed, number func(w *docWord) uint32) {
 	b.terms, b.of, b.occs = b.terms[:0], b.of[:0], b.occs[:0]
 	base, length := uint64(0), uint64(0)
-	rest := a.tokens
+	rest := a.words
 	for _, f := range a.fields {
-		tokens := rest[:f.tokens]
-		rest = rest[f.tokens:]
+		words := rest[:f.words]
+		rest = rest[f.words:]
 		weight := uint64(f.weight)
 		next, counted := base, uint64(0)
-		for i := range tokens {
-			t := &tokens[i]
-			if !t.Uncounted() {
+		for i := range words {
+			w := &words[i]
+			if !w.uncounted() {
 				counted++
 			}
-			pos := min(base+uint64(t.Pos), math.MaxUint32)
-			b.add(number(t.Term), uint32(pos), weight)
+			pos := min(base+uint64(w.pos), math.MaxUint32)
+			b.add(number(w), uint32(pos), weight)
 			next = max(next, pos+1)
 		}
 		length = min(length+weight*counted, math.MaxUint32)
@@ -112,7 +124,7 @@ func (b *bag) fill(a *analyzed, number func(term string) uint32) {
 	}
 	b.length = uint32(length)
 	b.room = sortTerms(b.terms, b.room, 0)
-	clear(a.tokens) // their terms keep the text in memory
+	clear(a.words) // they keep the text in memory
 }
 
 // add adds an occurrence of a term.

@@ -46,6 +46,6 @@ func (a *analyzer) emoji(i, end int, r rune) int {
 	if before, _ := utf8.DecodeLastRuneInString(a.text[:i]); before == zeroWidthJoiner && (r == '♀' || r == '♂') {
 		return end
 	}
-	a.emit(a.text[i:end], kindWord, a.pos, i, end)
+	a.emit(a.text[i:end], nil, kindWord, a.pos, i, end)
 	return end
 }

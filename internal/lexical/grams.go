@@ -33,7 +33,7 @@ func (a *analyzer) pairs(run string, base, start, end int) {
 		if base >= 0 {
 			start, end = base+from, base+to
 		}
-		a.emit(run[from:to], k, pos, start, end)
+		a.emit(run[from:to], nil, k, pos, start, end)
 	}
 	prev, prevHan := -1, false // start of the character before, and whether it is Han
 	count := 0

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/contextmem/contextmem/internal/bitset"
 )
@@ -28,7 +29,7 @@ const compactMin = 256
 type Mem struct {
 	mu       sync.RWMutex
 	ids      termNumbers
-	recent   []uint32 // numbers of terms by their place, see recentPlace; nil in a small index
+	recent   []recentTerm // by place, see recentPlace; nil in a small index
 	terms    []memTerm
 	store    arena
 	rows     []uint32 // row of each document, ascending
@@ -143,22 +144,25 @@ func (m *Mem) add(row uint32, doc *analyzed) error {
 	return nil
 }
 
-// number returns the number of a term. It adds the term if it is new.
-func (m *Mem) number(term string) uint32 {
+// number returns the number of the term of a word. It adds the term if it is new.
+func (m *Mem) number(w *docWord) uint32 {
+	if w.cached == nil {
+		return m.known(w.term)
+	}
 	if len(m.recent) == 0 {
 		if len(m.terms) < recentTerms {
-			return m.known(term)
+			return m.known(w.term)
 		}
-		m.recent = make([]uint32, recentTerms)
+		m.recent = make([]recentTerm, recentTerms)
 	}
-	place := &m.recent[recentPlace(term)]
-	if id := *place; m.terms[id].text != term {
-		*place = m.known(term)
+	place := &m.recent[recentPlace(w.cached)]
+	if place.of != w.cached {
+		*place = recentTerm{w.cached, m.known(w.term)}
 	}
-	return *place
+	return place.id
 }
 
-// known is number without the table of recent terms.
+// known returns the number of a term. It adds the term if it is new.
 func (m *Mem) known(term string) uint32 {
 	id, hash, ok := m.ids.find(m.terms, term)
 	if !ok {
@@ -169,30 +173,21 @@ func (m *Mem) known(term string) uint32 {
 	return id
 }
 
+// recentTerm is the number of a term that is in a cache. It is found by the address there, so that a look-up compares no text.
+type recentTerm struct {
+	of *cachedTerm
+	id uint32
+}
+
 // recentTerms is the number of places for terms that were numbered last, a power of two. Only an index with as many terms has them.
 const recentTerms = 1 << recentBits
 
-const recentBits = 12
+const recentBits = 14
 
-// recentPlace returns the place of a term, which depends on its first and last bytes and its length.
-func recentPlace(term string) uint64 {
+// recentPlace returns the place of a term, which depends on its address.
+func recentPlace(t *cachedTerm) uint64 {
 	const mix = 0x9E3779B97F4A7C15 // 2^64 divided by the golden ratio
-	n := len(term)
-	h := uint64(n)
-	switch {
-	case n >= 8:
-		h += eightBytes(term[:8])*mix ^ eightBytes(term[n-8:])
-	default:
-		for i := range n {
-			h = h<<8 | uint64(term[i])
-		}
-	}
-	return h * mix >> (64 - recentBits)
-}
-
-func eightBytes(s string) uint64 {
-	_ = s[7]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+	return uint64(uintptr(unsafe.Pointer(t))) * mix >> (64 - recentBits)
 }
 
 // insert adds the document in the bag.
@@ -327,7 +322,7 @@ func (m *Mem) compact() {
 		if t.df == 0 {
 			continue
 		}
-		terms[id] = m.number(t.text)
+		terms[id] = m.known(t.text)
 		c := old.cursor(uint32(id))
 		for doc := c.advance(0); doc != noDoc; doc = c.advance(doc + 1) {
 			if docs[doc] == noDoc {

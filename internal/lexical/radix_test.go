@@ -38,13 +38,25 @@ func TestNumbersOfManyTerms(t *testing.T) {
 	m := NewMem()
 	rnd := rand.New(rand.NewPCG(7, 8))
 	want := map[string]uint32{}
+	cached := map[string]*cachedTerm{}
+	word := func(term string) *docWord {
+		c := cached[term]
+		switch rnd.IntN(3) {
+		case 0:
+			c = nil
+		case 1: // the cache has lost the term meanwhile
+			c = &cachedTerm{term}
+			cached[term] = c
+		}
+		return &docWord{term: term, cached: c}
+	}
 	for range 100_000 {
 		term := make([]byte, rnd.IntN(20))
 		for i := range term {
 			term[i] = 'a' + byte(rnd.IntN(2))
 		}
 		id, known := want[string(term)]
-		got := m.number(string(term))
+		got := m.number(word(string(term)))
 		if !known {
 			id = uint32(len(want))
 			want[string(term)] = id
@@ -58,7 +70,7 @@ func TestNumbersOfManyTerms(t *testing.T) {
 	require.Less(t, len(m.terms), 10)
 	for range 2 {
 		for term := range want {
-			require.Equal(t, term, m.terms[m.number(term)].text)
+			require.Equal(t, term, m.terms[m.number(word(term))].text)
 		}
 	}
 }

@@ -12,13 +12,20 @@ const (
 	wordCacheSize = 1 << 14 // slots; about 2 MB when every slot is taken
 )
 
-// wordEntry is the cached analysis of a word. Entries are immutable.
+// cachedTerm is the term of an entry of a cache. As long as the entry stays in its cache, the term of its word is at the same address.
+type cachedTerm struct{ term string }
+
+// wordEntry is the cached analysis of a word. Entries are immutable. It holds the word itself, so that a look-up reads one cache line of it.
 type wordEntry struct {
-	key  string // the word, in lower case if it is ASCII
-	term string
+	cachedTerm
+	key  [maxCacheBytes]byte // the word, in lower case if it is ASCII; zero if it is longer
+	n    uint8               // bytes of the word, 0 if it is longer than maxCacheBytes
 	stop bool
 	kind kind // kindWord or kindQuestion
 }
+
+// of reports whether the entry is that of a word, which is not empty.
+func (e *wordEntry) of(word []byte) bool { return e != nil && string(e.key[:e.n]) == string(word) }
 
 // wordCache is a cache shared by all goroutines. A set of slots holds the last words that were stored there, so the size is bounded. Slots
 // are atomic, so the cache needs no lock.
@@ -76,10 +83,10 @@ func stemInto(dst []byte, word string) (stem []byte, ok bool) {
 // lookupASCII returns the entry of an ASCII word in lower case whose hash is h.
 func lookupASCII(lower []byte, h uint32) *wordEntry {
 	set := &wordCache[h%uint32(len(wordCache))]
-	if e := set[0].Load(); e != nil && e.key == string(lower) {
+	if e := set[0].Load(); e.of(lower) {
 		return e
 	}
-	if e := set[1].Load(); e != nil && e.key == string(lower) {
+	if e := set[1].Load(); e.of(lower) {
 		return e
 	}
 	key := string(lower)
@@ -95,16 +102,19 @@ func lookupFolded(raw string) *wordEntry {
 	}
 	set := &wordCache[hashSlot(h)%uint32(len(wordCache))]
 	for k := range set {
-		if e := set[k].Load(); e != nil && e.key == raw {
+		if e := set[k].Load(); e != nil && string(e.key[:e.n]) == raw {
 			return e
 		}
 	}
-	return set.remember(newEntry(strings.Clone(raw), clip(fold(raw))))
+	return set.remember(newEntry(raw, clip(fold(raw))))
 }
 
-// newEntry returns the entry of a word whose folded form is given. It may keep both in memory.
+// newEntry returns the entry of a word whose folded form is given. It may keep the folded form in memory.
 func newEntry(key, folded string) *wordEntry {
-	e := &wordEntry{key: key, stop: stopWords[folded]}
+	e := &wordEntry{stop: stopWords[folded]}
+	if len(key) <= maxCacheBytes {
+		e.n = uint8(copy(e.key[:], key))
+	}
 	if e.stop {
 		e.term = stopTerm(folded)
 		return e
@@ -118,7 +128,7 @@ func newEntry(key, folded string) *wordEntry {
 
 // remember stores an entry in place of the older one of the set.
 func (set *entrySet) remember(e *wordEntry) *wordEntry {
-	if len(e.key) <= maxCacheBytes {
+	if e.n > 0 {
 		set[1].Store(set[0].Load())
 		set[0].Store(e)
 	}

@@ -126,18 +126,18 @@ func latin(text string) bool {
 
 // stemEntry is the cached stem of a word in a StemLanguage. Entries are immutable.
 type stemEntry struct {
-	word     string // unchanged from the text
-	language StemLanguage
-	term     string // "" if the word has no stem
+	cachedTerm        // "" if the word has no stem
+	word       string // unchanged from the text
+	language   StemLanguage
 }
 
 // stemCache is a cache like wordCache, with one slot for a word.
 var stemCache [wordCacheSize]atomic.Pointer[stemEntry]
 
-// stemTerm returns the term of the stem of a word in a StemLanguage, or "" if it has none.
-func stemTerm(word string, in StemLanguage) string {
+// stemTerm returns the term of the stem of a word in a StemLanguage, or "" if it has none. cached is nil if the term is not in a cache.
+func stemTerm(word string, in StemLanguage) (term string, cached *cachedTerm) {
 	if len(word) < leastWord || len(word) > maxStemBytes {
-		return ""
+		return "", nil
 	}
 	h := uint32(hashSeed) + uint32(in)
 	for i := range len(word) {
@@ -145,13 +145,15 @@ func stemTerm(word string, in StemLanguage) string {
 	}
 	slot := &stemCache[hashSlot(h)%wordCacheSize]
 	if e := slot.Load(); e != nil && e.language == in && e.word == word {
-		return e.term
+		return e.term, &e.cachedTerm
 	}
-	e := &stemEntry{word: strings.Clone(word), language: in, term: makeStemTerm(word, in)}
-	if len(word) <= maxCacheBytes {
-		slot.Store(e)
+	term = makeStemTerm(word, in)
+	if len(word) > maxCacheBytes {
+		return term, nil
 	}
-	return e.term
+	e := &stemEntry{cachedTerm{term}, strings.Clone(word), in}
+	slot.Store(e)
+	return term, &e.cachedTerm
 }
 
 func makeStemTerm(word string, in StemLanguage) string {
