@@ -44,7 +44,16 @@ func (x rows) ForgetEntity(k storerules.EntityKey)                         { del
 func (x rows) Crowded(int) bool                                            { return len(x.t.entities) >= entityCache }
 func (x rows) Relieved()                                                   { clear(x.t.entities) }
 
-func (x rows) AddEntity(num int64, u *storerules.Use) error {
+func (x rows) AddEntities(all []storerules.NewEntity) error {
+	for _, e := range all {
+		if err := x.addEntity(e.Num, e.Use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x rows) addEntity(num int64, u *storerules.Use) error {
 	return x.t.c.do(`INSERT INTO entities (ws, num, part, key_hash, key, name, type, named, root, mentions, uses)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`, num, u.Part, hashOf(u.Key), u.Key, u.Name, u.Type, u.Named, u.Root, u.Mentions, u.Uses)
 }

@@ -130,7 +130,7 @@ func (x rows) MendEntities() error {
 	for i := range lacks {
 		x.t.led.Entity++
 		lacks[i].Root = x.t.led.Entity
-		if err := x.AddEntity(x.t.led.Entity, &lacks[i]); err != nil {
+		if err := x.addEntity(x.t.led.Entity, &lacks[i]); err != nil {
 			return err
 		}
 	}

@@ -8,46 +8,6 @@ import (
 	"github.com/contextmem/contextmem/internal/storerules"
 )
 
-func (x rows) Entity(part int64, key string) (ref storerules.EntityRef, err error) {
-	k := storerules.EntityKey{Part: part, Key: key}
-	if ref, ok := x.t.entities.Get(k); ok {
-		return ref, nil
-	}
-	var lost losses
-	_, err = x.t.c.one(bg, "SELECT num, named, name, type, crc FROM entities WHERE part = ? AND key = ?", func(r *row) error {
-		if ref.Num = r.int(0); r.err == nil {
-			named := r.int(1) != 0
-			r.sealed(4, entitySum(key, r.str(2), r.word(3)), "entity", ref.Num)
-			ref.Named = !lost.skip(r) && named // a mention names an entity anew whose name or type is damaged
-		}
-		return nil
-	}, part, key)
-	if err == nil && ref.Num != 0 {
-		x.t.entities.Add(k, ref)
-	}
-	return ref, err
-}
-
-func (x rows) LoadEntities(int64, int, func(int) string) error { return nil }
-
-func (x rows) KeepEntity(k storerules.EntityKey, ref storerules.EntityRef) { x.t.entities.Add(k, ref) }
-func (x rows) ForgetEntity(k storerules.EntityKey)                         { x.t.entities.Remove(k) }
-func (x rows) Crowded(unwritten int) bool                                  { return unwritten >= entityCacheSize/2 }
-func (x rows) Relieved()                                                   {}
-
-func (x rows) AddEntity(num int64, u *storerules.Use) error {
-	return x.t.c.do(`INSERT INTO entities (num, part, key, name, type, named, root, mentions, uses, crc)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, num, u.Part, u.Key, u.Name, shortWord(u.Type), u.Named, u.Root, u.Mentions, u.Uses, entitySum(u.Key, u.Name, u.Type))
-}
-
-func (x rows) NameEntity(num int64, u *storerules.Use) error {
-	return x.t.c.do("UPDATE entities SET name = ?, type = ?, named = 1, crc = ? WHERE num = ?", u.Name, shortWord(u.Type), entitySum(u.Key, u.Name, u.Type), num)
-}
-
-func (x rows) CountEntity(num, mentions, uses int64) error {
-	return x.t.c.do("UPDATE entities SET mentions = mentions + ?, uses = uses + ? WHERE num = ?", mentions, uses, num)
-}
-
 func (x rows) RemoveUnused(num int64) (bool, error) {
 	n, err := x.t.c.exec("DELETE FROM entities WHERE num = ? AND uses <= 0", num)
 	return n > 0, err

@@ -14,10 +14,14 @@ func (s *store) Finish(ctx context.Context, items []backend.Finished) ([]bool, e
 
 // FinishAndReport implements [backend.FinishReporter].
 func (s *store) FinishAndReport(ctx context.Context, items []backend.Finished) (ok []bool, placed *backend.Placement, err error) {
+	ahead := keysAhead{items: items}
 	ok, err = changeHeld(ctx, s, "finish", items, func(x *backend.Finished) (int64, string, []backend.Blob) { return x.Num, x.Token, x.Blobs },
 		func(t *tx, v *head, f *backend.Finished) error {
 			if placed == nil {
 				placed = &backend.Placement{After: uint64(t.led.Seq) << storerules.SeqShift}
+			}
+			if err := ahead.load(t, v, f); err != nil {
+				return err
 			}
 			if err := t.Finish(v, f); err != nil {
 				return err
@@ -48,6 +52,42 @@ func (s *store) FinishAndReport(ctx context.Context, items []backend.Finished) (
 		return nil, nil, err
 	}
 	return ok, placed, nil
+}
+
+// keysAhead looks up the entities of several small graphs together.
+type keysAhead struct {
+	items  []backend.Finished
+	at     int // index of the current item
+	loaded int // number of items whose keys were looked up, or are not to be
+}
+
+// keysOfGraphs is the most keys that are looked up for several graphs. Those of a larger graph are looked up for it alone.
+const keysOfGraphs = 1024
+
+// load looks up the keys of the items from f on, whose version is v, unless it has done so. It ends at an item of another partition.
+func (a *keysAhead) load(t *tx, v *head, f *backend.Finished) error {
+	for a.items[a.at].Num != f.Num { // items whose claims were lost
+		a.at++
+	}
+	if a.at < a.loaded {
+		return nil
+	}
+	var keys []string
+	at := a.at
+	for ; at < len(a.items); at++ {
+		x := &a.items[at]
+		if len(keys)+len(x.Mentions)+2*len(x.Relations) > keysOfGraphs || x.Num != v.Num && t.aheadIn(x.Num) != v.Part {
+			break
+		}
+		for i := range x.Mentions {
+			keys = append(keys, x.Mentions[i].Key)
+		}
+		for i := range x.Relations {
+			keys = append(keys, storerules.Ends(x.Relations[i].FromKey, x.Relations[i].ToKey)...)
+		}
+	}
+	a.loaded = at
+	return rows{t}.LoadEntities(v.Part, len(keys), func(i int) string { return keys[i] })
 }
 
 func (s *store) Events(ctx context.Context, limit int) (out []backend.Event, err error) {

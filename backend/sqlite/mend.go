@@ -73,12 +73,14 @@ func (x rows) MendEntities() error {
 	if err != nil {
 		return err
 	}
-	for _, m := range lacks {
+	added := make([]storerules.NewEntity, len(lacks))
+	for i, m := range lacks {
 		t.led.Entity++
 		num := t.led.Entity
-		if err := x.AddEntity(num, &storerules.Use{EntityKey: m.EntityKey, Mentions: m.mentions, Uses: m.uses, Name: m.Key, Root: num}); err != nil {
-			return err
-		}
+		added[i] = storerules.NewEntity{Num: num, Use: &storerules.Use{EntityKey: m.EntityKey, Mentions: m.mentions, Uses: m.uses, Name: m.Key, Root: num}}
+	}
+	if err := x.AddEntities(added); err != nil {
+		return err
 	}
 	for _, sql := range []string{
 		usedKeys + `UPDATE entities SET mentions = u.mentions, uses = u.uses FROM used u

@@ -85,6 +85,14 @@ func (t *tx) dropHeads() {
 	t.heads = t.heads[:0]
 }
 
+// aheadIn returns the partition of a prefetched version, or 0 if the version was not prefetched.
+func (t *tx) aheadIn(num int64) int64 {
+	if i := num - t.firstHead; i >= 0 && i < int64(len(t.heads)) && t.heads[i] != nil {
+		return t.heads[i].Part
+	}
+	return 0
+}
+
 func (x rows) Version(num int64) (v *head, err error) {
 	if i := num - x.t.firstHead; i >= 0 && i < int64(len(x.t.heads)) && x.t.heads[i] != nil {
 		v, x.t.heads[i] = x.t.heads[i], nil

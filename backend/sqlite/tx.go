@@ -39,9 +39,11 @@ type tx struct {
 	parts    *simplelru.LRU[backend.Partition, int64]
 	names    *simplelru.LRU[int64, backend.Partition]
 	entities *simplelru.LRU[storerules.EntityKey, storerules.EntityRef]
-	value    string // name of the only value that the current call writes
-	since    *since // the store's
-	dirty    bool   // an earlier call of this transaction has put new rows into the caches
+	// loaded has entities that Entity was not asked for yet; Num is 0 for a key without one.
+	loaded map[storerules.EntityKey]storerules.EntityRef
+	value  string // name of the only value that the current call writes
+	since  *since // the store's
+	dirty  bool   // an earlier call of this transaction has put new rows into the caches
 
 	buf []byte // for checksums
 
@@ -94,6 +96,7 @@ func (t *tx) mark() {
 	t.value = ""
 	t.chunkNum, t.chunkText = 0, ""
 	t.dropHeads()
+	t.loaded = nil
 	t.Begin()
 }
 
@@ -114,6 +117,7 @@ func (t *tx) forget() {
 	t.parts.Purge()
 	t.names.Purge()
 	t.entities.Purge()
+	t.loaded = nil
 	t.retracting = retracting{}
 	t.Forget()
 }

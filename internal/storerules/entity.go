@@ -31,6 +31,12 @@ type Use struct {
 	Root           int64
 }
 
+// NewEntity is an entity that a call has made.
+type NewEntity struct {
+	Num int64
+	*Use
+}
+
 // Counted is an entity together with its counters.
 type Counted struct {
 	Num, Root, Mentions, Uses int64
@@ -155,30 +161,30 @@ func (t *Tx) settleUses() error {
 	if len(t.uses) == 0 {
 		return nil
 	}
+	var made []NewEntity
 	for _, num := range slices.Sorted(maps.Keys(t.uses)) {
-		if err := t.settleUse(num, t.uses[num]); err != nil {
-			return err
+		u := t.uses[num]
+		if !u.Made {
+			if err := t.settleUse(num, u); err != nil {
+				return err
+			}
+			continue
 		}
-	}
-	clear(t.uses)
-	return nil
-}
-
-func (t *Tx) settleUse(num int64, u *Use) (err error) {
-	switch {
-	case u.Made && u.Uses == 0: // made and unused again in this call
-		t.Rows.ForgetEntity(u.EntityKey)
-		return nil
-	case u.Made:
-		known, err := t.statedKeys(u.Part)
+		kept, err := t.settleNew(u)
 		if err != nil {
 			return err
 		}
-		if known[u.Key] {
-			t.unweighed[u.EntityKey] = true
+		if kept {
+			made = append(made, NewEntity{num, u})
 		}
-		return t.Rows.AddEntity(num, u)
-	case u.Named:
+	}
+	clear(t.uses)
+	return t.Rows.AddEntities(made)
+}
+
+// settleUse writes the counters of an entity that existed before the call.
+func (t *Tx) settleUse(num int64, u *Use) error {
+	if u.Named {
 		if err := t.Rows.NameEntity(num, u); err != nil {
 			return err
 		}
@@ -186,7 +192,7 @@ func (t *Tx) settleUse(num int64, u *Use) (err error) {
 	if u.Uses == 0 && u.Mentions == 0 {
 		return nil
 	}
-	err = t.Rows.CountEntity(num, u.Mentions, u.Uses)
+	err := t.Rows.CountEntity(num, u.Mentions, u.Uses)
 	if err != nil || u.Uses > 0 {
 		return err
 	}
@@ -197,19 +203,41 @@ func (t *Tx) settleUse(num int64, u *Use) (err error) {
 	return err
 }
 
+// settleNew prepares an entity that the call has made for being written. It reports false if the call has undone all uses of it again.
+func (t *Tx) settleNew(u *Use) (kept bool, err error) {
+	if u.Uses == 0 {
+		t.Rows.ForgetEntity(u.EntityKey)
+		return false, nil
+	}
+	known, err := t.statedKeys(u.Part)
+	if err != nil {
+		return false, err
+	}
+	if known[u.Key] {
+		t.unweighed[u.EntityKey] = true
+	}
+	return true, nil
+}
+
+// loadedAtOnce is the number of mentions whose entities are prefetched together. A long text has ten thousand.
+const loadedAtOnce = 1024
+
 // addMentions stores the mentions of a version that has none yet.
 func (t *Tx) addMentions(v *Head, ms []backend.Mention) error {
 	if len(ms) == 0 {
 		return nil
-	}
-	if err := t.Rows.LoadEntities(v.Part, len(ms), func(i int) string { return ms[i].Key }); err != nil {
-		return err
 	}
 	packed := make([]byte, 0, 32*len(ms))
 	said := make([]MentionCount, 0, len(ms))
 	seen := make(map[int64]int, len(ms)) // entity -> index in said
 	t.Mentioned = make([]backend.MentionRef, len(ms))
 	for i := range ms {
+		if i%loadedAtOnce == 0 {
+			some := ms[i:min(i+loadedAtOnce, len(ms))]
+			if err := t.Rows.LoadEntities(v.Part, len(some), func(i int) string { return some[i].Key }); err != nil {
+				return err
+			}
+		}
 		m := &ms[i]
 		used, err := t.use(v.Part, m.Key, 1, m)
 		if err != nil {

@@ -137,7 +137,8 @@ type entityRows interface {
 	// Relieved tells a store for which Crowded returned true that all entities are written.
 	Relieved()
 
-	AddEntity(num int64, u *Use) error
+	// AddEntities stores new entities. Each has a number of its own, in ascending order.
+	AddEntities(all []NewEntity) error
 	NameEntity(num int64, u *Use) error
 	CountEntity(num, mentions, uses int64) error
 	// RemoveUnused removes an entity if it has no uses, and reports whether it did.
