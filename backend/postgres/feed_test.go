@@ -136,7 +136,7 @@ func TestNotificationsOfOtherProcesses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			stores := openProcesses(t, t.Name(), 2, o)
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			for i := 0; stores[1].LastSeq() == 0; i++ { // the listener may still be on its way
 				_, err := stores[0].Place(ctx, []backend.Placed{placedMemory(fmt.Sprint(i))})

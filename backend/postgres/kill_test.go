@@ -133,7 +133,7 @@ func TestStatementTimeout(t *testing.T) {
 				return err
 			})
 			require.ErrorIs(t, err, backend.ErrUnavailable)
-			assert.Less(t, time.Since(start), 30*time.Second)
+			assert.Less(t, time.Since(start), time.Minute)
 		})
 	}
 }

@@ -79,7 +79,7 @@ func movedTwice(t *testing.T, s session) {
 					assert.NotEmpty(c, r.Passages[at].Until)
 				}
 			}
-		}, 20*time.Second, 50*time.Millisecond)
+		}, time.Minute, 50*time.Millisecond)
 	}
 	for i, text := range []string{bonn, oslo, bonn} {
 		var m remembered

@@ -162,7 +162,7 @@ func TestSlackOverREST(t *testing.T) {
 	require.Eventually(t, func() bool {
 		found := rest("POST", "/query", `{"database":"acme","collection":"team","query":"When is the espresso machine repaired?","type":"knowledge","query_apps":true}`, 200)
 		return strings.Contains(fmt.Sprint(found["chunks"]), "Thursday")
-	}, 30*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	rest("GET", "/connectors/"+id+"/status", "", 200)
 	require.NotContains(t, fmt.Sprint(rest("GET", "/connectors/"+id, "", 200)), token, "credentials are never returned")
 }

@@ -100,7 +100,7 @@ service imap-login {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		<-exited
 	})
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		c, err := tls.Dial("tcp", net.JoinHostPort(s.host, s.port), &tls.Config{RootCAs: s.roots})
 		if err == nil {

@@ -385,7 +385,7 @@ func service(t *testing.T, s *server) {
 			require.NoError(t, err)
 			require.Empty(t, now.LastError)
 			return now.Cycles >= n && now.SyncStatus == contextmem.SyncIdle
-		}, 30*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 		require.NoError(t, svc.Drain(t.Context()))
 	}
 	_, err = svc.AddResources(t.Context(), conn.ID, []contextmem.ConnectorResource{{ResourceID: "Work", Type: imap.TypeMailbox}})

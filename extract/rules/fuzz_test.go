@@ -108,7 +108,7 @@ func TestEveryShapeOfText(t *testing.T) {
 			check(t, &in[i], &out[i])
 		}
 		language.QueryCues(text, ref)
-		assert.Less(t, time.Since(begin), 10*time.Second, "%.40q", text)
+		assert.Less(t, time.Since(begin), time.Minute, "%.40q", text)
 	}
 }
 

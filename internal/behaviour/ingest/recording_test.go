@@ -67,7 +67,7 @@ func TestPagesAreCounted(t *testing.T) {
 	res, err := s.AddKnowledge(t.Context(), contextmem.KnowledgeBatch{Files: []contextmem.File{{Name: "page.png", Data: []byte("\x89PNG\r\n\x1a\n")}},
 		Progress: func(p contextmem.ItemProgress) { told <- p }})
 	require.NoError(t, err)
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for seen := false; !seen; {
 		select {
 		case p := <-told:

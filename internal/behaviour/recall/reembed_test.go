@@ -275,7 +275,7 @@ func TestReembedContinuesAfterRestart(t *testing.T) {
 		m.requireVectorHits(reembeddedIDs())
 		m.reopen(&contextmem.Options{Embedder: servicetest.NewRotated(3)})
 		m.requireVectorHits(reembeddedIDs())
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		require.NoError(t, m.plan.Await(ctx, "Store.DropLane", 1), "the old vectors go by themselves")
 		require.NoError(t, m.svc.Drain(t.Context()))
