@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/contextmem/contextmem/internal/bitset"
@@ -70,55 +68,30 @@ func (m *Mem) Add(row uint32, doc Doc) error {
 	return m.add(row, &a)
 }
 
-// addTogether is the number of documents that AddAll adds under one lock.
-const addTogether = 128
+// addTogether is the number of documents that AddAll adds under one lock. Up to readAlone documents are analyzed by its own goroutine.
+const addTogether, readAlone = 32, 16
 
 // AddAll adds n documents under the rows first to first+n-1. It calls doc with the numbers 0 to n-1, in any order and from
 // several goroutines. It takes the lock once for every addTogether documents. added is the number of documents that were
 // added; after an error these are the ones before the failing one.
 func (m *Mem) AddAll(first uint32, n int, doc func(i int) Doc) (added int, err error) {
-	// read is being added while next is being analyzed.
-	read, next := make([]analyzed, min(n, addTogether)), make([]analyzed, min(max(n-addTogether, 0), addTogether))
-	readAll(read, doc)
-	for from := 0; from < n; {
-		to := from + len(read)
-		next = next[:min(n-to, len(next))]
-		var reading sync.WaitGroup
-		if len(next) > 0 {
-			reading.Go(func() { readAll(next, func(i int) Doc { return doc(to + i) }) })
+	if n <= readAlone {
+		docs := make([]analyzed, n)
+		for i := range docs {
+			docs[i].read(doc(i))
 		}
-		added, err = m.addRead(first+uint32(from), read)
-		reading.Wait()
-		if err != nil {
-			return from + added, err
-		}
-		from, read, next = to, next, read[:cap(read)]
+		return m.addRead(first, docs)
 	}
-	return n, nil
-}
-
-// readAll analyzes documents. It uses all processors if there are many documents.
-func readAll(dst []analyzed, doc func(i int) Doc) {
-	const each = 16 // documents that a processor takes at once
-	workers := min(runtime.GOMAXPROCS(0), (len(dst)+each-1)/each)
-	var next atomic.Int64
-	work := func() {
-		for {
-			to := int(next.Add(each))
-			for i := to - each; i < min(to, len(dst)); i++ {
-				dst[i].read(doc(i))
-			}
-			if to >= len(dst) {
-				return
-			}
-		}
+	r := newReading(n, doc)
+	defer r.end()
+	for added < n && err == nil {
+		p := r.next()
+		var some int
+		some, err = m.addRead(first+uint32(added), p.docs)
+		added += some
+		r.release(p)
 	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
+	return added, err
 }
 
 func (m *Mem) addRead(first uint32, docs []analyzed) (added int, err error) {
