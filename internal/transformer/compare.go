@@ -115,11 +115,12 @@ func (c *Compare) Text(states []float32) (Text, error) {
 	return t, nil
 }
 
-// Last is another last layer for a head: its own out and direct, and the sum of their biases.
+// Last is another last layer for a head: its own out and direct, the sum of their biases, and the factor of a Reader's logit.
 type Last struct {
 	Out    []float32 `json:"out"`    // [width]
 	Direct []float32 `json:"direct"` // [3]
 	Bias   float32   `json:"bias"`
+	Reader float32   `json:"reader"` // 0: there is no Reader
 }
 
 // Check reports whether a layer has the shape of the last one of a head, counted from 0, and finite values. It needs only the shapes of the heads.
@@ -127,7 +128,7 @@ func (c *Compare) Check(head int, l *Last) error {
 	if width := len(c.heads[head].dense.bias); len(l.Out) != width || len(l.Direct) != extraInputs {
 		return fmt.Errorf("out must be %d numbers, direct %d", width, extraInputs)
 	}
-	if !finite(l.Out) || !finite(l.Direct) || !finite([]float32{l.Bias}) {
+	if !finite(l.Out) || !finite(l.Direct) || !finite([]float32{l.Bias, l.Reader}) {
 		return errNotFinite
 	}
 	return nil

@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
-	"github.com/contextmem/contextmem/internal/transformer"
 )
 
 // kept is an LRU cache of the vectors of texts, bounded in bytes. It is safe for concurrent use. A nil *kept caches
@@ -16,25 +14,27 @@ type kept struct {
 	mu    sync.Mutex
 	limit int
 	bytes int
-	texts *simplelru.LRU[string, transformer.Text]
+	texts *simplelru.LRU[want, encoded]
 }
 
-// perText estimates the bytes of a cached text without its bytes and its vector.
+// perText estimates the bytes of a cached text without its bytes and its vectors.
 const perText = 128
 
 func newKept(limit int) (*kept, error) {
 	k := &kept{limit: limit}
 	var err error
-	k.texts, err = simplelru.NewLRU(math.MaxInt32, func(text string, v transformer.Text) { k.bytes -= size(text, v) })
+	k.texts, err = simplelru.NewLRU(math.MaxInt32, func(text want, v encoded) { k.bytes -= size(text, v) })
 	return k, err
 }
 
-func size(text string, v transformer.Text) int { return perText + len(text) + v.Bytes() }
+func size(text want, v encoded) int {
+	return perText + len(text.text) + v.text.Bytes() + v.question.Bytes() + v.passage.Bytes()
+}
 
 // get returns the cached value of a text, and reports whether it is cached.
-func (k *kept) get(text string) (transformer.Text, bool) {
+func (k *kept) get(text want) (encoded, bool) {
 	if k == nil {
-		return transformer.Text{}, false
+		return encoded{}, false
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -42,7 +42,7 @@ func (k *kept) get(text string) (transformer.Text, bool) {
 }
 
 // put keeps a text.
-func (k *kept) put(text string, v transformer.Text) {
+func (k *kept) put(text want, v encoded) {
 	if k == nil {
 		return
 	}
@@ -58,6 +58,7 @@ func (k *kept) put(text string, v transformer.Text) {
 	for k.bytes+need > k.limit {
 		k.texts.RemoveOldest()
 	}
-	k.texts.Add(strings.Clone(text), v)
+	text.text = strings.Clone(text.text)
+	k.texts.Add(text, v)
 	k.bytes += need
 }

@@ -39,14 +39,18 @@ type Files struct {
 	// Rating is rating.json: the last layer of the answers head for [Judge.Rate], with its calibration. Nil: Rate returns what Answers returns. It is not
 	// part of Judge.Model, since no decision about statements depends on it.
 	Rating []byte
+	// Reader is reader.safetensors: what compares a question with a passage token by token for [Judge.Rate]. It must be there exactly if Rating has a
+	// factor for its logit. The first and the last vector of Encoder.States must then be of special tokens. Nil: none.
+	Reader []byte
 }
 
 // Options are the options that the model's files do not contain.
 type Options struct {
 	// Model is the name of the model. It is required.
 	Model string
-	// CacheBytes bounds the memory of cached vectors of texts; 0 means 16 MiB, negative no cache. A text takes its own
-	// bytes and four times Encoder.Dim, so 16 MiB are about 9,000 short texts at 384 dimensions.
+	// CacheBytes bounds the memory of cached vectors of texts; 0 means 32 MiB, negative no cache. A text takes its own
+	// bytes and four times Encoder.Dim, and with Files.Reader some for each of its tokens: 144 with the bundled model. So 32 MiB are about 5,500 texts of 30
+	// tokens at 384 dimensions.
 	CacheBytes int
 	// Threads is how many goroutines a call may use, 1 to 256; 0 means GOMAXPROCS.
 	Threads int
@@ -54,7 +58,7 @@ type Options struct {
 
 // Limits and defaults of [Options].
 const (
-	defaultCache = 16 << 20
+	defaultCache = 32 << 20
 	maxThreads   = 256
 )
 
@@ -88,9 +92,10 @@ type Judge struct {
 	set     config
 	encoder Encoder
 	compare *transformer.Compare
-	scales  []scale           // by head
-	rating  *transformer.Last // nil: none
-	kept    *kept             // nil without
+	scales  []scale             // by head
+	rating  *transformer.Last   // nil: none
+	reader  *transformer.Reader // nil: none
+	kept    *kept               // nil without
 	threads int
 }
 
@@ -134,6 +139,14 @@ func open(f Files, encoder Encoder, o *Options) (*Judge, error) {
 		}
 		if err := j.compare.Check(answers, j.rating); err != nil {
 			return nil, fmt.Errorf("rating.json: %w", err)
+		}
+	}
+	if (f.Reader != nil) != (j.rating != nil && j.rating.Reader != 0) {
+		return nil, errors.New("reader.safetensors: needed exactly if rating.json has a factor for it")
+	}
+	if f.Reader != nil {
+		if j.reader, err = transformer.LoadReader(f.Reader, encoder.Dim()); err != nil {
+			return nil, fmt.Errorf("reader.safetensors: %w", err)
 		}
 	}
 	if j.threads == 0 {
@@ -189,7 +202,7 @@ func (j *Judge) Narrow() bool { return true }
 func (j *Judge) Replaces(ctx context.Context, pairs []judge.Pair) ([]float64, error) {
 	ps := make([]texts, len(pairs))
 	for i, p := range pairs {
-		ps[i] = texts{p.Earlier.Text, p.Later.Text}
+		ps[i] = texts{want{p.Earlier.Text, false}, want{p.Later.Text, false}}
 	}
 	return j.score(ctx, ps, j.by(replaces))
 }
@@ -204,8 +217,12 @@ func (j *Judge) Rate(ctx context.Context, q string, passages []string) ([]float6
 	if j.rating == nil {
 		return j.Answers(ctx, q, passages)
 	}
-	return j.score(ctx, with(q, passages), func(a, b transformer.Text) float64 {
-		return scale{Scale: 1}.probability(j.compare.LogitBy(answers, j.rating, a, b))
+	return j.score(ctx, with(q, passages), func(a, b encoded) float64 {
+		logit := j.compare.LogitBy(answers, j.rating, a.text, b.text)
+		if j.reader != nil {
+			logit += j.rating.Reader * j.reader.Logit(a.question, b.passage)
+		}
+		return scale{Scale: 1}.probability(logit)
 	})
 }
 
@@ -213,24 +230,39 @@ func (j *Judge) Rate(ctx context.Context, q string, passages []string) ([]float6
 func with(q string, passages []string) []texts {
 	ps := make([]texts, len(passages))
 	for i, p := range passages {
-		ps[i] = texts{q, p}
+		ps[i] = texts{want{q, true}, want{p, false}}
 	}
 	return ps
 }
 
 // by returns the function that computes the calibrated probability of a head.
-func (j *Judge) by(head int) func(a, b transformer.Text) float64 {
-	return func(a, b transformer.Text) float64 { return j.scales[head].probability(j.compare.Logit(head, a, b)) }
+func (j *Judge) by(head int) func(a, b encoded) float64 {
+	return func(a, b encoded) float64 { return j.scales[head].probability(j.compare.Logit(head, a.text, b.text)) }
+}
+
+// want is a text to encode. asked says that it is a question: a reader reads it otherwise than a passage.
+type want struct {
+	text  string
+	asked bool
+}
+
+// encoded is an encoded text: its mean and, with a reader, what that reads of a question or a passage.
+type encoded struct {
+	text     transformer.Text
+	question transformer.Question
+	passage  transformer.Passage
 }
 
 // texts is a pair of texts.
-type texts struct{ a, b string }
+type texts struct{ a, b want }
 
 // blank reports whether there is nothing to compare.
-func (t texts) blank() bool { return strings.TrimSpace(t.a) == "" || strings.TrimSpace(t.b) == "" }
+func (t texts) blank() bool {
+	return strings.TrimSpace(t.a.text) == "" || strings.TrimSpace(t.b.text) == ""
+}
 
 // score returns the probabilities of pairs. Pairs with an empty text have 0.
-func (j *Judge) score(ctx context.Context, pairs []texts, probability func(a, b transformer.Text) float64) ([]float64, error) {
+func (j *Judge) score(ctx context.Context, pairs []texts, probability func(a, b encoded) float64) ([]float64, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -251,14 +283,14 @@ func (j *Judge) score(ctx context.Context, pairs []texts, probability func(a, b 
 }
 
 // encode returns the encodings of all texts of the pairs.
-func (j *Judge) encode(ctx context.Context, pairs []texts) (map[string]transformer.Text, error) {
-	found := make(map[string]transformer.Text)
-	var missing []string
+func (j *Judge) encode(ctx context.Context, pairs []texts) (map[want]encoded, error) {
+	found := make(map[want]encoded)
+	var missing []want
 	for _, p := range pairs {
 		if p.blank() {
 			continue
 		}
-		for _, t := range []string{p.a, p.b} {
+		for _, t := range []want{p.a, p.b} {
 			if _, ok := found[t]; ok {
 				continue
 			}
@@ -268,7 +300,7 @@ func (j *Judge) encode(ctx context.Context, pairs []texts) (map[string]transform
 			}
 		}
 	}
-	results := make([]transformer.Text, len(missing))
+	results := make([]encoded, len(missing))
 	group, ctx := errgroup.WithContext(ctx)
 	for _, share := range shares(missing, j.threads) {
 		group.Go(func() error { return j.read(ctx, missing, share, results) })
@@ -287,18 +319,18 @@ func (j *Judge) encode(ctx context.Context, pairs []texts) (map[string]transform
 const atOnce = 16
 
 // read encodes the texts of a share into results.
-func (j *Judge) read(ctx context.Context, all []string, share []int, results []transformer.Text) error {
+func (j *Judge) read(ctx context.Context, all []want, share []int, results []encoded) error {
 	for part := range slices.Chunk(share, atOnce) {
 		ts := make([]string, len(part))
 		for k, i := range part {
-			ts[k] = all[i]
+			ts[k] = all[i].text
 		}
 		states, err := j.encoder.States(ctx, ts, j.set.EncoderLayers, j.set.MaxTokens)
 		if err != nil {
 			return err
 		}
 		for k, i := range part {
-			if results[i], err = j.compare.Text(states[k]); err != nil {
+			if results[i], err = j.encoded(all[i], states[k]); err != nil {
 				return fmt.Errorf("neural: %w", err)
 			}
 		}
@@ -306,13 +338,26 @@ func (j *Judge) read(ctx context.Context, all []string, share []int, results []t
 	return nil
 }
 
+// encoded reads the states of a text.
+func (j *Judge) encoded(w want, states []float32) (e encoded, err error) {
+	if e.text, err = j.compare.Text(states); err != nil || j.reader == nil {
+		return e, err
+	}
+	if w.asked {
+		e.question, err = j.reader.Question(states)
+	} else {
+		e.passage, err = j.reader.Passage(states)
+	}
+	return e, err
+}
+
 // shares distributes the indexes of texts to at most n goroutines. Each text, longest first, goes to the goroutine with the least work.
-func shares(texts []string, n int) [][]int {
+func shares(texts []want, n int) [][]int {
 	order := make([]int, len(texts))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return len(texts[b]) - len(texts[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return len(texts[b].text) - len(texts[a].text) })
 	out := make([][]int, min(n, len(texts)))
 	load := make([]int, len(out))
 	for _, i := range order {
@@ -323,7 +368,7 @@ func shares(texts []string, n int) [][]int {
 			}
 		}
 		out[least] = append(out[least], i)
-		load[least] += len(texts[i])
+		load[least] += len(texts[i].text)
 	}
 	return out
 }
