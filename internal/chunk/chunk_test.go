@@ -340,9 +340,6 @@ func TestProperties(t *testing.T) {
 // A quadratic step would take minutes on these.
 func TestLinearTime(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("computes in one goroutine: left out with -short")
-	}
 	const size = 1 << 17
 	for _, unit := range []string{
 		"\r", "\n ", " ", "# a\n", "###### a\n", "#", "a\n===\n", "---\n", "-|\n", "| a |\n|-|\n", "|", "- a\n", "- ", "1. ", "1.1 A\n\n",

@@ -42,6 +42,8 @@ var (
 	weights string
 	//go:embed rating.json
 	rating string
+	//go:embed reader.safetensors
+	reader string
 )
 
 // name is the model's name in [neural.Judge.Model].
@@ -52,9 +54,9 @@ var shared = sync.OnceValues(func() (*neural.Judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return neural.New(neural.Files{Config: models.Bytes(config), Weights: models.Bytes(weights), Rating: models.Bytes(rating)}, encoder, &neural.Options{Model: name})
+	return neural.New(neural.Files{Config: models.Bytes(config), Weights: models.Bytes(weights), Rating: models.Bytes(rating), Reader: models.Bytes(reader)}, encoder, &neural.Options{Model: name})
 })
 
-// New returns the model, the same one at every call. It needs about 3 MB of memory, up to 16 MiB for the vectors of the texts
+// New returns the model, the same one at every call. It needs about 3.5 MB of memory, up to 32 MiB for the vectors of the texts
 // that it compared last, and the encoder of multilingual-e5-small, which a program that embeds with it has anyway.
 func New() (*neural.Judge, error) { return shared() }

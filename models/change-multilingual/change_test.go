@@ -134,7 +134,7 @@ func TestModelNamesTheWeights(t *testing.T) {
 	assert.Regexp(t, `^change-multilingual/[0-9a-f]{8}$`, model(t).Model())
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	for _, name := range []string{"config.json", "model.safetensors", "rating.json"} {
+	for _, name := range []string{"config.json", "model.safetensors", "rating.json", "reader.safetensors"} {
 		t.Run(name, func(t *testing.T) {
 			data, err := os.ReadFile(name)
 			require.NoError(t, err)
@@ -199,10 +199,13 @@ func TestRatingFile(t *testing.T) {
 	require.NoError(t, err)
 	encoder, err := e5.New()
 	require.NoError(t, err)
-	open := func(rating []byte) (*neural.Judge, error) {
-		return neural.New(neural.Files{Config: config, Weights: weights, Rating: rating}, encoder, &neural.Options{Model: "change-multilingual"})
+	reader, err := os.ReadFile("reader.safetensors")
+	require.NoError(t, err)
+	with := func(rating, reader []byte) (*neural.Judge, error) {
+		return neural.New(neural.Files{Config: config, Weights: weights, Rating: rating, Reader: reader}, encoder, &neural.Options{Model: "change-multilingual"})
 	}
-	without, err := open(nil)
+	open := func(rating []byte) (*neural.Judge, error) { return with(rating, reader) }
+	without, err := with(nil, nil)
 	require.NoError(t, err)
 	assert.Equal(t, model(t).Model(), without.Model(), "nothing is compared again for the sake of a rating")
 	a, err := without.Answers(context.Background(), "who?", []string{"Ann did it"})
@@ -216,6 +219,47 @@ func TestRatingFile(t *testing.T) {
 			assert.ErrorContains(t, err, "rating.json")
 		})
 	}
+	for name, files := range map[string][2][]byte{"no rating": {nil, reader}, "no reader": {rating, nil}, "cut": {rating, reader[:len(reader)/2]}} {
+		t.Run(name, func(t *testing.T) {
+			_, err := with(files[0], files[1])
+			assert.ErrorContains(t, err, "reader.safetensors")
+		})
+	}
+}
+
+// TestReaderAgainstPython compares the logits of the reader with those of build/reader.py, in 18 languages. The passages have 8 bits here.
+func TestReaderAgainstPython(t *testing.T) {
+	t.Parallel()
+	var pairs []struct {
+		Q, Passage string
+		Logit      float64
+	}
+	data, err := os.ReadFile("testdata/reader.json")
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &pairs))
+	require.Greater(t, len(pairs), 50)
+	config, err := os.ReadFile("config.json")
+	require.NoError(t, err)
+	weights, err := os.ReadFile("model.safetensors")
+	require.NoError(t, err)
+	reader, err := os.ReadFile("reader.safetensors")
+	require.NoError(t, err)
+	rating, err := json.Marshal(map[string]any{"out": make([]float32, 192), "direct": make([]float32, 3), "bias": 0, "reader": 1})
+	require.NoError(t, err)
+	encoder, err := e5.New()
+	require.NoError(t, err)
+	m, err := neural.New(neural.Files{Config: config, Weights: weights, Rating: rating, Reader: reader}, encoder, &neural.Options{Model: "x"})
+	require.NoError(t, err)
+	var off []float64
+	for _, x := range pairs {
+		p, err := m.Rate(t.Context(), x.Q, []string{x.Passage})
+		require.NoError(t, err)
+		off = append(off, math.Abs(math.Log(p[0]/(1-p[0]))-x.Logit))
+	}
+	slices.Sort(off)
+	t.Logf("logits differ by %.3f at the median, %.3f at most", off[len(off)/2], off[len(off)-1])
+	assert.Less(t, off[len(off)/2], .05)
+	assert.Less(t, off[len(off)-1], .4)
 }
 
 // BenchmarkMemory compares a new statement with twelve earlier ones whose states are cached, on one thread.

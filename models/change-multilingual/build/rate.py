@@ -1,12 +1,12 @@
 """Learns the last layer of the answers head anew for what a search found (Judge.Rate), and writes rating.json.
 
-    pip install numpy scipy; rate.py [--vectors FOLDER]        seconds, and a minute for the vectors; FOLDER keeps the vectors of the texts for the next run
+    pip install numpy scipy jax; rate.py [--vectors FOLDER]        seconds, and a minute for the vectors; FOLDER keeps the vectors of the texts for the next run
 
 data/found.jsonl.gz has the twelve best hits of 2,988 questions to conversations of ../../build/conversations that the heads did not learn of (a memory per
 exchange, or one per turn), as examples/server ranked them in fast mode. A row counts as internal/recall/relevance.go pools it: the odds of the first of three
 texts, and .4 of those of the two behind. There are two kinds of rows without an answer: questions that nothing answers, and questions of the answered ones from
 whose hits every one with the answer was taken out. Without the second kind the layer learns which questions tend to have no answer; with it, a question by
-itself tells little. Half of the weight is with stores of a few notes (../../build/notes/learnt.txt), asked their own questions, the same without the notes that
+itself tells little. The logit of reader.safetensors, which build/reader.py learns first, counts for READ of the sum. Half of the weight is with stores of a few notes (../../build/notes/learnt.txt), asked their own questions, the same without the notes that
 answer, and questions of other stores: without them the layer rates right answers in small stores low. Of the change that fits best, .35 is taken.
 """
 import argparse, gzip, json, pathlib, re, struct, subprocess, sys
@@ -23,7 +23,7 @@ import conversations  # noqa: E402
 MODULE, HIDDEN, BEST = HERE.parent, 384, 3
 SHARES = np.log([1, .4, .4])  # behindShare of internal/recall
 WEIGHTS = dict(answered=.5, absent=.25, removed=.25)
-PENALTY, TAKEN, FOLDS = .01, .35, 5
+PENALTY, TAKEN, FOLDS, READ = .01, .35, 5, .2
 
 
 def tensors(path):
@@ -176,31 +176,34 @@ def main():
     a = argparse.ArgumentParser()
     a.add_argument("--vectors", type=pathlib.Path)
     a = a.parse_args()
+    import reader  # it imports this file
     data, head = [r for r in rows() if len(r[1]) == BEST], Head()
     known = vectors([t for r in data for t in (r[0], *r[1])] + [t for _, notes, questions in stores() for t in (*notes, *(q for q, _ in questions))], a.vectors)
     data += note_rows(known, head.mean)
     pairs = [(r[0], t) for r in data for t in (r[1] * BEST)[:BEST]]
+    read = reader.Reader([t for p in pairs for t in p], a.vectors).logits(pairs)
     missing = np.array([0. if i < len(r[1]) else -np.inf for r in data for i in range(BEST)])
     x = np.concatenate([head.inputs(*(np.array([known[p[k]] for p in pairs[i:i + 1500]]) for k in (0, 1))) for i in range(0, len(pairs), 1500)]).reshape(len(data), BEST, -1)
     kind, person, group, first = (np.array([r[k] for r in data]) for k in (2, 3, 4, 5))
     now, notes, missing = (x @ head.last + head.shift).reshape(-1) + missing, group == "notes", missing.reshape(-1, BEST)
+    read = read.reshape(-1, BEST)
     held, people = np.zeros((len(data), BEST)), sorted(set(person))
     for k in range(FOLDS):
         out = np.isin(person, people[k::FOLDS])
         w, shift = fit(head, x[~out], kind[~out], notes[~out], missing[~out].reshape(-1))
-        held[out] = x[out] @ w + shift + missing[out]
+        held[out] = (1 - READ) * (x[out] @ w + shift) + READ * read[out] + missing[out]
     for g in sorted(set(group)):
         for other in ("absent", "removed"):
             line = [auroc(pooled(z)[(group == g) & (kind == "answered")], pooled(z)[(group == g) & (kind == other)]) for z in (now, held)]
             print(f"{g}, answered against {other}: AUROC {line[0]:.3f} -> {line[1]:.3f}, people left out in turn")
     w, shift = fit(head, x, kind, notes, missing.reshape(-1))
-    scale, more = scaled(now, (x @ w + shift + missing).reshape(-1), first)
+    scale, more = scaled(now, ((1 - READ) * (x @ w + shift) + READ * read + missing).reshape(-1), first)
     for z, name in ((now, "before"), (scale * held.reshape(-1) + more, "now")):
         p = 1 / (1 + np.exp(-pooled(z)))
         print(name, {t: {k: round(float((p[sel] >= t).mean()), 3) for k, sel in (("right first", first), ("absent", kind == "absent"), ("removed", kind == "removed"))} for t in (.05, .1, .2, .5)})
-    w, shift = scale * w, scale * shift + more
+    w, shift = scale * (1 - READ) * w, scale * (1 - READ) * shift + more
     cut = lambda v: [float(f"{i:.6g}") for i in v]
-    (MODULE / "rating.json").write_text(json.dumps({"out": cut(w[:-3]), "direct": cut(w[-3:]), "bias": cut([shift])[0]}) + "\n", encoding="ascii")
+    (MODULE / "rating.json").write_text(json.dumps({"out": cut(w[:-3]), "direct": cut(w[-3:]), "bias": cut([shift])[0], "reader": cut([scale * READ])[0]}) + "\n", encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // Command vectors reads texts, a JSON string a line, and writes what the heads compare of each: the mean of its tokens' vectors after the
-// first layers of the encoder, and the logarithm of the number of tokens, as little-endian float32.
+// first layers of the encoder, and the logarithm of the number of tokens, as little-endian float32. With -tokens it writes the number of tokens instead, in
+// 32 bits, and the vector of each, as float16.
 //
 //	go run ./build/vectors <texts.jsonl >vectors.f32
 package main
@@ -10,6 +11,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -28,13 +30,15 @@ const atOnce = 32
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdin, os.Stdout); err != nil {
+	each := flag.Bool("tokens", false, "write the vector of each token")
+	flag.Parse()
+	if err := run(ctx, os.Stdin, os.Stdout, *each); err != nil {
 		fmt.Fprintln(os.Stderr, "vectors:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, in io.Reader, to io.Writer) error {
+func run(ctx context.Context, in io.Reader, to io.Writer, each bool) error {
 	encoder, err := e5.New()
 	if err != nil {
 		return err
@@ -56,7 +60,14 @@ func run(ctx context.Context, in io.Reader, to io.Writer) error {
 			return err
 		}
 		for _, s := range states {
-			if err := binary.Write(out, binary.LittleEndian, mean(s, encoder.Dim())); err != nil {
+			var v any = mean(s, encoder.Dim())
+			if each {
+				if err := binary.Write(out, binary.LittleEndian, int32(len(s)/encoder.Dim())); err != nil {
+					return err
+				}
+				v = float16s(s)
+			}
+			if err := binary.Write(out, binary.LittleEndian, v); err != nil {
 				return err
 			}
 		}
@@ -76,4 +87,18 @@ func mean(states []float32, dim int) []float32 {
 		m[i] = float32(v / float64(n))
 	}
 	return append(m, float32(math.Log(float64(n))))
+}
+
+// float16s returns values as float16, cut off behind its last bit. Values too small are 0.
+func float16s(v []float32) []uint16 {
+	const bias, mantissa = 127 - 15, 23 - 10
+	out := make([]uint16, len(v))
+	for i, f := range v {
+		b := math.Float32bits(f)
+		out[i] = uint16(b >> 16 & 0x8000)
+		if e := int(b>>23&0xff) - bias; e > 0 {
+			out[i] |= uint16(min(e, 30))<<10 | uint16(b>>mantissa&0x3ff)
+		}
+	}
+	return out
 }
